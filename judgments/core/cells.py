@@ -1,0 +1,51 @@
+"""How does a text stand in a cell of Assay's own CSV files?
+
+Spreadsheets run a cell that begins with ``= + - @`` as a formula. Such a cell gets one apostrophe in front when it is
+written and loses one when it is read, which is reversible for every text, also for one that begins with ``'=``.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DANGEROUS = re.compile(r"'*[=+\-@\t\r]")
+_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+
+
+def escape(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet might run.
+
+    Examples
+    --------
+    >>> escape("=sum of shoes"), escape("shoes"), escape("'=x")
+    ("'=sum of shoes", 'shoes', "''=x")
+    """
+    return f"'{text}" if _DANGEROUS.match(text) else text
+
+
+def unescape(text: str) -> str:
+    """Take the apostrophe of `escape` away again.
+
+    Examples
+    --------
+    >>> unescape("'=sum of shoes"), unescape("'tis"), unescape("''=x")
+    ('=sum of shoes', "'tis", "'=x")
+    """
+    return text[1:] if _ESCAPED.match(text) else text
+
+
+def csv_row(cells: list[str]) -> str:
+    """Return one line of RFC 4180 with LF: a cell is quoted only where it must be, an empty one never.
+
+    Examples
+    --------
+    >>> csv_row(["q1", "", 'a "b", c'])
+    'q1,,"a ""b"", c"\\n'
+    """
+    return ",".join(map(_quoted, cells)) + "\n"
+
+
+def _quoted(cell: str) -> str:
+    if any(character in cell for character in ',"\n\r'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell

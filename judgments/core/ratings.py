@@ -1,0 +1,110 @@
+"""Which grade did each rater give each pair?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.core.errors import NotValid
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ratings:
+    """The grades of several raters in long form: one row for each grade that was given, nothing for those missing.
+
+    Units (pairs), raters and queries are numbered in the order of their UTF-8 bytes; rows stand in order of unit, then
+    rater.
+
+    Attributes
+    ----------
+    units : list of (query_id, doc_id)
+        The pairs that at least one rater graded.
+    raters : tuple of str
+        The raters.
+    query_ids : tuple of str
+        The queries of the units.
+    unit, rater : int64 arrays, shape (rows,)
+        Which unit and which rater a row is about.
+    grade : int64 array, shape (rows,)
+        The grade that was given.
+    query : int64 array, shape (units,)
+        The query of each unit, for statistics clustered by query.
+    duplicates : int
+        How many identical rows were kept once.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_rows([("q1", "d2", "r02", 1), ("q1", "d1", "r01", 3), ("q1", "d2", "r01", 0)])
+    >>> ratings.unit.tolist(), ratings.rater.tolist(), ratings.grade.tolist(), ratings.raters
+    ([0, 1, 1], [0, 0, 1], [3, 0, 1], ('r01', 'r02'))
+    """
+
+    units: list[tuple[str, str]]
+    raters: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    unit: npt.NDArray[np.int64]
+    rater: npt.NDArray[np.int64]
+    grade: npt.NDArray[np.int64]
+    query: npt.NDArray[np.int64]
+    duplicates: int = 0
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[str, str, str, int]]) -> Ratings:
+        """Build the table from rows of (query_id, doc_id, rater, grade) in any order.
+
+        Raises
+        ------
+        NotValid
+            When one rater gives one pair two grades, or a grade is not a whole number.
+        """
+        given: dict[tuple[str, str, str], int] = {}
+        total = 0
+        for query_id, doc_id, rater, grade in rows:
+            total += 1
+            if grade != int(grade):
+                raise NotValid(f"query {query_id!r}, document {doc_id!r}: the grade {grade} is not a whole number")
+            known = given.setdefault((query_id, doc_id, rater), grade)
+            if known != grade:
+                raise NotValid(
+                    f"query {query_id!r}, document {doc_id!r}: rater {rater!r} gives {known} and {grade}; keep one"
+                )
+        ordered = sorted(given)
+        units = sorted({(query_id, doc_id) for query_id, doc_id, _ in ordered})
+        raters = tuple(sorted({rater for _, _, rater in ordered}))
+        query_ids = tuple(sorted({query_id for query_id, _ in units}))
+        unit_code = {unit: code for code, unit in enumerate(units)}
+        rater_code = {rater: code for code, rater in enumerate(raters)}
+        query_code = {query_id: code for code, query_id in enumerate(query_ids)}
+        return cls(
+            units=units,
+            raters=raters,
+            query_ids=query_ids,
+            unit=_column(unit_code[key[:2]] for key in ordered),
+            rater=_column(rater_code[key[2]] for key in ordered),
+            grade=_column(int(given[key]) for key in ordered),
+            query=_column(query_code[query_id] for query_id, _ in units),
+            duplicates=total - len(given),
+        )
+
+    def rows(self) -> Iterator[tuple[str, str, str, int]]:
+        """Yield (query_id, doc_id, rater, grade) in the order of the table."""
+        for unit, rater, grade in zip(self.unit.tolist(), self.rater.tolist(), self.grade.tolist(), strict=True):
+            query_id, doc_id = self.units[unit]
+            yield query_id, doc_id, self.raters[rater], grade
+
+    def __len__(self) -> int:
+        return len(self.grade)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ratings):
+            return NotImplemented
+        return list(self.rows()) == list(other.rows())
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _column(values: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.fromiter(values, dtype=np.int64)

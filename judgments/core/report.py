@@ -1,0 +1,233 @@
+"""What did a reader find in a file, line by line, and what became of it?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal, NoReturn
+
+from judgments.core.cells import csv_row, escape
+from judgments.core.errors import UnreadableInput
+
+Severity = Literal["error", "warning"]
+BINS = ("header", "blank", "comment", "accepted", "repaired", "duplicate", "conflict", "rejected")
+MAX_LISTED = 1_000
+MAX_RAW = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One odd line: where it stands, what is odd, what was done, and how to mend it."""
+
+    line: int | None
+    column: str
+    code: str
+    severity: Severity
+    raw: str
+    what: str
+    done: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a reader found in one file.
+
+    Attributes
+    ----------
+    path, format : str
+        The file as the user named it, and the format that it was read as.
+    sha256 : str
+        Of the bytes as they were given (compressed ones where the file is compressed).
+    bytes, lines : int
+        The size as given, and the physical lines of the decoded text.
+    units : int
+        The lines, rows or JSON elements that were read; each is in one bin.
+    bins : dict of str to int
+        header, blank, comment, accepted, repaired, duplicate, conflict, rejected.
+    codes : dict of str to int
+        How often each code came up, also beyond the problems that are listed.
+    histogram : dict of str to int
+        How often each grade came up, where the format has grades.
+    problems : tuple of Problem
+        The first 1,000 errors and the first 1,000 warnings.
+    """
+
+    path: str
+    format: str
+    sha256: str
+    bytes: int
+    lines: int
+    units: int
+    bins: Mapping[str, int]
+    codes: Mapping[str, int] = field(default_factory=dict)
+    histogram: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    error_count: int = 0
+    warning_count: int = 0
+
+    @property
+    def accepted(self) -> int:
+        """How many rows can be used, the repaired ones among them."""
+        return self.bins["accepted"] + self.bins["repaired"]
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The listed errors; `error_count` knows about all."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The listed warnings; `warning_count` knows about all."""
+        return tuple(problem for problem in self.problems if problem.severity == "warning")
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing stands in the way of using the file."""
+        return self.error_count == 0
+
+    def as_json(self) -> str:
+        """Return the report as a JSON object, keys as the attributes are named."""
+        content = {**asdict(self), "accepted": self.accepted, "ok": self.ok}
+        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+    def as_csv(self) -> str:
+        """Return the listed problems as CSV, one row each, safe to open in a spreadsheet."""
+        names = ["line", "column", "code", "severity", "raw", "what", "done", "fix"]
+        rows = [csv_row(names)]
+        for problem in self.problems:
+            cells = [getattr(problem, name) for name in names]
+            rows.append(csv_row([escape("" if cell is None else str(cell)) for cell in cells]))
+        return "".join(rows)
+
+    def raise_if_errors(self) -> None:
+        """Refuse the file when it has an error.
+
+        Raises
+        ------
+        UnreadableInput
+            With the first error's line, what is wrong and how to mend it.
+        """
+        if not self.ok:
+            first = self.errors[0]
+            more = f" ({self.error_count - 1:,} more)" if self.error_count > 1 else ""
+            raise UnreadableInput(self.path, first.line, first.what + more, first.fix, first.code)
+
+
+class Tally:
+    """Keeps the books while a file is read: every unit in one bin, every odd one with its line.
+
+    Parameters
+    ----------
+    path, format : str
+        The file as the user named it, and the format that it is read as.
+    expected : str
+        How a good line looks; told when nothing in the file does.
+    """
+
+    def __init__(self, path: str, format: str, expected: str = "") -> None:
+        self.path, self.format, self.expected = path, format, expected
+        self.units = 0
+        self.bins = dict.fromkeys(BINS, 0)
+        self.codes: dict[str, int] = {}
+        self.histogram: dict[str, int] = {}
+        self.counts: dict[Severity, int] = {"error": 0, "warning": 0}
+        self._listed: dict[Severity, list[Problem]] = {"error": [], "warning": []}
+        self._once: set[tuple[str, str]] = set()
+
+    def read(self, number: int = 1) -> None:
+        """Count what was read; whoever reads calls this before it is known what the unit is good for."""
+        self.units += number
+
+    def put(self, bin: str, number: int = 1) -> None:
+        """Put what was read into its bin."""
+        self.bins[bin] += number
+
+    def move(self, old: str, new: str) -> None:
+        """Put one unit into another bin, when a later line shows that it belongs there."""
+        self.bins[old] -= 1
+        self.bins[new] += 1
+
+    def note(
+        self,
+        code: str,
+        line: int | None,
+        what: str,
+        *,
+        done: str,
+        fix: str = "",
+        raw: str = "",
+        column: str = "",
+        severity: Severity | None = None,
+    ) -> None:
+        """List one problem; codes that begin with W are warnings unless said otherwise."""
+        weight: Severity = severity or ("warning" if code.startswith("W") else "error")
+        self.codes[code] = self.codes.get(code, 0) + 1
+        self.counts[weight] += 1
+        if len(self._listed[weight]) < MAX_LISTED:
+            self._listed[weight].append(Problem(line, column, code, weight, raw[:MAX_RAW], what, done, fix))
+
+    def once(self, code: str, line: int | None, what: str, *, done: str, fix: str = "", column: str = "") -> None:
+        """List a warning the first time that it comes up in this column, and only count it from then on."""
+        if (code, column) in self._once:
+            self.codes[code] += 1
+            return
+        self._once.add((code, column))
+        self.note(code, line, what, done=done, fix=fix, column=column)
+
+    def reject(self, code: str, line: int | None, what: str, *, fix: str, raw: str = "", column: str = "") -> None:
+        """Put one unit into the bin of those that cannot be used.
+
+        Raises
+        ------
+        UnreadableInput
+            When the first 1,000 units were all rejected: then the file is something else.
+        """
+        self.put("rejected")
+        self.note(code, line, what, done="rejected", fix=fix, raw=raw, column=column)
+        if self.bins["rejected"] >= MAX_LISTED and self.bins["rejected"] == self._rows():
+            self.refuse(f"this does not look like {self.format}: none of its first {MAX_LISTED:,} lines can be read")
+
+    def refuse(self, problem: str, *, line: int | None = None, expected: str = "", code: str = "F03") -> NoReturn:
+        """Give up on the whole file.
+
+        Raises
+        ------
+        UnreadableInput
+            Always.
+        """
+        raise UnreadableInput(self.path, line, problem, expected or self.expected, code)
+
+    def grade(self, grade: float) -> None:
+        """Count one grade for the histogram."""
+        key = f"{grade:g}"
+        self.histogram[key] = self.histogram.get(key, 0) + 1
+
+    def report(self, *, sha256: str = "", size: int = 0, lines: int = 0) -> Report:
+        """Close the books.
+
+        Raises
+        ------
+        AssertionError
+            When a unit is in no bin or in two: a reader that loses lines must not go unnoticed.
+        """
+        if sum(self.bins.values()) != self.units or min(self.bins.values()) < 0:
+            raise AssertionError(f"{self.path}: {self.units} units were read, the bins say {self.bins}")
+        return Report(
+            self.path,
+            self.format,
+            sha256,
+            size,
+            lines,
+            self.units,
+            dict(self.bins),
+            dict(sorted(self.codes.items())),
+            dict(sorted(self.histogram.items(), key=lambda entry: float(entry[0]))),
+            (*self._listed["error"], *self._listed["warning"]),
+            self.counts["error"],
+            self.counts["warning"],
+        )
+
+    def _rows(self) -> int:
+        return self.units - self.bins["header"] - self.bins["blank"] - self.bins["comment"]
