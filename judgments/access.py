@@ -1,0 +1,107 @@
+"""Who may reach what? Every page and every endpoint asks here, and nowhere else.
+
+An outsider learns nothing: what they are not a member of does not exist (404). A member without the right is told so
+(403). What a rater may see while grading is decided here too, so that no template can forget it.
+"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+from judgments.core.errors import NotAllowed, NotFound
+from judgments.models import Collection, Job, Judgment, Membership, Pair, Role, Round, Snapshot, User
+
+Row = TypeVar("Row", bound=Model)
+
+LEADS = (Role.LEAD,)
+STAFF = (Role.LEAD, Role.ENGINEER)
+EVERYBODY = (Role.LEAD, Role.ENGINEER, Role.RATER)
+# A lead who also rates is a rater for those pairs; rounds.is_rater decides who was asked.
+RATERS = (Role.LEAD, Role.RATER)
+
+
+def reach(rows: QuerySet[Row], user: Any, roles: tuple[str, ...], *, via: str = "collection", **lookup: Any) -> Row:
+    """The one getter: the row, if the user is a member of its collection in one of the roles.
+
+    Parameters
+    ----------
+    rows : QuerySet
+        Where to look.
+    user : User
+        Who asks.
+    roles : tuple of str
+        The roles that cover the act.
+    via : str
+        The path from the row to its collection, ``""`` when the row is the collection.
+    **lookup
+        What identifies the row.
+
+    Raises
+    ------
+    NotFound
+        There is no such row, or the user is not a member.
+    NotAllowed
+        The user is a member in another role.
+    """
+    prefix = f"{via}__" if via else ""
+    try:
+        row = rows.get(**lookup, **{f"{prefix}memberships__user_id": user.pk})
+    except (rows.model.DoesNotExist, ValueError) as error:
+        raise NotFound("There is nothing at this address, or you are not a member of its collection.") from error
+    collection: Any = row
+    for step in via.split("__") if via else ():
+        collection = getattr(collection, step)
+    role = role_in(user, collection)
+    if role not in roles:
+        raise NotAllowed(f"This needs the role {' or '.join(roles)}; in {collection.name} you are {role}.")
+    return row
+
+
+def role_in(user: Any, collection: Collection) -> str | None:
+    """The user's role in the collection, or None for an outsider."""
+    return Membership.objects.filter(collection=collection, user_id=user.pk).values_list("role", flat=True).first()
+
+
+def collection_for(user: Any, slug: str, roles: tuple[str, ...]) -> Collection:
+    """The collection at this address, for a member in one of the roles."""
+    return reach(Collection.objects.all(), user, roles, via="", slug=slug)
+
+
+def round_for(user: Any, uuid: uuid_module.UUID, roles: tuple[str, ...]) -> Round:
+    """The round with this public id, for a member of its collection in one of the roles."""
+    rows = Round.objects.select_related("collection", "scale", "guidelines")
+    return reach(rows, user, roles, uuid=uuid)
+
+
+def snapshot_for(user: Any, uuid: uuid_module.UUID, roles: tuple[str, ...] = STAFF) -> Snapshot:
+    """The snapshot with this public id."""
+    return reach(Snapshot.objects.select_related("collection"), user, roles, uuid=uuid)
+
+
+def job_for(user: Any, uuid: uuid_module.UUID, roles: tuple[str, ...] = STAFF) -> Job:
+    """The job with this public id."""
+    return reach(Job.objects.select_related("collection"), user, roles, uuid=uuid)
+
+
+def pair_for(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
+    """A pair of a round that the user has reached already."""
+    try:
+        return round_.pairs.select_related("query", "document", "round").get(uuid=uuid)
+    except (Pair.DoesNotExist, ValueError) as error:
+        raise NotFound("This round has no such pair.") from error
+
+
+def may_see_grades(user: User, pair: Pair) -> bool:
+    """Whether other raters' and machines' grades of the pair may be shown to this user.
+
+    A lead or an engineer may see them, unless they were asked to rate the pair and have not done so yet: then they are
+    a rater for it.
+    """
+    if role_in(user, pair.round.collection) not in STAFF:
+        return False
+    asked = pair.handouts.filter(rater=user).exists() and pair.round.state == Round.State.OPEN
+    answered = Judgment.objects.current().filter(pair=pair, rater=user).exclude(state=Judgment.State.LATER).exists()
+    return answered or not asked

@@ -1,0 +1,66 @@
+"""What does an API client read when a call fails? ``{"error": {"code", "message", "fields"}}``, always."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from judgments.core.errors import AssayError
+from judgments.views.border import status_of
+
+CODES = {
+    400: "not_valid",
+    401: "not_authenticated",
+    403: "not_allowed",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    409: "conflict",
+    410: "closed",
+    413: "too_large",
+    415: "unsupported_media_type",
+    429: "too_many",
+}
+
+
+def answer(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler: our errors and the framework's in one shape. Anything else stays a 500."""
+    if isinstance(error, AssayError):
+        status = status_of(error)
+        return Response(shape(status, str(error), getattr(error, "fields", {})), status=status)
+    if isinstance(error, Http404):
+        error = exceptions.NotFound()
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    response = exception_handler(error, context)
+    if response is not None:
+        response.data = shape(response.status_code, *_told(error))
+    return response
+
+
+def shape(status: int, message: str, fields: dict[str, str] | None = None) -> dict[str, Any]:
+    """The one JSON shape of an error."""
+    return {"error": {"code": CODES.get(status, "error"), "message": message, "fields": fields or {}}}
+
+
+def _told(error: Exception) -> tuple[str, dict[str, str]]:
+    detail = getattr(error, "detail", str(error))
+    if isinstance(error, exceptions.ValidationError):
+        if isinstance(detail, dict):
+            return "Some fields are not valid.", {name: _flat(value) for name, value in detail.items()}
+        return _flat(detail), {}
+    return str(detail), {}
+
+
+def _flat(value: Any) -> str:
+    """DRF nests messages by field and index; a client reads one sentence a field."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}: {_flat(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return " ".join(_flat(part) for part in value if part)
+    return str(value)

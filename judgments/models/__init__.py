@@ -1,0 +1,46 @@
+"""Which rows hold who judged what, and what the settled answer is?"""
+
+from judgments.models.audit import AuditRow
+from judgments.models.collection import Collection, Membership, Role
+from judgments.models.document import Document
+from judgments.models.guidelines import GuidelinesVersion
+from judgments.models.job import Job
+from judgments.models.judgment import Adjudication, Judgment
+from judgments.models.machine import Judge, MachineJudgment
+from judgments.models.pair import Handout, Pair, Slot
+from judgments.models.query import Query, QuerySample
+from judgments.models.round import Round, RoundRater
+from judgments.models.scale import Grade, Scale
+from judgments.models.snapshot import Snapshot
+from judgments.models.source import ImportedLabel, LabelSource
+from judgments.models.upload import Upload
+from judgments.models.user import ApiToken, User
+
+__all__ = [
+    "Adjudication",
+    "ApiToken",
+    "AuditRow",
+    "Collection",
+    "Document",
+    "Grade",
+    "GuidelinesVersion",
+    "Handout",
+    "ImportedLabel",
+    "Job",
+    "Judge",
+    "Judgment",
+    "LabelSource",
+    "MachineJudgment",
+    "Membership",
+    "Pair",
+    "Query",
+    "QuerySample",
+    "Role",
+    "Round",
+    "RoundRater",
+    "Scale",
+    "Slot",
+    "Snapshot",
+    "Upload",
+    "User",
+]

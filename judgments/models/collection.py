@@ -1,0 +1,67 @@
+"""What belongs together, and who may touch it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.fields import PublicModel
+from judgments.models.user import User
+
+
+class Role(models.TextChoices):
+    """In a collection a member has one role; design.md says what each one covers."""
+
+    LEAD = "lead", "lead"
+    ENGINEER = "engineer", "engineer"
+    RATER = "rater", "rater"
+
+
+class CollectionQuerySet(models.QuerySet["Collection"]):
+    def visible_to(self, user: Any) -> CollectionQuerySet:
+        """The collections that the user is a member of; to everybody else they do not exist."""
+        return self.filter(memberships__user_id=user.pk)
+
+
+class Collection(PublicModel):
+    """A test collection: the tenant boundary of everything below it."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    # A lead declares it; no number in the data can show that the vector space changed.
+    embedding_changed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CollectionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name", "slug"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(slug="new") & ~Q(slug=""), name="collection_slug_is_free_of_addresses")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One person's role in one collection."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["user__username"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "user"], name="membership_once"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} as {self.role}"

@@ -1,0 +1,56 @@
+"""What is judged, and is it still what it was when somebody judged it?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.fields import OpaqueIdField, PublicModel
+
+
+class Document(PublicModel):
+    """A document by its id, with the content that raters see.
+
+    A run or an imported label may name a document whose content nobody has sent yet: it is a ``stub`` until a
+    documents file fills it in.
+    """
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="documents")
+    doc_id = OpaqueIdField()
+    title = models.TextField(blank=True)
+    text = models.TextField(blank=True)
+    url = models.TextField(blank=True)
+    image = models.TextField(blank=True)
+    fields = models.JSONField(default=dict, blank=True)
+    content_sha256 = models.CharField(max_length=64)
+    stub = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["doc_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "doc_id"], name="doc_id_once"),
+            models.CheckConstraint(condition=~Q(doc_id=""), name="document_has_id"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.doc_id
+
+
+def content_hash(title: str, text: str, url: str, image: str, fields: Mapping[str, Any]) -> str:
+    """SHA-256 of what a rater sees, independent of the order of the fields.
+
+    Examples
+    --------
+    >>> content_hash("a", "", "", "", {"x": 1, "y": 2}) == content_hash("a", "", "", "", {"y": 2, "x": 1})
+    True
+    """
+    content = json.dumps([title, text, url, image, fields], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()

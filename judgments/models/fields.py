@@ -1,0 +1,61 @@
+"""What do the columns of all rooms have in common: public ids, opaque ids, rows that never change?"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, NoReturn
+
+from django.db import models
+
+
+class OpaqueIdField(models.CharField):
+    """An id that comes from outside: a string that is compared and sorted as UTF-8 bytes, on every database.
+
+    SQLite compares bytes by itself; PostgreSQL needs collation ``C``, or the order would follow the server's locale.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 500)
+        super().__init__(*args, **kwargs)
+
+    def db_parameters(self, connection: Any) -> dict[str, Any]:
+        parameters = super().db_parameters(connection)
+        if connection.vendor == "postgresql":
+            parameters["collation"] = "C"
+        return parameters
+
+
+class PublicModel(models.Model):
+    """A row that pages and the API name by UUID; the small integer stays inside."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class EventQuerySet(models.QuerySet):
+    """Rows that happened: a query can read them and add to them, nothing else."""
+
+    def update(self, **kwargs: Any) -> NoReturn:
+        raise TypeError(f"{self.model.__name__} rows are events: add one, never change one")
+
+    def delete(self) -> NoReturn:
+        raise TypeError(f"{self.model.__name__} rows are events: supersede one, never delete one")
+
+
+class EventModel(models.Model):
+    """A row that is written once. The database refuses changes too (see the migration ``events_never_change``)."""
+
+    objects = EventQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise TypeError(f"a {type(self).__name__} is an event: add one, never change one")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} is an event: supersede one, never delete one")

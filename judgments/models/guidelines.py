@@ -1,0 +1,38 @@
+"""What were raters told, word for word, when they graded?"""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.fields import EventModel, PublicModel
+from judgments.models.user import User
+
+
+class GuidelinesVersion(PublicModel, EventModel):
+    """One version of a collection's guidelines: Markdown, numbered from 1, never changed afterwards."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="guidelines")
+    number = models.PositiveIntegerField()
+    markdown = models.TextField()
+    sha256 = models.CharField(max_length=64)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "number"], name="guidelines_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1) & ~Q(markdown=""), name="guidelines_say_something"),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+    @staticmethod
+    def hash_of(markdown: str) -> str:
+        """SHA-256 of the text as it stands."""
+        return hashlib.sha256(markdown.encode()).hexdigest()

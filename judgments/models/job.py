@@ -1,0 +1,58 @@
+"""What is being worked on in the background, how far is it, and who holds it?"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.fields import PublicModel
+from judgments.models.user import User
+
+
+class Job(PublicModel):
+    """One piece of background work. The queue only points here: state, progress, log and lease are in this row."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"  # as foreseen, with a sentence for the user
+        CRASHED = "crashed", "crashed"  # our mistake, with the traceback on the row
+        CANCELLED = "cancelled", "cancelled"
+
+    collection = models.ForeignKey(Collection, null=True, on_delete=models.CASCADE, related_name="jobs")
+    kind = models.CharField(max_length=60)
+    title = models.CharField(max_length=200)
+    parameters = models.JSONField(default=dict)
+    result = models.JSONField(null=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(null=True)
+    log = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    traceback = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    cancel_asked = models.BooleanField(default=False)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed", "crashed", "cancelled"]),
+                name="job_state_known",
+            )
+        ]
+        indexes = [models.Index(fields=["state", "lease_until"], name="job_by_state")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def over(self) -> bool:
+        return self.state not in (self.State.QUEUED, self.State.RUNNING)

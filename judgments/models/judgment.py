@@ -1,0 +1,97 @@
+"""What did each rater answer, in the order in which it happened?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import F, Q
+
+from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.pair import Pair
+from judgments.models.user import User
+
+
+class JudgmentQuerySet(EventQuerySet):
+    def current(self) -> JudgmentQuerySet:
+        """The answers that stand: not superseded by a later one, not taken back."""
+        return self.filter(superseded_by__isnull=True).exclude(state=Judgment.State.UNDONE)
+
+    def counted(self) -> JudgmentQuerySet:
+        """The grades that statistics and labels are made from: current, graded, within the k of the pair."""
+        return self.current().filter(state=Judgment.State.GRADED, surplus=False)
+
+    def of_round(self, round_: Any) -> JudgmentQuerySet:
+        return self.filter(pair__round=round_)
+
+
+class Judgment(PublicModel, EventModel):
+    """One rater's answer for one pair: an event. A change of mind is a new row that supersedes the old one."""
+
+    class State(models.TextChoices):
+        GRADED = "graded", "graded"
+        UNRATEABLE = "unrateable", "cannot judge"
+        LATER = "later", "later"
+        UNDONE = "undone", "taken back"  # supersedes an answer and leaves none
+
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="judgments")
+    rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="judgments")
+    client_id = models.UUIDField()
+    state = models.CharField(max_length=10, choices=State.choices)
+    grade = models.SmallIntegerField(null=True)
+    reason = models.CharField(max_length=500, blank=True)
+    note = models.TextField(blank=True)
+    seconds_active = models.FloatField(null=True)
+    seconds_away = models.FloatField(null=True)
+    # True when the pair had all its ratings already: kept, and not counted.
+    surplus = models.BooleanField(default=False)
+    document_sha256 = models.CharField(max_length=64)
+    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = JudgmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "client_id"], name="judgment_recorded_once"),
+            models.CheckConstraint(
+                condition=Q(state="graded", grade__isnull=False)
+                | Q(state__in=["unrateable", "later", "undone"], grade__isnull=True),
+                name="judgment_grade_fits_state",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="undone") | Q(supersedes__isnull=False), name="undo_takes_something_back"
+            ),
+            models.CheckConstraint(condition=~Q(supersedes=F("id")), name="judgment_supersedes_another"),
+            # One chain of events per rater and pair: only its first event supersedes nothing.
+            models.UniqueConstraint(
+                fields=["pair", "rater"], condition=Q(supersedes__isnull=True), name="judgment_one_chain_per_pair"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.grade if self.grade is not None else ''}".strip()
+
+
+class Adjudication(PublicModel, EventModel):
+    """A lead's settlement of one pair, with a reason. A later one supersedes it."""
+
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="adjudications")
+    grade = models.SmallIntegerField()
+    reason = models.TextField()
+    settled_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(condition=~Q(reason=""), name="adjudication_has_reason"),
+            models.UniqueConstraint(
+                fields=["pair"], condition=Q(supersedes__isnull=True), name="adjudication_one_chain_per_pair"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"settled as {self.grade}"

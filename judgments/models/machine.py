@@ -1,0 +1,58 @@
+"""What did machines say? Kept apart, so that no machine's grade can ever be taken for a person's."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.fields import EventModel, PublicModel
+from judgments.models.pair import Pair
+
+OUTCOMES = ("graded", "unparseable", "out_of_scale", "refused", "truncated", "blocked", "transport_error")
+
+
+class Judge(PublicModel):
+    """A machine that grades: what kind it is, which model, told what."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="judges")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=40)
+    model = models.CharField(max_length=200, blank=True)
+    prompt_sha256 = models.CharField(max_length=64, blank=True)
+    parameters = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="judge_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class MachineJudgment(PublicModel, EventModel):
+    """One judge's outcome for one pair. A failure is an outcome, never a grade."""
+
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="judgments")
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="machine_judgments")
+    outcome = models.CharField(max_length=20, choices=[(name, name) for name in OUTCOMES])
+    grade = models.SmallIntegerField(null=True)
+    probabilities = models.JSONField(null=True)
+    rationale = models.TextField(blank=True)
+    raw = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "pair"], name="machine_judgment_once"),
+            models.CheckConstraint(
+                condition=Q(outcome="graded", grade__isnull=False)
+                | (Q(outcome__in=OUTCOMES[1:]) & Q(grade__isnull=True)),
+                name="machine_grade_fits_outcome",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.outcome} {self.grade if self.grade is not None else ''}".strip()

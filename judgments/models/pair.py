@@ -1,0 +1,90 @@
+"""Which query-document pairs does a round hold, why, and who has which of them in hand?"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.document import Document
+from judgments.models.fields import PublicModel
+from judgments.models.query import Query
+from judgments.models.round import Round
+from judgments.models.user import User
+
+
+class Pair(PublicModel):
+    """One query with one document, in one round, and the reason why it is there."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="pairs")
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="pairs")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="pairs")
+    position = models.PositiveIntegerField()  # place in the round: queries whole, one after the other
+    ratings_wanted = models.PositiveSmallIntegerField()
+    origin = models.JSONField(default=dict)  # pool, strategy, step, seed, runs and ranks
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "query", "document"], name="pair_once_per_round"),
+            models.UniqueConstraint(fields=["round", "position"], name="pair_position_once"),
+            models.CheckConstraint(condition=Q(ratings_wanted__gte=1), name="pair_wants_a_rating"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query} x {self.document}"
+
+
+class Slot(models.Model):
+    """Room for one rating of one pair. A pair with k ratings has k slots, so it can never get more that count.
+
+    A slot is free, leased (``rater`` and ``lease_until``) or filled (``filled_by``). ``round`` and ``position`` repeat
+    the pair's, so that the next free slot is one step into an index however large the round is.
+    """
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="slots")
+    pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="slots")
+    position = models.PositiveIntegerField()
+    number = models.PositiveSmallIntegerField()
+    rater = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="slots")
+    lease_until = models.DateTimeField(null=True)
+    filled_by = models.OneToOneField("Judgment", null=True, on_delete=models.PROTECT, related_name="slot")
+
+    class Meta:
+        ordering = ["position", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["pair", "number"], name="slot_number_once"),
+            models.UniqueConstraint(
+                fields=["pair", "rater"], condition=Q(rater__isnull=False), name="slot_once_per_rater"
+            ),
+            models.CheckConstraint(
+                condition=Q(filled_by__isnull=True) | Q(rater__isnull=False), name="filled_slot_has_rater"
+            ),
+            models.CheckConstraint(
+                condition=Q(rater__isnull=False) | Q(lease_until__isnull=True), name="leased_slot_has_rater"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["round", "position", "lease_until"],
+                name="slot_next_open",
+                condition=Q(filled_by__isnull=True),
+            ),
+            models.Index(fields=["rater", "round"], name="slot_of_rater"),
+        ]
+
+    def __str__(self) -> str:
+        return f"slot {self.number} of {self.pair_id}"
+
+
+class Handout(models.Model):
+    """That a pair was once given to a rater: an answer that comes late is told from one that was never asked for."""
+
+    pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="handouts")
+    rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="handouts")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["pair", "rater"], name="handout_once")]
+
+    def __str__(self) -> str:
+        return f"{self.pair_id} to {self.rater_id}"

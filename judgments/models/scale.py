@@ -1,0 +1,52 @@
+"""Which grades can be given, and what does each one mean?"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.fields import PublicModel
+
+# The four grades that the field uses most, with cues in the rater's own voice.
+DEFAULT_GRADES = (
+    (0, "Poor", "Would not help; I would search again."),
+    (1, "Fair", "I see the connection, but it is not what I want."),
+    (2, "Good", "I want this, though there may be a better one."),
+    (3, "Perfect", "This is just what I am looking for."),
+)
+
+
+class Scale(PublicModel):
+    """A set of named grades. A round has one; changing it means a new round."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="scales")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        values = self.values()
+        return f"{values[0]}-{values[-1]}" if values else "no grades"
+
+    def values(self) -> list[int]:
+        """The grades from the lowest to the highest."""
+        return [grade.value for grade in self.grades.all()]
+
+
+class Grade(models.Model):
+    """One value of a scale, with the label and the cue that stand on its button."""
+
+    scale = models.ForeignKey(Scale, on_delete=models.CASCADE, related_name="grades")
+    value = models.SmallIntegerField()
+    label = models.CharField(max_length=40)
+    cue = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["value"]
+        constraints = [
+            models.UniqueConstraint(fields=["scale", "value"], name="grade_once_per_scale"),
+            models.CheckConstraint(condition=Q(value__gte=0, value__lte=100), name="grade_in_0_100"),
+            models.CheckConstraint(condition=~Q(label=""), name="grade_has_label"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.label}"

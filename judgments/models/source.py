@@ -1,0 +1,56 @@
+"""Which labels came from elsewhere? They stand beside judgments and are never mixed with them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.document import Document
+from judgments.models.fields import PublicModel
+from judgments.models.query import Query
+from judgments.models.user import User
+
+
+class LabelSource(PublicModel):
+    """One import of labels, or one reading of clicks."""
+
+    class Kind(models.TextChoices):
+        IMPORT = "import", "imported"
+        CLICKS = "clicks", "from clicks"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="label_sources")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.IMPORT)
+    sha256 = models.CharField(max_length=64)
+    report = models.JSONField(default=dict)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="label_source_name_once"),
+            models.UniqueConstraint(fields=["collection", "sha256"], name="label_source_file_once"),
+            models.CheckConstraint(condition=Q(kind__in=["import", "clicks"]), name="label_source_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ImportedLabel(models.Model):
+    """One label of a source. It may be fractional or negative: it is kept as it came."""
+
+    source = models.ForeignKey(LabelSource, on_delete=models.CASCADE, related_name="labels")
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="imported_labels")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="imported_labels")
+    value = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "query", "document"], name="imported_label_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value:g}"

@@ -1,0 +1,33 @@
+"""Which file was read, and waits for somebody to look at the report before it is stored?"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from judgments.models.collection import Collection
+from judgments.models.fields import PublicModel
+from judgments.models.user import User
+
+
+class Upload(PublicModel):
+    """A file between reading and storing. Nothing of it is in the collection yet."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="uploads")
+    kind = models.CharField(max_length=20)
+    format = models.CharField(max_length=40)
+    options = models.JSONField(default=dict)
+    filename = models.CharField(max_length=255)
+    path = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.BigIntegerField()
+    report = models.JSONField(default=dict)
+    preview = models.JSONField(default=dict)
+    created_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="uploads")
+    created_at = models.DateTimeField(auto_now_add=True)
+    stored_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.filename

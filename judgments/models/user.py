@@ -1,0 +1,35 @@
+"""Who is at the keyboard, and which programs act for them?"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+from judgments.models.fields import PublicModel
+
+
+class User(PublicModel, AbstractUser):
+    """A person with a name and a password; what they may do is said by memberships."""
+
+
+class ApiToken(PublicModel):
+    """A program's key. Only its SHA-256 is stored: the text is shown once, when it is made."""
+
+    class Scope(models.TextChoices):
+        READ = "read", "read what the user may read"
+        WRITE = "write", "everything that the user may do"
+        RATE = "rate", "lease pairs and send judgments"
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name

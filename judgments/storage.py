@@ -1,0 +1,47 @@
+"""Where do files lie, and are they still what they were?"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterable
+from typing import IO
+
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import default_storage
+
+
+def keep(folder: str, name: str, content: bytes) -> str:
+    """Store bytes under ``folder/name`` and answer the path; a taken name is made unique, never overwritten."""
+    return default_storage.save(f"{folder}/{name}", ContentFile(content))
+
+
+def keep_stream(folder: str, source: IO[bytes]) -> tuple[str, str, int]:
+    """Store a stream under a new name in the folder; answers path, SHA-256 and size in bytes."""
+    digest, size = hashlib.sha256(), 0
+    for block in _blocks(source):
+        digest.update(block)
+        size += len(block)
+    source.seek(0)
+    return default_storage.save(f"{folder}/{uuid.uuid4().hex}", File(source)), digest.hexdigest(), size
+
+
+def _blocks(source: IO[bytes], size: int = 1 << 20) -> Iterable[bytes]:
+    while block := source.read(size):
+        yield block
+
+
+def open_file(path: str) -> IO[bytes]:
+    """The stored file, opened for reading."""
+    return default_storage.open(path, "rb")
+
+
+def read_bytes(path: str) -> bytes:
+    """The whole stored file."""
+    with default_storage.open(path, "rb") as file:
+        return file.read()
+
+
+def forget(path: str) -> None:
+    """Remove a stored file; one that is gone already is no error."""
+    default_storage.delete(path)

@@ -1,0 +1,71 @@
+"""How does a program prove for whom it acts?"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from judgments import audit
+from judgments.core.errors import NotValid
+from judgments.models import ApiToken, User
+
+PREFIX = "assay_"
+# Each use of a token would be a write; a row that is an hour off is good enough to see whether it still lives.
+SEEN_EVERY = timedelta(hours=1)
+
+
+@transaction.atomic
+def make_token(user: User, *, name: str, scopes: list[str]) -> tuple[ApiToken, str]:
+    """Make a token for the user; the text is answered here and nowhere again."""
+    known = ApiToken.Scope.values
+    if not name.strip():
+        raise NotValid("A token needs a name.", {"name": "Say what will use it, for example: nightly build."})
+    if not scopes or not set(scopes) <= set(known):
+        raise NotValid("A token needs scopes.", {"scopes": f"Choose from {', '.join(known)}."})
+    text = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(user=user, name=name.strip()[:100], digest=digest(text), scopes=sorted(set(scopes)))
+    audit.record(
+        "tokens.make_token",
+        f"{user} made the token {token.name}",
+        actor=user,
+        collection=None,
+        target=token,
+        scopes=token.scopes,
+    )
+    return token, text
+
+
+@transaction.atomic
+def revoke_token(token: ApiToken, *, actor: User) -> None:
+    """From now on the token opens nothing."""
+    ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    sentence = f"{actor} revoked the token {token.name}"
+    audit.record("tokens.revoke_token", sentence, actor=actor, collection=None, target=token)
+
+
+def bearer(text: str) -> ApiToken | None:
+    """The living token with this text, or None."""
+    token = (
+        ApiToken.objects.select_related("user")
+        .filter(digest=digest(text), revoked_at__isnull=True, user__is_active=True)
+        .first()
+    )
+    now = timezone.now()
+    if token and (token.last_used_at is None or now - token.last_used_at > SEEN_EVERY):
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+def covers(token: Any, scope: str) -> bool:
+    """Whether the token's scopes include the asked one; ``write`` includes all."""
+    return scope in token.scopes or ApiToken.Scope.WRITE in token.scopes
+
+
+def digest(text: str) -> str:
+    """SHA-256 of the token's text. The text has 256 random bits, so a slow hash would add nothing."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,60 @@
+"""What does the border do with every answer: errors in words, and headers that keep strangers' code out?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge
+
+# The one place where an error becomes an HTTP status, for pages and the API alike.
+STATUS: dict[type[AssayError], int] = {
+    NotFound: 404,
+    NotAllowed: 403,
+    Conflict: 409,
+    Closed: 410,
+    TooLarge: 413,
+    NotValid: 400,
+    AssayError: 400,
+}
+TITLES = {
+    400: "That could not be used",
+    403: "Your role does not cover this",
+    404: "There is nothing at this address",
+    409: "That collides with what is there",
+    410: "This round is closed",
+    413: "That is too large",
+}
+POLICY = (
+    "default-src 'self'; img-src 'self' data: https:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+# Swagger's viewer sets styles from script; its script itself is a file of ours.
+DOCS_POLICY = POLICY + "; style-src 'self' 'unsafe-inline'"
+
+
+def status_of(error: AssayError) -> int:
+    """The HTTP status of an error: that of its nearest named ancestor."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+class Border:
+    """Middleware: an error of ours becomes a page that says what happened, where and what to do."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        docs = request.path.startswith("/api/docs/")
+        response.headers.setdefault("Content-Security-Policy", DOCS_POLICY if docs else POLICY)
+        return response
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, AssayError):
+            return None
+        status = status_of(error)
+        context = {"title": TITLES[status], "message": str(error), "status": status}
+        return render(request, "404.html" if status == 404 else "error.html", context, status=status)

@@ -1,0 +1,33 @@
+"""Which query logs were read, and what do they hold?"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from judgments.models import Collection, User
+from judgments.models.fields import PublicModel
+
+
+class QueryLog(PublicModel):
+    """A query log: the file as it came, in storage, and what was counted in it."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="query_logs")
+    name = models.CharField(max_length=200)
+    format = models.CharField(max_length=40)
+    options = models.JSONField(default=dict)
+    path = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    searches = models.BigIntegerField()
+    distinct = models.BigIntegerField()
+    first_at = models.DateTimeField(null=True)
+    last_at = models.DateTimeField(null=True)
+    report = models.JSONField(default=dict)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["collection", "sha256"], name="query_log_file_once")]
+
+    def __str__(self) -> str:
+        return self.name
