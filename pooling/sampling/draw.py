@@ -1,0 +1,225 @@
+"""Which queries are drawn, with what probability, and for what traffic does each stand?"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import fsum
+from random import Random
+
+from judgments.core.errors import NotValid
+from pooling.sampling.log import LogQuery
+from pooling.sampling.tiers import TIERS, TierCut
+
+STRATIFIED = "stratified"
+PPS = "pps"
+
+
+@dataclass(frozen=True, slots=True)
+class SampledQuery:
+    """One query of a sample.
+
+    Parameters
+    ----------
+    query_id : str
+        ``q001`` and on, most frequent first.
+    query : LogQuery
+        The query as it was counted.
+    tier : str
+        ``head``, ``torso`` or ``tail``.
+    probability : float
+        The probability with which the design draws it: in (0, 1], 1 for certain.
+    weight : float
+        Its share of the frame's traffic.
+    """
+
+    query_id: str
+    query: LogQuery
+    tier: str
+    probability: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample of queries with its design.
+
+    Parameters
+    ----------
+    queries : tuple of SampledQuery
+        Most frequent first.
+    design : str
+        ``stratified`` or ``pps``.
+    seed : int
+        The seed of the draw.
+    asked : dict of str to int
+        The sizes that were asked for, by tier, or ``{"all": n}``.
+    drawn : dict of str to int
+        The sizes that were drawn; smaller where a tier holds fewer.
+    frame : dict of str to int
+        Distinct queries that could have been drawn, by tier.
+    """
+
+    queries: tuple[SampledQuery, ...]
+    design: str
+    seed: int
+    asked: dict[str, int]
+    drawn: dict[str, int]
+    frame: dict[str, int]
+
+    @property
+    def effective_size(self) -> float | None:
+        """How many equally weighted queries the sample is worth: (sum w/p)^2 / sum (w/p)^2; None when empty."""
+        parts = [query.weight / query.probability for query in self.queries]
+        return fsum(parts) ** 2 / fsum(part * part for part in parts) if parts else None
+
+
+def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample:
+    """Draw at random, without replacement, so many queries of each tier.
+
+    Parameters
+    ----------
+    cut : TierCut
+        The frame.
+    sizes : mapping of str to int
+        How many of ``head``, ``torso`` and ``tail``; a tier that holds fewer is taken whole.
+    seed : int
+        The seed of the draw.
+
+    Returns
+    -------
+    Sample
+        Inside a tier of N queries each of the n drawn has the probability n / N.
+
+    Raises
+    ------
+    NotValid
+        For a tier that does not exist, a negative size, or sizes that are all 0.
+    """
+    for name, size in sizes.items():
+        if name not in TIERS or size < 0:
+            raise NotValid(f"cannot draw {size} of tier {name!r}; the tiers are {', '.join(TIERS)}, sizes 0 and more")
+    if not any(sizes.values()):
+        raise NotValid("nothing to draw: all sizes are 0; ask for at least one query of one tier")
+    drawn: dict[int, float] = {}
+    for name in TIERS:
+        members = [place for place, tier in enumerate(cut.tier) if tier == name]
+        size = min(sizes.get(name, 0), len(members))
+        # A generator for each tier, so that a larger tail leaves the head that was drawn as it was.
+        for place in _shuffled(members, Random(f"{seed}:{name}"))[:size]:  # noqa: S311
+            drawn[place] = size / len(members)
+    return _sample(cut, drawn, STRATIFIED, seed, {name: sizes.get(name, 0) for name in TIERS})
+
+
+def draw_pps(cut: TierCut, n: int, seed: int) -> Sample:
+    """Draw n queries, each with a probability in proportion to its traffic.
+
+    Parameters
+    ----------
+    cut : TierCut
+        The frame; the tiers are recorded, not used.
+    n : int
+        How many; a smaller frame is taken whole.
+    seed : int
+        The seed of the draw.
+
+    Returns
+    -------
+    Sample
+        Of fixed size and without duplicates. A query whose share alone would exceed one draw is certain.
+
+    Raises
+    ------
+    NotValid
+        When n is below 1.
+
+    Notes
+    -----
+    Systematic sampling in random order: probabilities n x / sum x, with those above 1 set to 1 and the rest rescaled
+    until none is; then the unit is taken in which the running sum crosses u + j, for u uniform in (0, 1), j = 0, 1, ...
+    Away from the certain ones weight / probability is constant, so that the plain mean of a metric is the traffic's
+    mean already; weighting by traffic once more would be wrong.
+    """
+    if n < 1:
+        raise NotValid(f"n is {n}; draw at least 1 query", {"n": "at least 1"})
+    frequencies = [query.frequency for query in cut.queries]
+    probability = inclusion_probabilities(frequencies, n)
+    certain = [place for place, p in enumerate(probability) if p == 1.0]
+    random = Random(f"{seed}:{PPS}")  # noqa: S311
+    rest = _shuffled([place for place, p in enumerate(probability) if p < 1.0], random)
+    picked = certain + _systematic(rest, [frequencies[place] for place in rest], n - len(certain), random.random())
+    return _sample(cut, {place: probability[place] for place in picked}, PPS, seed, {"all": n})
+
+
+def inclusion_probabilities(sizes: Sequence[int], n: int) -> list[float]:
+    """For each unit the probability that a draw of n, in proportion to size, takes it.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Positive size measures.
+    n : int
+        The size of the draw.
+
+    Returns
+    -------
+    list of float
+        They sum to n, or to the number of units when there are fewer.
+
+    Examples
+    --------
+    >>> inclusion_probabilities([80, 10, 10], 2)
+    [1.0, 0.5, 0.5]
+    """
+    if n >= len(sizes):
+        return [1.0] * len(sizes)
+    certain: set[int] = set()
+    while True:
+        total = sum(size for place, size in enumerate(sizes) if place not in certain)
+        left = n - len(certain)
+        more = {place for place, size in enumerate(sizes) if place not in certain and left * size >= total}
+        if not more:
+            break
+        certain |= more
+    return [1.0 if place in certain else left * size / total for place, size in enumerate(sizes)]
+
+
+def _systematic(places: list[int], sizes: list[int], n: int, start: float) -> list[int]:
+    if not places:
+        return []
+    sums = list(accumulate(sizes))
+    points = [(start + step) * sums[-1] / n for step in range(n)]
+    # The last point can be rounded onto the total, behind which there is no unit.
+    return [places[min(bisect_right(sums, point), len(places) - 1)] for point in points]
+
+
+def _shuffled(places: list[int], random: Random) -> list[int]:
+    """In the order of one random number each; `Random.random` is the one stream that Python promises to keep."""
+    keys = {place: random.random() for place in places}
+    return sorted(places, key=lambda place: (keys[place], place))
+
+
+def _sample(cut: TierCut, drawn: Mapping[int, float], design: str, seed: int, asked: dict[str, int]) -> Sample:
+    places = sorted(drawn)
+    width = max(3, len(str(len(places))))
+    queries = tuple(
+        SampledQuery(
+            f"q{number:0{width}}",
+            cut.queries[place],
+            cut.tier[place],
+            drawn[place],
+            cut.queries[place].frequency / cut.traffic,
+        )
+        for number, place in enumerate(places, start=1)
+    )
+    tiers = [cut.tier[place] for place in places]
+    return Sample(
+        queries=queries,
+        design=design,
+        seed=seed,
+        asked=asked,
+        drawn={name: tiers.count(name) for name in TIERS},
+        frame={name: cut.tier.count(name) for name in TIERS},
+    )

@@ -1,0 +1,264 @@
+"""Which distinct queries does a log hold, how often was each asked, and by how many clients?"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from judgments.core.errors import NotValid
+
+WINDOW_DAYS = 90
+MAX_LENGTH = 200
+
+EMPTY = "empty"
+TOO_LONG = f"longer than {MAX_LENGTH} characters"
+NO_TIME = "no timestamp"
+OUTSIDE = "outside the window"
+
+
+class LogRow(Protocol):
+    """What a row of a log must offer; the readers of `judgments.formats` give rows of this kind."""
+
+    @property
+    def query(self) -> str:
+        """What was typed."""
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When, if the log says so."""
+
+    @property
+    def client_id(self) -> str | None:
+        """By whom, if the log says so."""
+
+    @property
+    def count(self) -> int | None:
+        """How often, in a counted log; None in a log with one row per search."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """One distinct query of a log.
+
+    Parameters
+    ----------
+    query : str
+        The normalized text, by which searches are counted together.
+    text : str
+        Its most frequent raw form, for people to read.
+    frequency : int
+        How often it was asked inside the window.
+    clients : int or None
+        By how many distinct clients; None when the log does not say.
+    variants : int
+        How many raw forms were counted together.
+    raw : object
+        One row of the log as it was read: the first with `text`.
+    """
+
+    query: str
+    text: str
+    frequency: int
+    clients: int | None
+    variants: int
+    raw: object = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedLog:
+    """A log, counted.
+
+    Parameters
+    ----------
+    queries : tuple of LogQuery
+        Most frequent first, equals in byte order.
+    rows, searches : int
+        What was read: rows, and searches (a counted row stands for several).
+    dropped : dict of str to int
+        Searches that were left out, by reason.
+    first, last : datetime or None
+        The first and last search that was counted; None for a log without times.
+    window_days : int or None
+        The window that was applied; None for the whole log.
+    suppressed_queries, suppressed : int
+        Queries, and searches for them, below `min_clients`.
+    min_clients : int
+        The privacy threshold that was applied; 1 for none.
+    has_clients : bool
+        Whether the log names clients; without, the threshold is one on searches.
+    """
+
+    queries: tuple[LogQuery, ...]
+    rows: int
+    searches: int
+    dropped: dict[str, int]
+    first: datetime | None
+    last: datetime | None
+    window_days: int | None
+    suppressed_queries: int
+    suppressed: int
+    min_clients: int
+    has_clients: bool
+
+    @property
+    def traffic(self) -> int:
+        """Searches for the queries that are left: what traffic shares are shares of."""
+        return sum(query.frequency for query in self.queries)
+
+    @property
+    def suppressed_share(self) -> float | None:
+        """The share of counted searches below the threshold: traffic that no sample can speak for."""
+        counted = self.traffic + self.suppressed
+        return self.suppressed / counted if counted else None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is known of one normalized query while rows go by."""
+
+    forms: Counter[str] = field(default_factory=Counter)
+    raw: dict[str, object] = field(default_factory=dict)
+    clients: set[str] = field(default_factory=set)
+
+    def add(self, row: LogRow, count: int) -> None:
+        self.forms[row.query] += count
+        self.raw.setdefault(row.query, row)
+        if row.client_id:
+            self.clients.add(row.client_id)
+
+
+@dataclass(slots=True)
+class _Count:
+    """What is known of the whole log while rows go by."""
+
+    window: tuple[datetime, datetime] | None
+    tallies: dict[str, _Tally] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+    rows: int = 0
+    searches: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def add(self, row: LogRow) -> None:
+        number = 1 if row.count is None else row.count
+        moment = None if row.timestamp is None else _utc(row.timestamp)
+        query = normalize(row.query)
+        self.rows += 1
+        self.searches += number
+        reason = _why_dropped(query, moment, self.window)
+        if reason:
+            self.dropped[reason] += number
+            return
+        self.tallies.setdefault(query, _Tally()).add(row, number)
+        if moment is not None:
+            self.first = moment if self.first is None else min(self.first, moment)
+            self.last = moment if self.last is None else max(self.last, moment)
+
+
+def normalize(text: str) -> str:
+    """The form by which two typed queries are one: NFKC, case folded, trimmed, white space collapsed.
+
+    Accents and punctuation stay, since ``c++`` is not ``c``.
+
+    Examples
+    --------
+    >>> normalize("  Rain   JACKET ")
+    'rain jacket'
+    >>> normalize("Straße")
+    'strasse'
+    """
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def count_log(
+    rows: Iterable[LogRow],
+    *,
+    window_days: int | None = WINDOW_DAYS,
+    until: datetime | None = None,
+    min_clients: int = 1,
+) -> CountedLog:
+    """Count a log's queries.
+
+    Parameters
+    ----------
+    rows : iterable of LogRow
+        One per search, or counted.
+    window_days : int, optional
+        Only searches of the last so many days; None for all. A log without times is taken whole.
+    until : datetime, optional
+        The end of the window; the log's newest search by default, for which the rows are held in memory.
+    min_clients : int
+        Leave out queries of fewer distinct clients; of fewer searches where the log names no clients.
+
+    Returns
+    -------
+    CountedLog
+
+    Raises
+    ------
+    NotValid
+        When the window or the threshold is below 1.
+    """
+    _check(window_days, min_clients)
+    if window_days is not None and until is None:
+        rows = list(rows)
+        until = max((_utc(row.timestamp) for row in rows if row.timestamp is not None), default=None)
+    window = None if window_days is None or until is None else (_utc(until) - timedelta(days=window_days), _utc(until))
+    count = _Count(window)
+    for row in rows:
+        count.add(row)
+    has_clients = any(tally.clients for tally in count.tallies.values())
+    queries = sorted(_queries(count.tallies, has_clients), key=lambda found: (-found.frequency, found.query.encode()))
+    few = [found for found in queries if _support(found) < min_clients]
+    return CountedLog(
+        queries=tuple(found for found in queries if _support(found) >= min_clients),
+        rows=count.rows,
+        searches=count.searches,
+        dropped=dict(sorted(count.dropped.items())),
+        first=count.first,
+        last=count.last,
+        window_days=window_days if window else None,
+        suppressed_queries=len(few),
+        suppressed=sum(found.frequency for found in few),
+        min_clients=min_clients,
+        has_clients=has_clients,
+    )
+
+
+def _check(window_days: int | None, min_clients: int) -> None:
+    if window_days is not None and window_days < 1:
+        raise NotValid(f"the window is {window_days} days; give at least 1", {"window_days": "at least 1"})
+    if min_clients < 1:
+        raise NotValid(f"min_clients is {min_clients}; give at least 1", {"min_clients": "at least 1"})
+
+
+def _utc(moment: datetime) -> datetime:
+    """A log without zones is taken as UTC: the window needs one clock, not the right one."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _why_dropped(query: str, moment: datetime | None, window: tuple[datetime, datetime] | None) -> str:
+    if not query:
+        return EMPTY
+    if len(query) > MAX_LENGTH:
+        return TOO_LONG
+    if window is None:
+        return ""
+    if moment is None:
+        return NO_TIME
+    return "" if window[0] < moment <= window[1] else OUTSIDE
+
+
+def _queries(tallies: dict[str, _Tally], has_clients: bool) -> Iterator[LogQuery]:
+    for query, tally in tallies.items():
+        text = min(tally.forms, key=lambda form: (-tally.forms[form], form.encode()))
+        clients = len(tally.clients) if has_clients else None
+        yield LogQuery(query, text, tally.forms.total(), clients, len(tally.forms), tally.raw[text])
+
+
+def _support(query: LogQuery) -> int:
+    return query.frequency if query.clients is None else query.clients

@@ -1,0 +1,107 @@
+"""What would a pool look like: how large, how shared between the systems, how deep?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from statistics import median
+
+from pooling.strategies.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class SystemShare:
+    """One run's part in a pool.
+
+    Parameters
+    ----------
+    name : str
+        The run.
+    pairs : int
+        Pairs that it contributed.
+    unique : int
+        Pairs that it alone contributed: what would be missed without it.
+    """
+
+    name: str
+    pairs: int
+    unique: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A pool in numbers.
+
+    Parameters
+    ----------
+    pairs, queries : int
+        The size.
+    smallest, middle, largest : int, float, int
+        Pairs per query: minimum, median, maximum; all 0 for an empty pool.
+    in_all : int
+        Pairs that every run contributed.
+    share_in_all : float or None
+        The same as a share of the strategy's pairs; None with fewer than two runs or no pairs.
+    reason : str
+        Why `share_in_all` is None.
+    systems : tuple of SystemShare
+        Each run's part, by name.
+    by_best_rank : tuple of (int or None, int)
+        Pairs for each best rank; None counts the pairs that no run returns.
+    residual : int
+        Pairs of the residual stratum, which the other counts of systems leave out.
+    """
+
+    pairs: int
+    queries: int
+    smallest: int
+    middle: float
+    largest: int
+    in_all: int
+    share_in_all: float | None
+    reason: str
+    systems: tuple[SystemShare, ...]
+    by_best_rank: tuple[tuple[int | None, int], ...]
+    residual: int
+
+
+def preview(pool: Pool) -> Preview:
+    """Say what a pool looks like.
+
+    Parameters
+    ----------
+    pool : Pool
+        As `build_pool` made it.
+
+    Returns
+    -------
+    Preview
+    """
+    chosen = [pair for pair in pool.pairs if pair.why != "residual"]
+    names = [tuple(name for name, _ in pair.runs) for pair in chosen]
+    per_query = list(Counter(pair.query_id for pair in pool.pairs).values())
+    in_all = sum(len(found) == len(pool.runs) for found in names) if pool.runs else 0
+    reason = _why_no_share(len(pool.runs), len(chosen))
+    ranks = Counter(pair.best_rank for pair in chosen)
+    return Preview(
+        pairs=len(pool.pairs),
+        queries=len(per_query),
+        smallest=min(per_query, default=0),
+        middle=float(median(per_query)) if per_query else 0.0,
+        largest=max(per_query, default=0),
+        in_all=in_all,
+        share_in_all=None if reason else in_all / len(chosen),
+        reason=reason,
+        systems=tuple(
+            SystemShare(name, sum(name in found for found in names), sum(found == (name,) for found in names))
+            for name in pool.runs
+        ),
+        by_best_rank=tuple(sorted(ranks.items(), key=lambda item: (item[0] is None, item[0] or 0))),
+        residual=len(pool.pairs) - len(chosen),
+    )
+
+
+def _why_no_share(runs: int, pairs: int) -> str:
+    if runs < 2:
+        return "fewer than two runs"
+    return "" if pairs else "the pool is empty"
