@@ -16,7 +16,7 @@ MAX_LENGTH = 200
 
 EMPTY = "empty"
 TOO_LONG = f"longer than {MAX_LENGTH} characters"
-NO_TIME = "no timestamp"
+NO_TIME = "no readable timestamp"
 OUTSIDE = "outside the window"
 
 
@@ -28,8 +28,8 @@ class LogRow(Protocol):
         """What was typed."""
 
     @property
-    def timestamp(self) -> datetime | None:
-        """When, if the log says so."""
+    def timestamp(self) -> datetime | str | None:
+        """When, if the log says so: ISO 8601, or seconds or milliseconds since 1970."""
 
     @property
     def client_id(self) -> str | None:
@@ -143,9 +143,8 @@ class _Count:
     first: datetime | None = None
     last: datetime | None = None
 
-    def add(self, row: LogRow) -> None:
+    def add(self, row: LogRow, moment: datetime | None) -> None:
         number = 1 if row.count is None else row.count
-        moment = None if row.timestamp is None else _utc(row.timestamp)
         query = normalize(row.query)
         self.rows += 1
         self.searches += number
@@ -204,13 +203,15 @@ def count_log(
         When the window or the threshold is below 1.
     """
     _check(window_days, min_clients)
+    timed = ((row, moment_of(row.timestamp)) for row in rows)
     if window_days is not None and until is None:
-        rows = list(rows)
-        until = max((_utc(row.timestamp) for row in rows if row.timestamp is not None), default=None)
+        held = list(timed)
+        until = max((moment for _, moment in held if moment is not None), default=None)
+        timed = (pair for pair in held)
     window = None if window_days is None or until is None else (_utc(until) - timedelta(days=window_days), _utc(until))
     count = _Count(window)
-    for row in rows:
-        count.add(row)
+    for row, moment in timed:
+        count.add(row, moment)
     has_clients = any(tally.clients for tally in count.tallies.values())
     queries = sorted(_queries(count.tallies, has_clients), key=lambda found: (-found.frequency, found.query.encode()))
     few = [found for found in queries if _support(found) < min_clients]
@@ -234,6 +235,34 @@ def _check(window_days: int | None, min_clients: int) -> None:
         raise NotValid(f"the window is {window_days} days; give at least 1", {"window_days": "at least 1"})
     if min_clients < 1:
         raise NotValid(f"min_clients is {min_clients}; give at least 1", {"min_clients": "at least 1"})
+
+
+def moment_of(timestamp: datetime | str | None) -> datetime | None:
+    """The moment that a log's cell tells, in UTC; None for an empty or unreadable one.
+
+    Examples
+    --------
+    >>> moment_of("2026-01-02T03:04:05+01:00").isoformat()
+    '2026-01-02T02:04:05+00:00'
+    >>> moment_of("1767323045") == moment_of("1767323045000")
+    True
+    """
+    if not timestamp:
+        return None
+    try:
+        if isinstance(timestamp, str):
+            timestamp = _parsed(timestamp.strip())
+        return _utc(timestamp)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _parsed(text: str) -> datetime:
+    if not text.lstrip("-").replace(".", "", 1).isdigit():
+        return datetime.fromisoformat(text)
+    number = float(text)
+    # Seconds reach this figure in the year 5138, milliseconds in 1973.
+    return datetime.fromtimestamp(number / 1000 if abs(number) >= 1e11 else number, UTC)
 
 
 def _utc(moment: datetime) -> datetime:

@@ -11,7 +11,7 @@ DAY_0 = datetime(2026, 1, 1, tzinfo=UTC)
 @dataclass(frozen=True)
 class Row:
     query: str
-    timestamp: datetime | None = None
+    timestamp: datetime | str | None = None
     client_id: str | None = None
     count: int | None = None
 

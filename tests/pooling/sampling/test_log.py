@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judgments.core.errors import NotValid
-from pooling.sampling.log import EMPTY, NO_TIME, OUTSIDE, TOO_LONG, count_log, normalize
+from pooling.sampling.log import EMPTY, NO_TIME, OUTSIDE, TOO_LONG, count_log, moment_of, normalize
 from tests.pooling.sampling.rows import DAY_0, Row, counted, on_day
 
 BERLIN = Path(__file__).parents[4] / "shared/data/berlin-searchterms-2021/berlin_searchterms_2021.csv"
@@ -52,6 +52,12 @@ def test_the_window_ends_with_the_newest_search() -> None:
     assert log.dropped == {OUTSIDE: 2}
     assert log.first == on_day("in", 11).timestamp
     assert log.last == on_day("new", 100).timestamp
+
+
+def test_times_are_read_as_a_log_writes_them() -> None:
+    same = ["2026-01-02T03:04:05Z", "2026-01-02 03:04:05", "2026-01-02T05:04:05+02:00", "1767323045", "1767323045000"]
+    assert {str(moment_of(text)) for text in same} == {"2026-01-02 03:04:05+00:00"}
+    assert [moment_of(text) for text in ("", None, "yesterday", "9" * 400)] == [None] * 4
 
 
 def test_a_window_can_end_where_asked() -> None:
