@@ -1,0 +1,165 @@
+"""Which pairs does a rater get next?
+
+A pair with k ratings has k slots. Handing out means taking a free slot by a conditional UPDATE: of two raters who ask
+at the same moment one gets it, on SQLite and PostgreSQL alike. A slot that nobody answers within the lease is free
+again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from judgments.core.errors import Closed, NotAllowed
+from judgments.models import Handout, Judgment, Pair, Round, Slot, User
+from judgments.rounds import is_rater
+
+LEASE = timedelta(minutes=getattr(settings, "LEASE_MINUTES", 30))
+LARGEST_BATCH = 50
+
+
+def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair]:
+    """Lease the next pairs to the rater: first those in hand, then the rest of the query, then the next query.
+
+    Parameters
+    ----------
+    round_ : Round
+        An open round that the rater was asked to rate in.
+    rater : User
+        Who will grade.
+    size : int
+        How many pairs at most, up to 50.
+
+    Returns
+    -------
+    list of Pair
+        Leased to the rater until ``LEASE`` from now; empty when there is nothing left for them.
+
+    Raises
+    ------
+    Closed
+        The round takes no answers.
+    NotAllowed
+        The rater was not asked to rate here.
+    """
+    check_open(round_, rater)
+    size = max(1, min(size, LARGEST_BATCH))
+    until = timezone.now() + LEASE
+    held = _in_hand(round_, rater, until)
+    postponed = _postponed(rater, held)
+    waiting = [pair for pair in held if pair.pk not in postponed]
+    if len(waiting) < size:
+        waiting += _take(round_, rater, size - len(waiting), until, after=waiting)
+    put_off = [pair for pair in held if pair.pk in postponed]
+    return [*_for_rater(round_, rater, waiting), *_for_rater(round_, rater, put_off)][:size]
+
+
+def check_open(round_: Round, rater: User) -> None:
+    """That the round takes answers, and takes them from this rater."""
+    if round_.state != Round.State.OPEN:
+        word = "has not been opened yet" if round_.state == Round.State.DRAFT else "is closed"
+        raise Closed(f"Round {round_} {word}. Nothing was lost; ask the lead what comes next.")
+    if not is_rater(rater, round_):
+        raise NotAllowed(f"You were not asked to rate in {round_}. The lead can ask you under Round.")
+
+
+def remaining(round_: Round, rater: User) -> int:
+    """How many pairs are still open to the rater: in hand, or with a free slot and not answered by them."""
+    slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
+    mine = Q(rater=rater)
+    return slots.filter(mine | _open_to(rater)).values("pair").distinct().count()
+
+
+def _in_hand(round_: Round, rater: User, until: datetime) -> list[Pair]:
+    """What the rater was given and has not answered; the lease is renewed, since they are here."""
+    slots = Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True)
+    slots.update(lease_until=until)
+    return list(Pair.objects.filter(slots__in=slots).select_related("query", "document").order_by("position"))
+
+
+def _take(round_: Round, rater: User, missing: int, until: datetime, after: list[Pair]) -> list[Pair]:
+    """Free slots of one query after the other, shuffled within the query, until the batch is full."""
+    taken: list[Pair] = []
+    # A round ends: each turn takes a slot or finds none; the bound only guards against a race that never settles.
+    for _ in range(missing + 20):
+        if len(taken) >= missing:
+            break
+        query_id = _next_query(round_, rater, [*after, *taken])
+        if query_id is None:
+            break
+        for pair in _for_rater(round_, rater, _free_pairs(round_, rater, query_id))[: missing - len(taken)]:
+            if _lease(pair, rater, until):
+                taken.append(pair)
+    return taken
+
+
+def _next_query(round_: Round, rater: User, held: list[Pair]) -> int | None:
+    """The query in hand as long as it has free pairs, then the one that the rater began, then the next in order."""
+    free = Slot.objects.filter(round=round_).filter(_open_to(rater))
+    begun = Judgment.objects.filter(rater=rater, pair__round=round_).order_by("-pk").values_list("pair__query_id")[:1]
+    current = [pair.query_id for pair in held[-1:]] or [row[0] for row in begun]
+    for query_id in current:
+        if free.filter(pair__query_id=query_id).exists():
+            return query_id
+    return free.order_by("position").values_list("pair__query_id", flat=True).first()
+
+
+def _open_to(rater: User) -> Q:
+    """Slots that nobody holds, of pairs that this rater neither holds nor has answered."""
+    now = timezone.now()
+    nobody = Q(rater__isnull=True) | Q(lease_until__lt=now)
+    others_slot = Slot.objects.filter(pair=OuterRef("pair"), rater=rater)
+    answered = Judgment.objects.filter(pair=OuterRef("pair"), rater=rater).exclude(state=Judgment.State.UNDONE)
+    answered = answered.filter(superseded_by__isnull=True)
+    return Q(filled_by__isnull=True) & nobody & ~Exists(others_slot) & ~Exists(answered)
+
+
+def _free_pairs(round_: Round, rater: User, query_id: int) -> QuerySet[Pair]:
+    slots = Slot.objects.filter(round=round_, pair__query_id=query_id).filter(_open_to(rater))
+    return Pair.objects.filter(slots__in=slots).distinct().select_related("query", "document")
+
+
+def _for_rater(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
+    """Queries in the round's order; within a query an order of the rater's own that the seed repeats."""
+    pairs = list(pairs)
+    first: dict[int, int] = {}
+    for pair in pairs:
+        first[pair.query_id] = min(first.get(pair.query_id, pair.position), pair.position)
+
+    def place(pair: Pair) -> tuple[int, str]:
+        text = f"{round_.seed} {rater.pk} {pair.position}"
+        return first[pair.query_id], hashlib.sha256(text.encode()).hexdigest()
+
+    return sorted(pairs, key=place)
+
+
+def _lease(pair: Pair, rater: User, until: datetime) -> bool:
+    """Take one free slot of the pair. The UPDATE names what must still be true, so only one caller can win."""
+    now = timezone.now()
+    nobody = Q(rater__isnull=True) | Q(lease_until__lt=now)
+    free = Slot.objects.filter(nobody, pair=pair, filled_by__isnull=True).order_by("number")
+    for slot_id in free.values_list("pk", flat=True):
+        try:
+            with transaction.atomic():
+                won = Slot.objects.filter(nobody, pk=slot_id, filled_by__isnull=True).update(
+                    rater=rater, lease_until=until
+                )
+                if won:
+                    Handout.objects.get_or_create(pair=pair, rater=rater)
+        except IntegrityError:
+            return False  # the same rater asked twice at the same moment: the other request has it
+        if won:
+            return True
+    return False
+
+
+def _postponed(rater: User, pairs: list[Pair]) -> set[int]:
+    """Pairs that the rater put off: they come back when nothing else is left."""
+    later = Judgment.objects.current().filter(state=Judgment.State.LATER, rater=rater, pair__in=pairs)
+    return set(later.values_list("pair_id", flat=True))

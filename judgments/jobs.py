@@ -1,0 +1,127 @@
+"""How is long work done in the background, so that it can be watched, cancelled, killed and resumed?
+
+The row in ``Job`` is the truth; the queue only says "work on this one". A worker takes a job by a conditional UPDATE
+and keeps a lease on it that it renews as it goes on. When a worker dies its lease runs out, and ``reap`` queues the
+job again, up to ``MOST_ATTEMPTS`` times.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from django_tasks import task
+
+from judgments import audit
+from judgments.core.errors import AssayError, NotValid
+from judgments.core.family import Family
+from judgments.models import Collection, Job
+
+LEASE = timedelta(minutes=2)
+MOST_ATTEMPTS = 3
+
+Handler = Callable[["Work"], "dict[str, Any]"]
+# Apps above this one register their kinds in their AppConfig.
+KINDS: Family[Handler] = Family("job kind", {"import": "judgments.ingestion:work_on_upload"})
+
+
+class Cancelled(AssayError):
+    """The user asked for the job to stop."""
+
+
+class Work:
+    """What a handler is given: the job, and ways to tell how far it is."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        """Tell how far the work is, renew the lease, and stop here when the user asked for it."""
+        fields: dict[str, Any] = {"done": done, "lease_until": timezone.now() + LEASE}
+        if total is not None:
+            fields["total"] = total
+        Job.objects.filter(pk=self.job.pk).update(**fields)
+        if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
+            raise Cancelled("Cancelled.")
+
+    def say(self, line: str) -> None:
+        """Add a line to the job's log."""
+        stamp = timezone.now().strftime("%H:%M:%S")
+        self.job.log += f"{stamp} {line}\n"
+        Job.objects.filter(pk=self.job.pk).update(log=self.job.log)
+
+
+def start(kind: str, *, title: str, parameters: dict[str, Any], collection: Collection | None, actor: Any) -> Job:
+    """Put a job on record and into the queue, once the transaction around it is through."""
+    if kind not in KINDS:
+        raise NotValid(f"there is no job kind {kind!r}; known: {', '.join(KINDS)}")
+    job = Job.objects.create(
+        kind=kind, title=title[:200], parameters=parameters, collection=collection, created_by=actor
+    )
+    transaction.on_commit(lambda: work_on_job.enqueue(str(job.uuid)))
+    return job
+
+
+@task()
+def work_on_job(uuid: str) -> None:
+    """The one task in the queue: work on this job, if nobody else does."""
+    job = Job.objects.filter(uuid=uuid).first()
+    if job is not None and claim(job):
+        job.refresh_from_db()
+        _finish(job, *_outcome(job))
+
+
+def claim(job: Job) -> bool:
+    """Take the job; True for exactly one caller. A job whose lease ran out can be taken again."""
+    now = timezone.now()
+    free = Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, lease_until__lt=now)
+    taken = Job.objects.filter(free, pk=job.pk).update(
+        state=Job.State.RUNNING, lease_until=now + LEASE, attempts=F("attempts") + 1, started_at=now
+    )
+    return taken == 1
+
+
+def _outcome(job: Job) -> tuple[str, dict[str, Any]]:
+    try:
+        return Job.State.DONE, {"result": KINDS[job.kind](Work(job))}
+    except Cancelled as cancelled:
+        return Job.State.CANCELLED, {"error": str(cancelled)}
+    except AssayError as foreseen:
+        return Job.State.FAILED, {"error": str(foreseen)}
+    except Exception as mistake:
+        sentence = f"This is our mistake, not yours: {type(mistake).__name__}. The details are kept with the job."
+        return Job.State.CRASHED, {"error": sentence, "traceback": traceback.format_exc()}
+
+
+def _finish(job: Job, state: str, fields: dict[str, Any]) -> None:
+    if state == Job.State.DONE:
+        fields["done"] = Job.objects.values_list("total", flat=True).get(pk=job.pk) or F("done")
+    Job.objects.filter(pk=job.pk).update(state=state, finished_at=timezone.now(), lease_until=None, **fields)
+
+
+def cancel(job: Job, *, actor: Any) -> None:
+    """Ask for the job to stop: at once when it waits, at its next step when it runs."""
+    waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
+    if not waiting.update(state=Job.State.CANCELLED, finished_at=timezone.now(), error="Cancelled before it began."):
+        Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_asked=True)
+    sentence = f"{actor} cancelled “{job.title}”"
+    audit.record("jobs.cancel", sentence, actor=actor, collection=job.collection, target=job)
+
+
+def reap() -> int:
+    """Queue jobs again whose worker died; give up on those that died too often. Answers how many were queued."""
+    dead = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=timezone.now())
+    dead.filter(attempts__gte=MOST_ATTEMPTS).update(
+        state=Job.State.FAILED,
+        finished_at=timezone.now(),
+        error=f"The worker stopped {MOST_ATTEMPTS} times while it worked on this. Look at the server's log.",
+    )
+    again = list(dead.values_list("uuid", flat=True))
+    for uuid in again:
+        work_on_job.enqueue(str(uuid))
+    return len(again)

@@ -1,0 +1,241 @@
+"""How is a round made, opened, manned and closed?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from judgments import audit
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import (
+    Collection,
+    Document,
+    Grade,
+    GuidelinesVersion,
+    Membership,
+    Pair,
+    Query,
+    Role,
+    Round,
+    RoundRater,
+    Scale,
+    Slot,
+    User,
+)
+from judgments.models.scale import DEFAULT_GRADES
+
+BATCH = 2_000
+
+
+class Candidate(NamedTuple):
+    """A pair that somebody chose, and why."""
+
+    query: Query
+    document: Document
+    origin: dict[str, Any]
+
+
+@transaction.atomic
+def create_round(
+    collection: Collection,
+    *,
+    name: str,
+    candidates: Iterable[Candidate],
+    provenance: dict[str, Any],
+    guidelines: GuidelinesVersion,
+    actor: User,
+    grades: Sequence[tuple[int, str, str]] | None = None,
+    ratings_per_pair: int = 2,
+    overlap: float = 1.0,
+    raters: Sequence[User] = (),
+    seed: int = 1,
+) -> Round:
+    """Make a draft round from chosen pairs: its pairs, its slots and its raters.
+
+    Parameters
+    ----------
+    collection : Collection
+        Where the round belongs.
+    name : str
+        Its name, once in the collection.
+    candidates : iterable of Candidate
+        The pairs, in the order in which queries are to be handed out.
+    provenance : dict
+        What the pool says about itself; copied, so that freezing needs nothing from above.
+    guidelines : GuidelinesVersion
+        The one version that raters are shown.
+    actor : User
+        The lead who does it.
+    grades : sequence of (value, label, cue), optional
+        The scale; 0-3 with the usual names when None.
+    ratings_per_pair : int
+        k: how many raters grade an overlapping pair.
+    overlap : float
+        The share of pairs, drawn with the seed, that get k ratings; the others get one.
+    raters : sequence of User
+        Who is asked to rate. They must be members as rater or lead.
+    seed : int
+        For the overlap, the order within queries and the pseudonyms.
+
+    Raises
+    ------
+    NotValid
+        No pairs, a bad scale, k or share, or a rater who is no member.
+    Conflict
+        The name is taken.
+    """
+    _check(collection, name, ratings_per_pair, overlap)
+    chosen = _by_query(candidates)
+    if not chosen:
+        raise NotValid("A round needs at least one pair.", {"pool": "This pool is empty."})
+    round_ = Round.objects.create(
+        collection=collection,
+        name=name.strip(),
+        scale=make_scale(collection, grades),
+        guidelines=guidelines,
+        ratings_per_pair=ratings_per_pair,
+        overlap=overlap,
+        seed=seed,
+        provenance=provenance,
+        created_by=actor,
+    )
+    _add_pairs(round_, chosen)
+    _invite(round_, raters, random.Random(f"{seed} raters"))  # noqa: S311 - a draw that must be repeatable
+    sentence = f"{actor} made round {round_} from {len(chosen):,} pairs"
+    audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
+    return round_
+
+
+def make_scale(collection: Collection, grades: Sequence[tuple[int, str, str]] | None) -> Scale:
+    """A scale with these grades; the usual four when None is given."""
+    rows = sorted(grades or DEFAULT_GRADES)
+    values = [value for value, _, _ in rows]
+    if len(rows) < 2 or len(set(values)) != len(values):
+        raise NotValid(
+            "A scale needs two or more different grades.", {"scale": "Give each grade a value of its own, from 0."}
+        )
+    if any(not 0 <= value <= 100 for value in values) or any(not label.strip() for _, label, _ in rows):
+        raise NotValid(
+            "This scale cannot be used.", {"scale": "Values are whole numbers from 0 to 100, each with a label."}
+        )
+    scale = Scale.objects.create(collection=collection)
+    Grade.objects.bulk_create(
+        Grade(scale=scale, value=value, label=label.strip()[:40], cue=cue.strip()[:200]) for value, label, cue in rows
+    )
+    return scale
+
+
+@transaction.atomic
+def open_round(round_: Round, *, actor: User) -> Round:
+    """Let the raters in. A draft is opened once; a closed round stays closed."""
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.state != Round.State.DRAFT:
+        raise Conflict(f"Round {round_} is {round_.state}; only a draft can be opened.")
+    if not round_.raters.exists():
+        raise NotValid("Nobody was asked to rate.", {"raters": "Ask at least one rater; two show how far they agree."})
+    round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
+    round_.save(update_fields=["state", "opened_at"])
+    sentence = f"{actor} opened round {round_}"
+    audit.record("rounds.open_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    return round_
+
+
+@transaction.atomic
+def close_round(round_: Round, *, actor: User) -> Round:
+    """Take no more answers."""
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.state != Round.State.OPEN:
+        raise Conflict(f"Round {round_} is {round_.state}; only an open round can be closed.")
+    round_.state, round_.closed_at = Round.State.CLOSED, timezone.now()
+    round_.save(update_fields=["state", "closed_at"])
+    sentence = f"{actor} closed round {round_}"
+    audit.record("rounds.close_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    return round_
+
+
+@transaction.atomic
+def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
+    """Ask more people to rate; the pseudonyms of those who are in stay as they are."""
+    Round.objects.select_for_update().get(pk=round_.pk)
+    taken = round_.raters.count()
+    _invite(round_, raters, random.Random(f"{round_.seed} raters {taken}"))  # noqa: S311
+    names = ", ".join(rater.username for rater in raters)
+    sentence = f"{actor} asked {names} to rate in {round_}"
+    audit.record("rounds.invite", sentence, actor=actor, collection=round_.collection, target=round_)
+
+
+def is_rater(user: Any, round_: Round) -> bool:
+    """Whether the user was asked to rate in this round and has not left."""
+    return round_.raters.filter(user_id=user.pk, left_at__isnull=True).exists()
+
+
+def _check(collection: Collection, name: str, ratings_per_pair: int, overlap: float) -> None:
+    if not name.strip():
+        raise NotValid("A round needs a name.", {"name": "For example: Round 1."})
+    if collection.rounds.filter(name=name.strip()).exists():
+        raise Conflict(f"There is a round called {name.strip()} already. Take another name.")
+    if not 1 <= ratings_per_pair <= 20:
+        raise NotValid("Ratings per pair cannot be that.", {"ratings_per_pair": "A whole number from 1 to 20."})
+    if not 0 <= overlap <= 1:
+        raise NotValid("The overlap is a share of the pairs.", {"overlap": "A number from 0 to 1, for example 0.2."})
+
+
+def _by_query(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Each pair once, the pairs of a query together, queries in the order in which they first come."""
+    queries: dict[int, dict[int, Candidate]] = {}
+    for candidate in candidates:
+        queries.setdefault(candidate.query.pk, {}).setdefault(candidate.document.pk, candidate)
+    return [candidate for documents in queries.values() for candidate in documents.values()]
+
+
+def _add_pairs(round_: Round, chosen: list[Candidate]) -> None:
+    wanted = _ratings_wanted(len(chosen), round_)
+    for begin in range(0, len(chosen), BATCH):
+        pairs = Pair.objects.bulk_create(
+            Pair(
+                round=round_,
+                query=candidate.query,
+                document=candidate.document,
+                origin=candidate.origin,
+                position=position,
+                ratings_wanted=wanted[position],
+            )
+            for position, candidate in enumerate(chosen[begin : begin + BATCH], begin)
+        )
+        Slot.objects.bulk_create(
+            Slot(round=round_, pair=pair, position=pair.position, number=number)
+            for pair in pairs
+            for number in range(1, pair.ratings_wanted + 1)
+        )
+
+
+def _ratings_wanted(pairs: int, round_: Round) -> list[int]:
+    """k for a seeded share of the pairs, one for the rest. Which ones is not visible to raters."""
+    overlapping = round(pairs * round_.overlap)
+    picked = set(random.Random(f"{round_.seed} overlap").sample(range(pairs), overlapping))  # noqa: S311
+    return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
+
+
+def _invite(round_: Round, raters: Sequence[User], rng: random.Random) -> None:
+    allowed = set(
+        Membership.objects.filter(collection=round_.collection, role__in=[Role.RATER, Role.LEAD]).values_list(
+            "user_id", flat=True
+        )
+    )
+    strangers = [rater.username for rater in raters if rater.pk not in allowed]
+    if strangers:
+        raise NotValid(
+            "Only raters and leads of the collection can rate.",
+            {"raters": f"Add these as members with the role rater first: {', '.join(strangers)}."},
+        )
+    present = set(round_.raters.values_list("user_id", flat=True))
+    new = sorted({rater.pk for rater in raters} - present)
+    rng.shuffle(new)  # a pseudonym says nothing about names or the order of joining
+    RoundRater.objects.bulk_create(
+        RoundRater(round=round_, user_id=pk, pseudonym=f"r{number:02d}")
+        for number, pk in enumerate(new, len(present) + 1)
+    )
