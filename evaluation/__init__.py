@@ -1,0 +1,21 @@
+"""What the judgments say about systems, raters and judges.
+
+From Python, without Django: ``from evaluation import evaluate``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.metrics.evaluate import evaluate as evaluate
+
+PUBLIC = {"evaluate": "evaluation.metrics.evaluate"}
+
+
+def __getattr__(name: str) -> Any:
+    # Looked up on first use: Django loads this package as an app and should not pay for numpy.
+    if name in PUBLIC:
+        return getattr(import_module(PUBLIC[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,167 @@
+"""What does an evaluation answer: numbers for each run, and what makes them more or less trustworthy?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A metric of one run over a set of queries.
+
+    Parameters
+    ----------
+    mean : float or None
+        The plain mean; None, with a reason, when no query counts.
+    queries : int
+        Over how many queries.
+    low, high : float or None
+        The bootstrap interval of the mean, where one was asked for.
+    weighted : float or None
+        The mean weighted by traffic and inclusion probability, where a sampling design was given.
+    weighted_low, weighted_high : float or None
+        Its interval.
+    reason : str or None
+        Why the mean or the interval is undefined.
+    """
+
+    mean: float | None
+    queries: int
+    low: float | None = None
+    high: float | None = None
+    weighted: float | None = None
+    weighted_low: float | None = None
+    weighted_high: float | None = None
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain numbers under plain names; the weighted interval and the reason only where there is one."""
+        plain: dict[str, Any] = {
+            "mean": self.mean,
+            "queries": self.queries,
+            "low": self.low,
+            "high": self.high,
+            "weighted": self.weighted,
+        }
+        if self.weighted_low is not None:
+            plain |= {"weighted_low": self.weighted_low, "weighted_high": self.weighted_high}
+        return plain | ({"reason": self.reason} if self.reason else {})
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What a reader of the scores should know about the run that they come from.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the run, over all its queries.
+    ties : float
+        Share of rows whose score another row of the same query has too; 0 for a run without rows.
+    duplicates : int
+        Identical rows of the qrels that were kept once.
+    queries_missing, queries_unjudged : int
+        Judged queries that the run does not answer; queries that only the run has (ignored).
+    queries_without_relevant : int
+        Judged queries without any positive grade: they score 0 in every metric but Judged.
+    holes : int
+        Unjudged documents among the top 10 of the judged queries.
+    """
+
+    rows: int
+    ties: float
+    duplicates: int
+    queries_missing: int
+    queries_unjudged: int
+    queries_without_relevant: int
+    holes: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields under the names of the JSON output."""
+        return {
+            "rows": self.rows,
+            "ties": self.ties,
+            "duplicates": self.duplicates,
+            "queries_missing": self.queries_missing,
+            "queries_unjudged": self.queries_unjudged,
+            "queries_without_relevant": self.queries_without_relevant,
+            "holes@10": self.holes,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class RunScores:
+    """All metrics of one run.
+
+    Parameters
+    ----------
+    name : str
+        The run's name.
+    metrics : dict of str to Summary
+        Canonical metric name to its summary over all queries.
+    per_query : dict of str to float64 array, shape (queries of the qrels,)
+        Canonical metric name to the value of each query, in the order of ``Evaluation.query_ids``. A query that is left
+        out (``missing="skip"``) holds NaN here and nothing in `as_json`.
+    by_tier : dict of str to dict
+        Tier to metric name to summary, where tiers were given.
+    diagnostics : Diagnostics
+        What to know beside the scores.
+    """
+
+    name: str
+    metrics: dict[str, Summary]
+    per_query: dict[str, npt.NDArray[np.float64]]
+    diagnostics: Diagnostics
+    by_tier: dict[str, dict[str, Summary]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The scores of several runs against one set of labels.
+
+    Parameters
+    ----------
+    query_ids : tuple of str
+        The judged queries; every ``per_query`` array is aligned with them.
+    metrics : tuple of str
+        Canonical names, in the order asked for.
+    runs : tuple of RunScores
+        In the order given.
+    effective_queries : float or None
+        (sum w)^2 / sum w^2 of the sampling design, where one was given.
+    """
+
+    query_ids: tuple[str, ...]
+    metrics: tuple[str, ...]
+    runs: tuple[RunScores, ...]
+    effective_queries: float | None = None
+
+    def query_values(self, run: RunScores) -> dict[str, dict[str, float]]:
+        """Return ``{query_id: {metric: value}}`` of one run, without the queries that were left out."""
+        columns = {name: run.per_query[name].tolist() for name in self.metrics}
+        return {
+            query_id: values
+            for at, query_id in enumerate(self.query_ids)
+            if (values := {name: column[at] for name, column in columns.items() if column[at] == column[at]})
+        }
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return one object per run, in the shape of ``runs`` of ``assay evaluate --format json``."""
+        return [
+            {
+                "name": run.name,
+                "metrics": {name: summary.as_json() for name, summary in run.metrics.items()},
+                "by_tier": {
+                    tier: {name: summary.as_json() for name, summary in metrics.items()}
+                    for tier, metrics in run.by_tier.items()
+                },
+                "per_query": self.query_values(run),
+                "diagnostics": run.diagnostics.as_json(),
+            }
+            for run in self.runs
+        ]
