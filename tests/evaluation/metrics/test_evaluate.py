@@ -1,0 +1,126 @@
+"""Does an evaluation follow the common rules: who counts, what is reported, what is refused?"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from evaluation import evaluate
+from evaluation.metrics.design import SamplingDesign
+from judgments.core import Qrels, Run
+from judgments.core.errors import NotValid
+
+QRELS = {"q1": {"d1": 3, "d2": 1, "d3": 0, "d4": 2, "d5": 0}}
+BM25 = {"q1": {"d1": 9.1, "d2": 8.7, "d3": 8.7}}
+NEURAL = {"q1": {"d4": 3.0, "d1": 2.0, "d5": 1.0}}
+
+
+def mean(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], metric: str, **rules: str) -> float:
+    result = evaluate(Qrels.from_dict(qrels), Run.from_dict(run, "run"), metric, **rules)  # type: ignore[arg-type]
+    value = next(iter(result.runs[0].metrics.values())).mean
+    assert value is not None
+    return value
+
+
+def test_the_worked_example() -> None:
+    runs = [Run.from_dict(BM25, "bm25"), Run.from_dict(NEURAL, "neural")]
+    bm25, neural = evaluate(Qrels.from_dict(QRELS), runs, "nDCG@3 RR@3").runs
+    assert bm25.metrics["nDCG@3"].mean == pytest.approx(0.7350, abs=5e-5)
+    assert neural.metrics["nDCG@3"].mean == pytest.approx(0.8175, abs=5e-5)
+    assert bm25.metrics["RR@3"].mean == neural.metrics["RR@3"].mean == 1.0
+
+
+def test_a_document_that_nobody_judged_is_a_hole() -> None:
+    new = Run.from_dict({"q1": {"d1": 3.0, "d9": 2.0, "d2": 1.0}}, "new")
+    scores = evaluate(Qrels.from_dict(QRELS), new, "Judged@3").runs[0]
+    assert scores.metrics["Judged@3"].mean == pytest.approx(2 / 3)
+    assert scores.diagnostics.holes == 1
+
+
+def test_an_unanswered_query_scores_zero_or_is_left_out() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    run = {"q1": {"a": 1.0}}
+    assert mean(qrels, run, "AP") == 0.5
+    assert mean(qrels, run, "AP", missing="skip") == 1.0
+
+
+def test_a_skipped_query_is_counted_nowhere() -> None:
+    result = evaluate(
+        Qrels.from_dict({"q1": {"a": 1}, "q2": {"a": 1}}), Run.from_dict({"q1": {"a": 1.0}}, "run"), "AP", "skip"
+    )
+    scores = result.runs[0]
+    assert (scores.metrics["AP"].queries, scores.diagnostics.queries_missing) == (1, 1)
+    assert math.isnan(scores.per_query["AP"][1])
+    assert result.as_json()[0]["per_query"] == {"q1": {"AP": 1.0}}
+
+
+def test_a_query_without_judgments_is_ignored_and_counted() -> None:
+    run = Run.from_dict({"q1": {"d1": 1.0}, "q9": {"d1": 1.0}}, "run")
+    scores = evaluate(Qrels.from_dict(QRELS), run, "P@1").runs[0]
+    assert (scores.metrics["P@1"].mean, scores.metrics["P@1"].queries) == (1.0, 1)
+    assert scores.diagnostics.queries_unjudged == 1
+
+
+def test_diagnostics_tell_ties_and_queries_without_relevant_documents() -> None:
+    qrels = Qrels.from_rows([("q1", "a", 0), ("q1", "a", 0), ("q1", "b", -1)])
+    diagnostics = evaluate(qrels, Run.from_dict({"q1": {"a": 1.0, "b": 1.0}}, "run"), "AP").runs[0].diagnostics
+    assert diagnostics.as_json() == {
+        "rows": 2,
+        "ties": 1.0,
+        "duplicates": 1,
+        "queries_missing": 0,
+        "queries_unjudged": 0,
+        "queries_without_relevant": 1,
+        "holes@10": 0,
+    }
+
+
+def test_fractional_grades_are_scored() -> None:
+    assert mean({"q": {"a": 0.5, "b": 1.5}}, {"q": {"a": 2.0, "b": 1.0}}, "RR") == 0.5
+
+
+def test_two_runs_of_one_name_are_refused() -> None:
+    runs = [Run.from_dict(BM25, "same"), Run.from_dict(NEURAL, "same")]
+    with pytest.raises(NotValid, match="two runs are named 'same'"):
+        evaluate(Qrels.from_dict(QRELS), runs, "AP")
+
+
+def test_a_run_over_other_queries_is_refused() -> None:
+    with pytest.raises(NotValid, match=r"answers none of the judged queries.*'q1'.*'301'"):
+        evaluate(Qrels.from_dict(QRELS), Run.from_dict({"301": {"d1": 1.0}}, "other"), "AP")
+
+
+def test_empty_qrels_are_refused() -> None:
+    with pytest.raises(NotValid, match="hold no judgment"):
+        evaluate(Qrels.from_dict({}), Run.from_dict(BM25, "bm25"), "AP")
+
+
+def test_an_interval_is_asked_for_and_seeded() -> None:
+    qrels = Qrels.from_dict({f"q{n}": {"a": 1} for n in range(20)})
+    run = Run.from_dict({f"q{n}": {"a" if n % 2 else "b": 1.0} for n in range(20)}, "run")
+    first, second = (evaluate(qrels, run, "P@1", level=0.95, seed=3).runs[0].metrics["P@1"] for _ in range(2))
+    assert first == second
+    assert first.low is not None
+    assert first.high is not None
+    assert first.low < 0.5 < first.high
+
+
+def test_no_interval_from_few_queries() -> None:
+    summary = evaluate(Qrels.from_dict(QRELS), Run.from_dict(BM25, "bm25"), "AP", level=0.95).runs[0].metrics["AP"]
+    assert (summary.low, summary.high, summary.reason) == (None, None, "fewer than 10 queries")
+
+
+def test_weights_and_tiers() -> None:
+    qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"a": 1}})
+    run = Run.from_dict({"q1": {"a": 1.0}, "q2": {"b": 1.0}}, "run")
+    design = SamplingDesign({"q1": 3.0, "q2": 1.0}, {"q1": "head", "q2": "tail"}, by_tier=True)
+    result = evaluate(qrels, run, "P@1", design=design)
+    assert result.runs[0].metrics["P@1"].weighted == 0.75
+    assert [(tier, of["P@1"].mean) for tier, of in result.runs[0].by_tier.items()] == [("head", 1.0), ("tail", 0.0)]
+    assert result.effective_queries == pytest.approx(1.6)
+
+
+def test_a_judged_query_without_weight_is_refused() -> None:
+    with pytest.raises(NotValid, match="'q1' has no weight"):
+        evaluate(Qrels.from_dict(QRELS), Run.from_dict(BM25, "bm25"), "AP", design=SamplingDesign({"q2": 1.0}))
