@@ -1,0 +1,294 @@
+"""How do the bytes of a file become numbered lines of text, without guessing and without holding the file?
+
+Content decides, not the file's name: gzip is known by its first two bytes. UTF-8 is read strictly. Lines end at LF,
+CRLF or a lone CR and nowhere else (``str.splitlines`` would also cut at form feeds and Unicode separators).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NoReturn, cast
+
+from judgments.core.errors import UnreadableInput
+
+Source = Path | str | bytes | BinaryIO
+
+BLOCK = 1 << 20
+HEAD = 1 << 16
+MAX_LINE = 1 << 24
+MAX_EXPANDED = 1 << 31
+MAX_RATIO = 250
+RATIO_MATTERS_FROM = 100 << 20
+
+MAX_PLAIN_LINE = 500
+
+_CONTROLS = bytes(code for code in (*range(32), 127) if code not in b"\t\r\n")
+_LINES_WITH_ENDS = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+class _Counted(io.RawIOBase):
+    """The bytes as they were given, hashed and counted while they pass."""
+
+    def __init__(self, inner: BinaryIO) -> None:
+        self._inner = inner
+        self.hash = hashlib.sha256()
+        self.size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        data = self._inner.read(len(view))
+        view[: len(data)] = data
+        self.hash.update(data)
+        self.size += len(data)
+        return len(data)
+
+
+class Content:
+    """One input while it is read.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it, for messages.
+    encoding : str
+        ``utf-8``, or ``latin-1`` where the user says so.
+    limit : int
+        How many bytes a compressed file may expand to.
+
+    Attributes
+    ----------
+    head : bytes
+        The first 64 KiB, expanded and without byte order mark.
+    lines_read : int
+        The physical lines so far.
+    bom, ends_in_newline : bool
+        Whether a byte order mark was removed; whether the last line has an end.
+    carriage_return_line : int or None
+        The first line that ends in CRLF or CR.
+
+    Raises
+    ------
+    UnreadableInput
+        F00 cannot be opened, F01 not UTF-8, F02 a bad archive, F03 binary, F07 empty.
+    """
+
+    def __init__(self, source: Source, path: str, *, encoding: str = "utf-8", limit: int = MAX_EXPANDED) -> None:
+        self.path, self.encoding, self.limit = path, encoding, limit
+        self.lines_read = 0
+        self.expanded = 0
+        self.bom = False
+        self.ends_in_newline = True
+        self.carriage_return_line: int | None = None
+        self._offset = 0
+        self._owned: BinaryIO | None = None
+        self._raw = _Counted(self._open(source))
+        try:
+            buffered = io.BufferedReader(self._raw, BLOCK)
+            self._gzipped = buffered.peek(2)[:2] == b"\x1f\x8b"
+            self._stream: BinaryIO = self._gunzip(buffered) if self._gzipped else buffered
+            self.head = self._without_mark(self._read(HEAD))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Content:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file if it was opened here; a stream that was handed in belongs to whoever handed it in."""
+        if self._owned is not None:
+            self._owned.close()
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the bytes as they were given; whole once everything was read."""
+        return self._raw.hash.hexdigest()
+
+    @property
+    def size(self) -> int:
+        """The bytes as they were given, so far."""
+        return self._raw.size
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (number, text) of every physical line, the line's end taken off."""
+        for block in self._blocks():
+            text = self._decoded(block)
+            if "\r" in text:
+                self._note_carriage_return(text)
+                text = text.replace("\r\n", "\n").replace("\r", "\n")
+            parts = text.split("\n")
+            if not parts[-1]:
+                parts.pop()
+            for part in parts:
+                self.lines_read += 1
+                yield self.lines_read, part
+
+    def lines_with_ends(self) -> Iterator[tuple[int, str]]:
+        """Yield (number, text) with each line's own end, for formats whose cells may hold line breaks."""
+        for block in self._blocks():
+            for match in _LINES_WITH_ENDS.finditer(self._decoded(block)):
+                self.lines_read += 1
+                yield self.lines_read, match.group()
+
+    def text(self) -> str:
+        """Return everything as one string, for formats that are one JSON value."""
+        text = self._decoded(b"".join(self._blocks(whole=True)))
+        self._note_carriage_return(text)
+        self.lines_read = text.count("\n") + (not text.endswith("\n"))
+        return text
+
+    def data(self) -> bytes:
+        """Return everything as bytes that are sure to be UTF-8, for readers that split bytes."""
+        data = b"".join(self._blocks(whole=True))
+        text = self._decoded(data)
+        self._note_carriage_return(text)
+        self.lines_read = text.count("\n") + (not self.ends_in_newline)
+        return data
+
+    def refuse(self, line: int | None, problem: str, expected: str, code: str) -> NoReturn:
+        """Give up on the file.
+
+        Raises
+        ------
+        UnreadableInput
+            Always.
+        """
+        raise UnreadableInput(self.path, line, problem, expected, code)
+
+    def _open(self, source: Source) -> BinaryIO:
+        if isinstance(source, bytes):
+            return io.BytesIO(source)
+        if not isinstance(source, str | Path):
+            return source
+        if str(source) == "-":
+            return sys.stdin.buffer
+        try:
+            self._owned = Path(source).open("rb")  # noqa: SIM115 (it outlives this call; close() ends it)
+            return self._owned
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            self.refuse(None, f"cannot be opened: {reason}", "expected the path of a file that you may read", "F00")
+
+    def _gunzip(self, buffered: io.BufferedReader[_Counted]) -> BinaryIO:
+        import gzip
+
+        return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
+
+    def _read(self, size: int) -> bytes:
+        try:
+            data = self._stream.read(size)
+        except (EOFError, OSError) as error:
+            self._unreadable(error)
+        except Exception as error:
+            # zlib has an error class of its own that is no OSError; importing it for its name alone is not worth it.
+            if type(error).__module__ != "zlib":
+                raise
+            self._unreadable(error)
+        self.expanded += len(data)
+        if self._gzipped and (self.expanded > self.limit or self._expands_too_far()):
+            self.refuse(None, f"expands to more than {self.expanded:,} bytes", "unpack it and split it", "F02")
+        if b"\0" in data:
+            self._binary(data)
+        return data
+
+    def _unreadable(self, error: Exception) -> NoReturn:
+        if self._gzipped:
+            self.refuse(None, f"is a damaged or truncated gzip file ({error})", "copy or compress it again", "F02")
+        self.refuse(None, f"cannot be read: {error}", "expected a file", "F00")
+
+    def _expands_too_far(self) -> bool:
+        return self.expanded > RATIO_MATTERS_FROM and self.expanded > MAX_RATIO * self.size
+
+    def _binary(self, data: bytes) -> NoReturn:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff") and self.expanded == len(data):
+            self.refuse(None, "is UTF-16 text", "save it as UTF-8", "F01")
+        kind = "a zip archive" if data[:4] == b"PK\x03\x04" and self.expanded == len(data) else "a binary file"
+        self.refuse(
+            None, f"looks like {kind}", "expected plain text in UTF-8, or that text compressed with gzip", "F03"
+        )
+
+    def _without_mark(self, first: bytes) -> bytes:
+        if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            self.refuse(None, "is UTF-16 text", "save it as UTF-8", "F01")
+        if first[:3] == b"\xef\xbb\xbf":
+            self.bom = True
+            self._offset = 3
+            first = first[3:]
+        if not first.strip(b" \t\r\n") and len(first) < HEAD - 3:
+            self.refuse(None, "is empty", "expected at least one line", "F07")
+        return first
+
+    def _blocks(self, *, whole: bool = False) -> Iterator[bytes]:
+        """Yield blocks that end at the end of a line (the whole content in one go has no use for that)."""
+        rest = self.head
+        last = b"\n"
+        while True:
+            chunk = self._read(BLOCK)
+            cut = len(rest) if whole or not chunk else _last_end(rest)
+            if cut:
+                yield rest[:cut]
+                last = rest[cut - 1 : cut]
+                rest = rest[cut:]
+            elif len(rest) > MAX_LINE:
+                self.refuse(self.lines_read + 1, "a line of over 16 MiB", "expected text with line ends", "F03")
+            if not chunk:
+                break
+            rest += chunk
+        self.ends_in_newline = last in (b"\n", b"\r")
+
+    def _decoded(self, block: bytes) -> str:
+        try:
+            text = block.decode(self.encoding)
+            self._offset += len(block)
+            return text
+        except UnicodeDecodeError as error:
+            before = block[: error.start].replace(b"\r\n", b"\n")
+            line = self.lines_read + before.count(b"\n") + before.count(b"\r") + 1
+            self.refuse(
+                line,
+                f"is not valid UTF-8: byte 0x{block[error.start]:02X} at offset {self._offset + error.start}",
+                "expected UTF-8; save the file again in that encoding",
+                "F01",
+            )
+
+    def _note_carriage_return(self, text: str) -> None:
+        if self.carriage_return_line is None and "\r" in text:
+            self.carriage_return_line = self.lines_read + text.count("\n", 0, text.index("\r")) + 1
+
+
+def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield (number, text) of the lines of bytes that are known to be UTF-8."""
+    text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    return enumerate(text.removesuffix("\n").split("\n"), 1)
+
+
+def plain_lines(data: bytes) -> list[str] | None:
+    """Return the lines of a white-space separated file without anything that needs care, or None.
+
+    Nothing needs care where all is ASCII, no line is a comment or too long for its ids, and no control character
+    stands beside tabs and line ends: then ``str.split`` and C's ``isspace`` agree.
+    """
+    if not data.isascii() or data.startswith(b"#") or b"\n#" in data:
+        return None
+    if len(data.translate(None, _CONTROLS)) != len(data):
+        return None
+    lines = data.decode("ascii").removesuffix("\n").split("\n")
+    return lines if max(map(len, lines)) <= MAX_PLAIN_LINE else None
+
+
+def _last_end(data: bytes) -> int:
+    """Return where the last whole line of a block ends; a CR at the very end may be half of a CRLF."""
+    return max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1

@@ -1,0 +1,141 @@
+"""Is a text a grade of the scale, and what happens when two rows give one key different grades?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from judgments.core.report import Tally
+from judgments.formats.trec_fields import number
+
+Row = TypeVar("Row")
+Pick = Literal["first", "last", "min", "max"]
+
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
+_FRACTION = re.compile(r"[+-]?(\d+\.\d*|\.\d+)", re.ASCII)
+
+
+class Fault(NamedTuple):
+    """Why a row cannot be used, and how to mend it."""
+
+    code: str
+    what: str
+    fix: str
+
+
+def scale_grade(text: str, grades: tuple[int, ...]) -> tuple[int, bool] | Fault:
+    """Return the grade of a scale that a text is, and whether it was written as a fraction (``3.0``).
+
+    Examples
+    --------
+    >>> scale_grade("3", (0, 1, 2, 3)), scale_grade("3.0", (0, 1, 2, 3))
+    ((3, False), (3, True))
+    >>> scale_grade("2.5", (0, 1, 2, 3)).code, scale_grade("4", (0, 1, 2, 3)).code, scale_grade("0x1", (0, 1)).code
+    ('E13', 'E14', 'E12')
+    """
+    known = ", ".join(map(str, grades))
+    if _WHOLE.fullmatch(text):
+        grade = int(text.partition(".")[0])
+        if grade in grades:
+            return grade, "." in text
+        return Fault(
+            "E14", f"the grade {text} is not on the scale", f"expected one of {known}, or map the grades first"
+        )
+    if _FRACTION.fullmatch(text):
+        return Fault("E13", f"the grade {text} is a fraction", f"expected one of {known}, or map the grades first")
+    return Fault("E12", f"the grade {text!r} is not a number", f"expected one of {known}")
+
+
+def any_grade(text: str) -> tuple[float, bool] | Fault:
+    """Return the grade where no scale is given: any finite number, as the evaluator takes it.
+
+    Examples
+    --------
+    >>> any_grade("-1"), any_grade("0.5"), any_grade("high").code
+    ((-1.0, False), (0.5, False), 'E12')
+    """
+    grade = number(text)
+    if grade is None or grade in (float("inf"), float("-inf")):
+        return Fault("E12", f"the grade {text!r} is not a number", "expected a number such as 3")
+    return grade, False
+
+
+@dataclass(slots=True)
+class _Entry(Generic[Row]):
+    row: Row
+    value: float | None
+    line: int
+    raw: str
+    bin: str
+    held: bool = False
+
+
+class Keyed(Generic[Row]):
+    """Keeps one row for each key and accounts for the others.
+
+    Same key and same value: W33, kept once. Same key and another value: E16, and no row of the key is kept unless
+    `pick` says which. Where ``twice_is_conflict``, the same value is a conflict too.
+    """
+
+    def __init__(self, tally: Tally, pick: Pick | None = None, *, twice_is_conflict: bool = False) -> None:
+        self._tally, self._pick, self._strict = tally, pick, twice_is_conflict
+        self._entries: dict[Hashable, _Entry[Row]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, key: Hashable, value: float | None, row: Row, line: int, raw: str, bin: str = "accepted") -> None:
+        """Take one row; ``bin`` is where it belongs when nothing contradicts it."""
+        known = self._entries.get(key)
+        if known is None:
+            self._entries[key] = _Entry(row, value, line, raw, bin)
+            self._tally.put(bin)
+        elif known.value == value and not self._strict:
+            self._tally.put("duplicate")
+            what = f"says the same as line {known.line}"
+            self._tally.note("W33", line, what, done="kept once", fix="take one of the two out", raw=raw)
+        elif self._pick is None:
+            self._hold(known, line, raw)
+        else:
+            self._choose(known, _Entry(row, value, line, raw, bin), self._pick)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows that are kept, in the order of the file."""
+        return (entry.row for entry in self._entries.values() if not entry.held)
+
+    def _hold(self, known: _Entry[Row], line: int, raw: str) -> None:
+        fix = "keep one of the two"
+        if not known.held:
+            known.held = True
+            self._tally.move(known.bin, "conflict")
+            what = f"{known.raw.strip()!r} is contradicted by line {line}, {raw.strip()!r}"
+            self._tally.note("E16", known.line, what, done="held back", fix=fix, raw=known.raw)
+        self._tally.put("conflict")
+        what = f"{raw.strip()!r} contradicts line {known.line}, {known.raw.strip()!r}"
+        self._tally.note("E16", line, what, done="held back", fix=fix, raw=raw)
+
+    def _choose(self, known: _Entry[Row], new: _Entry[Row], pick: Pick) -> None:
+        wins = {
+            "first": False,
+            "last": True,
+            "min": _low(new.value) < _low(known.value),
+            "max": _low(new.value) > _low(known.value),
+        }[pick]
+        kept = new if wins else known
+        what = f"{_shown(new.value)} here, {_shown(known.value)} on line {known.line}"
+        done = f"kept {_shown(kept.value)} (the {pick})"
+        self._tally.note("E16", new.line, what, done=done, raw=new.raw, severity="warning")
+        self._tally.put(new.bin if wins else "conflict")
+        if wins:
+            self._tally.move(known.bin, "conflict")
+            known.row, known.value, known.line, known.raw, known.bin = new.row, new.value, new.line, new.raw, new.bin
+
+
+def _shown(value: float | None) -> str:
+    return "no value" if value is None else f"{value:g}"
+
+
+def _low(value: float | None) -> float:
+    return float("-inf") if value is None else value

@@ -1,0 +1,76 @@
+"""What do all readers share: one result, one way to close the books, one way to tell a wrong file?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from judgments.core.report import Report, Tally
+from judgments.formats.decoding import Content, Source
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[Row]):
+    """The rows that can be used, and the report on all that was found."""
+
+    rows: list[Row]
+    report: Report
+
+
+def collect(
+    content: Content, tally: Tally, parse: Callable[[Content, Tally], Iterable[Row]], *, empty: str = ""
+) -> Read[Row]:
+    """Read everything and close the books.
+
+    Parameters
+    ----------
+    content : Content
+        The opened input; it is closed here.
+    tally : Tally
+        The books of this file.
+    parse : callable
+        Yields the rows and puts every unit into a bin.
+    empty : str
+        What a file without a single row lacks; such a file is then refused (F07).
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    with content:
+        rows = list(parse(content, tally))
+    if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
+        tally.refuse(f"holds no {empty}", code="F07")
+    return Read(rows, finish(content, tally))
+
+
+def finish(content: Content, tally: Tally) -> Report:
+    """Add what was repaired about the file as a whole, and close the books."""
+    if content.bom:
+        tally.once("W30", 1, "the file begins with a byte order mark", done="removed")
+    if content.carriage_return_line is not None:
+        line = content.carriage_return_line
+        tally.once("W31", line, "lines end in CRLF or CR", done="read as line ends")
+    if not content.ends_in_newline:
+        tally.once("W36", content.lines_read, "the last line has no line end", done="read as a whole line")
+    return tally.report(sha256=content.sha256, size=content.size, lines=content.lines_read)
+
+
+def open_as(source: Source, path: str, format: str, example: str, *, encoding: str = "utf-8") -> tuple[Content, Tally]:
+    """Open an input and its books; the books know the nearest format in case that the file is something else.
+
+    Raises
+    ------
+    UnreadableInput
+        When the input cannot be opened or decoded.
+    """
+    from judgments.formats.sniffing import sniff
+
+    content = Content(source, path, encoding=encoding)
+    near = sniff(content.head)
+    hint = f"; the nearest format is {near}" if near and near != format else ""
+    return content, Tally(path, format, f"expected {format}, a line such as {example!r}{hint}")

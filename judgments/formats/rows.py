@@ -1,0 +1,106 @@
+"""What does one row of each kind of file hold?
+
+Rows compare by content; ``line`` only tells where they stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """One grade of one pair. ``origin`` is column 2 of qrels: 0 a human label, 1 a machine's, 2 imported."""
+
+    query_id: str
+    doc_id: str
+    grade: float | None
+    origin: str = "0"
+    query: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One document that a system returned for a query."""
+
+    query_id: str
+    doc_id: str
+    score: float
+    rank: int | None = field(default=None, compare=False)
+    tag: str = field(default="", compare=False)
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """One document; ``fields`` holds what has no column of its own."""
+
+    doc_id: str
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    image: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """One query with its need, tier and traffic; None is unknown."""
+
+    query_id: str
+    query: str
+    narrative: str = ""
+    group: str = ""
+    tier: str = ""
+    frequency: int | None = None
+    clients: int | None = None
+    probability: float | None = None
+    weight: float | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One search of a raw log (``count`` is 1), or one query of a counted log."""
+
+    query: str
+    count: int = 1
+    timestamp: str = ""
+    client_id: str = ""
+    clicks: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRow:
+    """What one rater answered for one pair; ``grade`` is None where ``state`` is not ``graded``."""
+
+    query_id: str
+    doc_id: str
+    rater: str
+    grade: int | None
+    state: str = "graded"
+    query: str = ""
+    source: str = "human"
+    guideline: str = ""
+    rated_at: str = ""
+    ms_active: int | None = None
+    note: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """One pair to be judged, with what a machine judge needs to know about it."""
+
+    query_id: str
+    doc_id: str
+    query: str = ""
+    narrative: str = ""
+    text: str = ""
+    expected: str = ""
+    line: int = field(default=0, compare=False)

@@ -1,0 +1,36 @@
+"""How does a line of a TREC file fall into fields, and which texts are numbers there?"""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE | re.ASCII)
+_SEPARATORS = re.compile(r"[ \t\v\f\r\n]+")
+_PYTHON_ONLY = re.compile(r"[\x1c-\x1f]")
+
+
+def fields(line: str) -> list[str]:
+    """Split at ASCII white space, as C's ``isspace`` does; other Unicode spaces belong to the id.
+
+    Examples
+    --------
+    >>> fields(" q1\\t0  my\\u00a0doc 3 ")
+    ['q1', '0', 'my\\xa0doc', '3']
+    """
+    if line.isascii() and not _PYTHON_ONLY.search(line):
+        return line.split()
+    return [part for part in _SEPARATORS.split(line) if part]
+
+
+def number(text: str, *, infinite: bool = False) -> float | None:
+    """Return the number that a text is, or None: no words, no hex, no underscores, no NaN.
+
+    Examples
+    --------
+    >>> number("12.5"), number("1e-3"), number("two"), number("1_000"), number("nan"), number("inf", infinite=True)
+    (12.5, 0.001, None, None, None, inf)
+    """
+    if _NUMBER.fullmatch(text) or (infinite and _INFINITE.fullmatch(text)):
+        return float(text)
+    return None

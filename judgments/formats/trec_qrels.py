@@ -1,0 +1,235 @@
+"""How do qrels stand in a TREC file: ``query iteration document grade``?
+
+Read as trec_eval does, and more kindly: any ASCII white space, CRLF, byte order mark, gzip, blank lines and lines that
+start with ``#``. Written with single spaces and nothing else, because strict readers stop at anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
+
+from judgments.core.ids import id_fault, is_unusual
+from judgments.core.report import Report, Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source, numbered_lines, plain_lines
+from judgments.formats.grades import Fault, Keyed, Pick, any_grade, scale_grade
+from judgments.formats.reading import Read, collect, finish, open_as
+from judgments.formats.rows import LabelRow
+from judgments.formats.sniffing import sniff
+from judgments.formats.trec_fields import fields
+from judgments.formats.writing import Written, export_order, id_encoder, refuse_ids, whole_grade
+
+if TYPE_CHECKING:
+    from judgments.core.qrels import Qrels
+
+NAME = "trec-qrels"
+EXAMPLE = "q001 0 doc-abc 3\nq001 0 doc-mno 0\nq002 0 doc-xyz 1\n"
+_LINE = "q001 0 doc-abc 3"
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    conflicts: Pick | None = None,
+    encoding: str = "utf-8",
+) -> Read[LabelRow]:
+    """Read qrels and account for every line.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    grades : tuple of int, optional
+        The scale. With it a fraction (E13), a grade off the scale (E14) and a fifth field (E10) are errors; without it
+        any number is a grade and further fields are ignored (W45), as the evaluator wants it.
+    conflicts : {"first", "last", "min", "max"}, optional
+        Which grade counts when a pair has two; by default none does (E16).
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    content, tally = _open(source, path, encoding)
+
+    def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
+        return parse_lines(content.lines(), tally, grades=grades, conflicts=conflicts)
+
+    return collect(content, tally, parse, empty="judgments")
+
+
+def load_qrels(source: Source, path: str = "-") -> Qrels:
+    """Return the qrels of a file, strictly: the first odd line ends it.
+
+    Raises
+    ------
+    UnreadableInput
+        With file and line, for too few fields, words or NaN as a grade, or two grades for one pair (both lines are
+        told). Fractions, negative grades and identical duplicates are fine.
+    """
+    return load_qrels_report(source, path)[0]
+
+
+def load_qrels_report(source: Source, path: str = "-") -> tuple[Qrels, Report]:
+    """Return the qrels of a file as `load_qrels` does, and the report with its hash and warnings."""
+    from judgments.core.qrels import Qrels
+
+    content, tally = _open(source, path, "utf-8")
+    with content:
+        data = content.data()
+    judged = _plain(data)
+    if judged is not None:
+        rows = sum(map(len, judged.values()))
+        tally.read(rows)
+        tally.put("accepted", rows)
+        return Qrels.from_dict(judged), finish(content, tally)
+    rows_found = list(parse_lines(numbered_lines(data), tally))
+    report = finish(content, tally)
+    report.raise_if_errors()
+    if not rows_found:
+        tally.refuse("holds no judgments", code="F07")
+    table = Qrels.from_rows((row.query_id, row.doc_id, row.grade or 0.0) for row in rows_found)
+    return replace(table, duplicates=report.bins["duplicate"]), report
+
+
+def parse_lines(
+    lines: Iterable[tuple[int, str]],
+    tally: Tally,
+    *,
+    grades: tuple[int, ...] | None = None,
+    conflicts: Pick | None = None,
+) -> Iterator[LabelRow]:
+    """Yield the labels of numbered lines; every line ends in one bin of the books."""
+    kept: Keyed[LabelRow] = Keyed(tally, conflicts)
+    for line, text in lines:
+        tally.read()
+        if text.startswith("#"):
+            tally.put("comment")
+            tally.once("W34", line, "a comment line", done="skipped")
+        elif not (parts := fields(text)):
+            tally.put("blank")
+            tally.once("W35", line, "a blank line", done="skipped")
+        else:
+            _label(parts, line, text, tally, kept, grades)
+    for row in kept.rows():
+        tally.grade(row.grade or 0)
+        yield row
+
+
+def write(
+    rows: Iterable[LabelRow], stream: BinaryIO, *, origin: str | None = None, encode_ids: bool = False
+) -> Written:
+    """Write labels in the order of their ids; a pair without a grade is left out, a judged 0 is written.
+
+    Parameters
+    ----------
+    rows : iterable of LabelRow
+        The labels, in any order.
+    stream : binary stream
+        Where to.
+    origin : str, optional
+        Column 2 for all rows; by default each row's own.
+    encode_ids : bool
+        Percent-encode what the format cannot carry in an id, and return the map of what was encoded.
+
+    Raises
+    ------
+    NotValid
+        When an id has white space in it, or a grade is no whole number.
+    """
+    ordered = export_order(row for row in rows if row.grade is not None)
+    encode = id_encoder((row.query_id, row.doc_id) for row in ordered) if encode_ids else None
+    if encode is None:
+        refuse_ids(NAME, (identifier for row in ordered for identifier in (row.query_id, row.doc_id)))
+    encoded = encode or {}
+    for row in ordered:
+        query_id, doc_id = encoded.get(row.query_id, row.query_id), encoded.get(row.doc_id, row.doc_id)
+        stream.write(f"{query_id} {origin or row.origin} {doc_id} {whole_grade(row)}\n".encode())
+    return Written(len(ordered), idmap=encoded)
+
+
+def _open(source: Source, path: str, encoding: str) -> tuple[Content, Tally]:
+    content, tally = open_as(source, path, NAME, _LINE, encoding=encoding)
+    if sniff(content.head) == "trec-run":
+        content.close()
+        tally.refuse("looks like a TREC run, not like qrels", line=1)
+    return content, tally
+
+
+def _label(
+    parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[LabelRow], grades: tuple[int, ...] | None
+) -> None:
+    fault = _row_fault(parts, surplus=grades is None)
+    grade = fault or (any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades))
+    if isinstance(grade, Fault):
+        tally.reject(grade.code, line, grade.what, fix=grade.fix, raw=raw)
+        return
+    value, repaired = grade
+    if repaired:
+        tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
+    if len(parts) > 4:
+        tally.once("W45", line, f"{len(parts)} fields where qrels have 4", done="ignored the rest")
+    if is_unusual(parts[0]) or is_unusual(parts[2]):
+        tally.once("W39", line, "an id with an unusual space or in another Unicode form than NFC", done="kept as it is")
+    row = LabelRow(parts[0], parts[2], value, parts[1], line=line)
+    kept.add((parts[0], parts[2]), value, row, line, raw, "repaired" if repaired else "accepted")
+
+
+def _row_fault(parts: list[str], *, surplus: bool) -> Fault | None:
+    if len(parts) < 4 or (len(parts) > 4 and not surplus):
+        hint = "; an id cannot hold spaces here" if len(parts) > 4 else ""
+        fix = f"expected 4 fields: query, iteration, document, grade, such as {_LINE!r}"
+        return Fault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 4{hint}", fix)
+    for name, text in (("query", parts[0]), ("document", parts[2])):
+        if fault := id_fault(text, spaces=False):
+            return Fault(fault[0], f"the {name} id {fault[1]}", "mend the id")
+    return None
+
+
+def _plain(data: bytes) -> dict[str, dict[str, float]] | None:
+    """Return the judgments of a file that has nothing odd in it, quickly; None sends the reader the careful way."""
+    lines = plain_lines(data)
+    if lines is None:
+        return None
+    judged: dict[str, dict[str, float]] = {}
+    known: dict[str, float] = {}
+    try:
+        for line in lines:
+            query_id, _, doc_id, text = line.split()
+            if text not in known:
+                grade = any_grade(text)
+                if isinstance(grade, Fault):
+                    return None
+                known[text] = grade[0]
+            of_query = judged.setdefault(query_id, {})
+            if doc_id in of_query:
+                return None
+            of_query[doc_id] = known[text]
+    except ValueError:
+        return None
+    return judged
+
+
+FORMAT = Format(
+    name=NAME,
+    title="TREC qrels",
+    kind="qrels",
+    extensions=(".txt", ".qrels"),
+    description="One label a line, ids and a whole grade; what trec_eval and its relatives read.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any number is a grade",
+        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "encoding": "latin-1 for old files",
+    },
+)
