@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from judgments.core.errors import NotAllowed, NotFound
 from judgments.models import Collection, Job, Judgment, Membership, Pair, Role, Round, Snapshot, User
@@ -95,13 +95,19 @@ def pair_for(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
 
 
 def may_see_grades(user: User, pair: Pair) -> bool:
-    """Whether other raters' and machines' grades of the pair may be shown to this user.
-
-    A lead or an engineer may see them, unless they were asked to rate the pair and have not done so yet: then they are
-    a rater for it.
-    """
+    """Whether other raters' and machines' grades of the pair may be shown to this user."""
     if role_in(user, pair.round.collection) not in STAFF:
         return False
-    asked = pair.handouts.filter(rater=user).exists() and pair.round.state == Round.State.OPEN
-    answered = Judgment.objects.current().filter(pair=pair, rater=user).exclude(state=Judgment.State.LATER).exists()
-    return answered or not asked
+    return not hidden_pairs(user, pair.round).filter(pk=pair.pk).exists()
+
+
+def hidden_pairs(user: User, round_: Round) -> QuerySet[Pair]:
+    """The pairs of an open round that the user was asked to rate, may still get, and has not answered.
+
+    For these a lead is a rater like any other: nobody's grade is shown to them.
+    """
+    if round_.state != Round.State.OPEN or not round_.raters.filter(user=user, left_at__isnull=True).exists():
+        return Pair.objects.none()
+    answered = Judgment.objects.current().filter(rater=user).exclude(state=Judgment.State.LATER)
+    mine_or_free = Q(slots__rater=user) | Q(slots__filled_by__isnull=True)
+    return round_.pairs.filter(mine_or_free).exclude(judgments__in=answered).distinct()

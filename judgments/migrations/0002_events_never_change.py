@@ -31,7 +31,7 @@ def statements(vendor: str) -> list[str]:
 
 def forwards(apps: Any, schema_editor: Any) -> None:
     for statement in statements(schema_editor.connection.vendor):
-        schema_editor.execute(statement)
+        schema_editor.execute(statement, params=None)  # a % in it is a %, not a placeholder
 
 
 class Migration(migrations.Migration):

@@ -1,0 +1,156 @@
+"""What is the one settled grade of each pair?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Max
+
+from judgments import reliability
+from judgments.core.errors import NotValid
+from judgments.models import Adjudication, Collection, ImportedLabel, Judgment, LabelSource, Round
+
+# Column 2 of our qrels: where a label comes from.
+HUMAN, MACHINE, IMPORTED = "0", "1", "2"
+SOURCES = ("human", "imported")
+MERGES = ("newest", "same-guidelines")
+
+
+@dataclass(frozen=True, order=True)
+class Label:
+    """One settled grade."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    column: str = HUMAN
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The labels of one or more rounds, and what is open about them."""
+
+    labels: list[Label]
+    ratings: int
+    ties: int
+    conflicts: int
+    unsettled: int  # conflicts without adjudication: the rule decided
+    unrateable: int
+    without_rating: int
+    adjudicated: int
+    by_grade: dict[int, int] = field(default_factory=dict)
+
+
+def settle_labels(
+    collection: Collection, rounds: Sequence[Round], *, rule: str, merge: str, sources: Sequence[str]
+) -> Settled:
+    """One label for every pair: adjudicated, else by the rule; the newest round wins; imported only where asked.
+
+    Parameters
+    ----------
+    collection : Collection
+        Where the rounds and the label sources belong.
+    rounds : sequence of Round
+        At least one, unless only imported labels are asked for. All of one scale.
+    rule : str
+        A member of ``judgments.aggregation.RULES``.
+    merge : str
+        ``newest`` (the newest round wins per pair) or ``same-guidelines`` (the same, and refused where rounds were
+        judged under different guidelines).
+    sources : sequence of str
+        ``human``, ``imported`` or both; a human label always wins.
+    """
+    _check(collection, rounds, merge, sources)
+    human: dict[tuple[str, str], int] = {}
+    totals = dict.fromkeys(("ratings", "ties", "conflicts", "unsettled", "unrateable", "without_rating"), 0)
+    adjudicated = 0
+    for round_ in sorted(rounds, key=lambda row: (row.created_at, row.pk)) if "human" in sources else ():
+        labels, found = _of_round(round_, rule)
+        settled = _adjudicated(round_)
+        human.update(labels)
+        human.update(settled)
+        adjudicated += len(settled)
+        for name, number in found.items():
+            totals[name] += number
+        totals["unsettled"] -= len(settled)
+    labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in human.items()]
+    if "imported" in sources:
+        labels += [label for label in _imported(collection) if (label.query_id, label.doc_id) not in human]
+    labels.sort()
+    by_grade: dict[int, int] = {}
+    for label in labels:
+        by_grade[label.grade] = by_grade.get(label.grade, 0) + 1
+    totals["unsettled"] = max(totals["unsettled"], 0)
+    return Settled(labels, adjudicated=adjudicated, by_grade=dict(sorted(by_grade.items())), **totals)
+
+
+def _check(collection: Collection, rounds: Sequence[Round], merge: str, sources: Sequence[str]) -> None:
+    unknown = set(sources) - set(SOURCES)
+    if unknown or not sources:
+        raise NotValid(f"Labels come from {' or '.join(SOURCES)}.", {"sources": f"Unknown: {', '.join(unknown)}."})
+    if merge not in MERGES:
+        raise NotValid(f"There is no merge rule {merge!r}.", {"merge": f"One of {', '.join(MERGES)}."})
+    if "human" in sources and not rounds:
+        raise NotValid("A snapshot needs a round.", {"rounds": "Choose at least one round."})
+    if any(round_.collection_id != collection.pk for round_ in rounds):
+        raise NotValid("These rounds are not of this collection.", {"rounds": "Choose rounds of one collection."})
+    if len({tuple(round_.scale.values()) for round_ in rounds}) > 1:
+        raise NotValid("Rounds on different scales have no common labels.", {"rounds": "Choose rounds of one scale."})
+    if merge == "same-guidelines" and len({round_.guidelines.sha256 for round_ in rounds}) > 1:
+        raise NotValid(
+            "These rounds were judged under different guidelines, so their grades do not mean the same.",
+            {"merge": "Choose rounds of one guidelines version, or let the newest round win and say so."},
+        )
+
+
+def _of_round(round_: Round, rule: str) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
+    from judgments.aggregation import aggregate
+    from judgments.core.ratings import Ratings
+
+    rows = reliability.rating_rows(round_)
+    found = aggregate(Ratings.from_rows(rows), rule, tuple(round_.scale.values()))
+    labels = {(row.query_id, row.doc_id): int(row.grade) for row in found.labels if row.grade is not None}
+    rated = {(query_id, doc_id) for query_id, doc_id, _, _ in rows}
+    current = Judgment.objects.current().of_round(round_)
+    unrateable = current.filter(state=Judgment.State.UNRATEABLE).values("pair").distinct().count()
+    conflicts = sum(1 for row in found.labels if row.spread)
+    return labels, {
+        "ratings": len(rows),
+        "ties": sum(1 for row in found.labels if row.tie),
+        "conflicts": conflicts,
+        "unsettled": conflicts,
+        "unrateable": unrateable,
+        "without_rating": round_.pairs.count() - len(rated),
+    }
+
+
+def _adjudicated(round_: Round) -> dict[tuple[str, str], int]:
+    rows = Adjudication.objects.filter(pair__round=round_, superseded_by__isnull=True)
+    return {
+        (query_id, doc_id): grade
+        for query_id, doc_id, grade in rows.values_list("pair__query__query_id", "pair__document__doc_id", "grade")
+    }
+
+
+def _imported(collection: Collection) -> list[Label]:
+    """Imported labels, the newest source winning; a fraction cannot stand in qrels and is refused, not rounded."""
+    rows = ImportedLabel.objects.filter(source__collection=collection, source__kind=LabelSource.Kind.IMPORT)
+    newest: dict[tuple[str, str], float] = {}
+    for query_id, doc_id, value in rows.order_by("source__created_at", "source_id").values_list(
+        "query__query_id", "document__doc_id", "value"
+    ):
+        newest[query_id, doc_id] = value
+    broken = [key for key, value in newest.items() if value != int(value)]
+    if broken:
+        raise NotValid(
+            f"{len(broken):,} imported labels are fractions, the first for query {broken[0][0]}, document "
+            f"{broken[0][1]}. Qrels hold whole numbers: import the labels again on the scale.",
+            {"sources": "Leave out imported."},
+        )
+    return [Label(query_id, doc_id, int(value), IMPORTED) for (query_id, doc_id), value in newest.items()]
+
+
+def newest_judgment(rounds: Sequence[Round]) -> int | None:
+    """The number of the newest event in these rounds; whoever caches a result over them keys it with this."""
+    return Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]

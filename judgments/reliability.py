@@ -1,0 +1,203 @@
+"""How far do a round's raters agree, how far are they, and where do they differ?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Max, Q
+
+from judgments import access
+from judgments.models import Adjudication, Judgment, Pair, Round, Slot, User
+
+BOOTSTRAP = 1_000
+
+
+@dataclass(frozen=True)
+class RaterProgress:
+    """One rater's part of a round."""
+
+    pseudonym: str
+    username: str
+    graded: int
+    unrateable: int
+    later: int
+    median_seconds: float | None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a round is. ``wanted`` and ``filled`` count ratings, not pairs."""
+
+    pairs: int
+    wanted: int
+    filled: int
+    surplus: int
+    raters: list[RaterProgress]
+    hours_left: float | None
+
+    @property
+    def share(self) -> float:
+        return self.filled / self.wanted if self.wanted else 0.0
+
+    @property
+    def left(self) -> int:
+        return self.wanted - self.filled
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape of the API; raters by pseudonym only."""
+        return {
+            "pairs": self.pairs,
+            "ratings_wanted": self.wanted,
+            "ratings": self.filled,
+            "surplus": self.surplus,
+            "hours_left": self.hours_left,
+            "raters": [
+                {
+                    "rater": rater.pseudonym,
+                    "graded": rater.graded,
+                    "unrateable": rater.unrateable,
+                    "later": rater.later,
+                    "median_seconds": rater.median_seconds,
+                }
+                for rater in self.raters
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A pair whose raters gave different grades."""
+
+    pair: Pair
+    grades: dict[str, int]  # pseudonym to grade
+    settled: Adjudication | None = None
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def spread(self) -> int:
+        return max(self.grades.values()) - min(self.grades.values())
+
+
+def pseudonyms(round_: Round) -> dict[int, str]:
+    """User id to pseudonym, for everybody who was ever asked."""
+    return dict(round_.raters.values_list("user_id", "pseudonym"))
+
+
+def rating_rows(round_: Round) -> list[tuple[str, str, str, int]]:
+    """The counted grades as (query_id, doc_id, pseudonym, grade): what agreement and labels are computed from."""
+    names = pseudonyms(round_)
+    counted = Judgment.objects.counted().of_round(round_)
+    rows = counted.values_list("pair__query__query_id", "pair__document__doc_id", "rater_id", "grade")
+    return [(query_id, doc_id, names[rater], grade) for query_id, doc_id, rater, grade in rows]
+
+
+def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> dict[str, Any]:
+    """The round's agreement in the shape of ``assay agreement --format json``.
+
+    Computed once for each state of the round: the key holds the newest judgment.
+
+    Parameters
+    ----------
+    round_ : Round
+        Its counted grades are compared; machines, surplus and imported labels are not among them.
+    bootstrap : int
+        How often queries are drawn again for the interval.
+    seed : int
+        For the draws.
+
+    Returns
+    -------
+    dict
+        Every coefficient with value or reason, n, overlap and a 95 % interval.
+    """
+    newest = Judgment.objects.of_round(round_).aggregate(newest=Max("pk"))["newest"]
+    key = f"agreement:{round_.uuid}:{newest}:{bootstrap}:{seed}"
+    found = cache.get(key)
+    if found is None:
+        found = _agreement(round_, bootstrap, seed)
+        cache.set(key, found, 24 * 3600)
+    return found
+
+
+def _agreement(round_: Round, bootstrap: int, seed: int) -> dict[str, Any]:
+    from judgments.agreement import agreement_report
+    from judgments.core.ratings import Ratings
+
+    ratings = Ratings.from_rows(rating_rows(round_))
+    return agreement_report(ratings, tuple(round_.scale.values()), bootstrap=bootstrap, seed=seed).as_json()
+
+
+def progress(round_: Round) -> Progress:
+    """How many of the round's ratings are there, by whom, and how many hours the rest will take."""
+    wanted = Slot.objects.filter(round=round_).count()
+    filled = Slot.objects.filter(round=round_, filled_by__isnull=False).count()
+    current = Judgment.objects.current().of_round(round_)
+    seconds = _seconds(round_)
+    everybody = [value for values in seconds.values() for value in values]
+    usual = median(everybody) if everybody else None
+    counts = {
+        row["rater"]: row
+        for row in current.values("rater").annotate(
+            graded=Count("pk", filter=Q(state=Judgment.State.GRADED)),
+            unrateable=Count("pk", filter=Q(state=Judgment.State.UNRATEABLE)),
+            later=Count("pk", filter=Q(state=Judgment.State.LATER)),
+        )
+    }
+    raters = [
+        RaterProgress(
+            asked.pseudonym,
+            asked.user.username,
+            *(counts.get(asked.user_id, {}).get(state, 0) for state in ("graded", "unrateable", "later")),
+            median(seconds[asked.user_id]) if seconds[asked.user_id] else None,
+        )
+        for asked in round_.raters.select_related("user")
+    ]
+    left = (wanted - filled) * usual / 3600 if usual is not None else None
+    surplus = current.filter(surplus=True).count()
+    return Progress(round_.pairs.count(), wanted, filled, surplus, raters, left)
+
+
+def _seconds(round_: Round) -> dict[int, list[float]]:
+    """Active seconds of the graded answers by rater; answers without a measure are left out."""
+    found: dict[int, list[float]] = defaultdict(list)
+    rows = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.GRADED)
+    for rater, seconds in rows.filter(seconds_active__isnull=False).values_list("rater_id", "seconds_active"):
+        found[rater].append(seconds)
+    return found
+
+
+def conflicts(round_: Round, *, viewer: User, steps: int = 1) -> list[Conflict]:
+    """Pairs whose grades differ by at least so many steps, the widest first, then in the round's order.
+
+    A viewer who rates in the open round does not get those that they may still have to grade.
+    """
+    hidden = set(access.hidden_pairs(viewer, round_).values_list("pk", flat=True))
+    names = pseudonyms(round_)
+    given: dict[int, dict[str, int]] = defaultdict(dict)
+    notes: dict[int, dict[str, str]] = defaultdict(dict)
+    rows = Judgment.objects.counted().of_round(round_).values_list("pair_id", "rater_id", "grade", "note")
+    for pair_id, rater, grade, note in rows:
+        given[pair_id][names[rater]] = grade
+        if note:
+            notes[pair_id][names[rater]] = note
+    wide = [
+        pair_id
+        for pair_id, grades in given.items()
+        if pair_id not in hidden and max(grades.values()) - min(grades.values()) >= steps
+    ]
+    settled = {
+        row.pair_id: row
+        for row in Adjudication.objects.filter(pair__round=round_, superseded_by__isnull=True).select_related(
+            "settled_by"
+        )
+    }
+    pairs = Pair.objects.filter(round=round_).select_related("query", "document").in_bulk(wide)
+    found = [
+        Conflict(pairs[pair_id], dict(sorted(given[pair_id].items())), settled.get(pair_id), dict(notes[pair_id]))
+        for pair_id in wide
+    ]
+    return sorted(found, key=lambda conflict: (-conflict.spread, conflict.pair.position))
