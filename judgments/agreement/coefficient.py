@@ -1,0 +1,192 @@
+"""What is a coefficient of agreement made of, and what does it answer?
+
+Every coefficient here is a function of sums over units. A unit adds a row of numbers (its parts), the coefficient is
+computed from the sum of the rows. So the bootstrap only has to weight rows, all resamples at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.core.errors import NotValid
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+REASONS = {
+    "no_overlap": "undefined because no pair was graded by two raters",
+    "one_category": "undefined because every overlapping grade is the same; look at the percent agreement",
+    "too_few_units": "undefined because only one pair was graded by two raters",
+    "unequal_ratings": "undefined because pairs differ in their number of grades; use Krippendorff's alpha",
+}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A coefficient with what it rests on.
+
+    Parameters
+    ----------
+    value : float or None
+        None exactly when `reason` is set; 1.0 is never made up for degenerate data.
+    reason : str or None
+        A key of `REASONS`.
+    n : int
+        Units (pairs) with two or more grades.
+    ratings : int
+        Grades on those units.
+    percent_agreement : float or None
+        Share of the pairs of grades on one unit that are equal.
+    low, high : float or None
+        The bootstrap interval, where one was asked for and could be computed.
+    undefined_resamples : int
+        Resamples in which the coefficient is undefined; they are left out of the interval.
+    """
+
+    value: float | None
+    reason: str | None
+    n: int
+    ratings: int
+    percent_agreement: float | None
+    low: float | None = None
+    high: float | None = None
+    undefined_resamples: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the five fields of the JSON output."""
+        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A member of the family: what one coefficient is and how it is computed.
+
+    Parameters
+    ----------
+    name, title, description, formula, source : str
+        For help and docs.
+    parts : callable
+        ``parts(counts)``: from the table (units, grades) of how many raters gave each grade, the rows (units, p) to
+        sum.
+        Cohen's kappas take the table (units, grades, grades) of who gave what instead.
+    value : callable
+        ``value(sums, values)``: from sums (..., p) and the scale's values the coefficient (...), NaN where undefined.
+    raters : {"all", "two"}
+        Whether it takes any number of raters or two.
+    equal_ratings : bool
+        Whether every unit must have the same number of grades.
+    """
+
+    name: str
+    title: str
+    description: str
+    formula: str
+    source: str
+    parts: Callable[[Floats], Floats]
+    value: Callable[[Floats, Floats], Floats]
+    raters: str = "all"
+    equal_ratings: bool = False
+
+
+def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[Ints, Floats]:
+    """Number the grades by their place on the scale.
+
+    Parameters
+    ----------
+    grades : array of number
+        What was given.
+    values : array of number, optional
+        The scale, ascending; by default the grades that occur.
+
+    Returns
+    -------
+    tuple of array
+        The codes 0 to K-1, and the K values.
+
+    Raises
+    ------
+    NotValid
+        When a grade is not on the scale.
+
+    Examples
+    --------
+    >>> grade_codes([3, 1], values=[1, 2, 3])[0].tolist()
+    [2, 0]
+    """
+    given = np.asarray(grades, dtype=np.float64)
+    scale = np.unique(given) if values is None else np.unique(np.asarray(values, dtype=np.float64))
+    if len(scale) == 0:
+        return np.zeros(0, dtype=np.int64), scale
+    codes = np.minimum(np.searchsorted(scale, given), len(scale) - 1)
+    off = given[scale[codes] != given]
+    if len(off):
+        told = ", ".join(f"{value:g}" for value in scale)
+        raise NotValid(f"the grade {off[0]:g} is not on the scale {told}; name the scale that the raters used")
+    return codes.astype(np.int64), scale
+
+
+def unit_counts(units: npt.ArrayLike, codes: Ints, scale: Floats) -> tuple[Floats, Ints]:
+    """Count how many raters gave each grade to each unit.
+
+    Returns
+    -------
+    tuple of array
+        The table (units, grades) and, for each of its rows, the first place of the unit in `units`.
+    """
+    _, first, unit = np.unique(np.asarray(units), return_index=True, return_inverse=True)
+    size = max(len(scale), 1)
+    table = np.bincount(unit * size + codes, minlength=len(first) * size).reshape(len(first), size)
+    return table.astype(np.float64), first.astype(np.int64)
+
+
+def weight_matrix(size: int, weights: str) -> Floats:
+    """Return how much a disagreement between two places on the scale still counts as agreement.
+
+    Parameters
+    ----------
+    size : int
+        Number of grades K.
+    weights : {"unweighted", "linear", "quadratic"}
+        1 on the diagonal only; 1 - |i-j|/(K-1); 1 - ((i-j)/(K-1))^2.
+
+    Examples
+    --------
+    >>> weight_matrix(3, "linear")[0].tolist()
+    [1.0, 0.5, 0.0]
+    """
+    apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) / max(size - 1, 1)
+    shapes = {"unweighted": (apart == 0).astype(np.float64), "linear": 1 - apart, "quadratic": 1 - apart**2}
+    if weights not in shapes:
+        raise NotValid(f"weights are {', '.join(shapes)}, not {weights!r}")
+    return np.asarray(shapes[weights], dtype=np.float64)
+
+
+def degenerate(counts: Floats, equal_ratings: bool = False) -> str | None:
+    """Say why no coefficient can be computed from these counts, or None when one can."""
+    ratings = counts.sum(axis=1)
+    shared = counts[ratings >= 2]
+    if not len(shared):
+        return "no_overlap"
+    if (shared.sum(axis=0) > 0).sum() < 2:
+        return "one_category"
+    if len(shared) < 2:
+        return "too_few_units"
+    return "unequal_ratings" if equal_ratings and np.ptp(shared.sum(axis=1)) else None
+
+
+def percent_agreement(counts: Floats) -> float | None:
+    """Compute the share of equal grades among all pairs of grades on one unit; None without overlap.
+
+    Examples
+    --------
+    >>> percent_agreement(np.array([[2.0, 0.0], [1.0, 1.0]]))
+    0.5
+    """
+    ratings = counts.sum(axis=1)
+    pairs = float((ratings * (ratings - 1)).sum())
+    return float((counts * (counts - 1)).sum()) / pairs if pairs else None

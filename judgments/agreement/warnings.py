@@ -1,0 +1,101 @@
+"""Which raters' grades look as if they were copied, or given without looking?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from judgments.agreement.coefficient import Floats, Ints
+from judgments.agreement.cohen import RaterPair
+from judgments.core.ratings import Ratings
+
+LEAST_SHARED = 20
+LEAST_GRADES = 5
+SUSPICIOUS = 1e-4
+USUAL_AGREEMENT = 0.85
+ENOUGH_UNITS, ENOUGH_QUERIES = 200, 30
+
+
+@dataclass(frozen=True)
+class AgreementWarning:
+    """Something that a reader of the coefficients must know.
+
+    Parameters
+    ----------
+    code : {"copied_raters", "one_category_rater", "not_enough_overlap"}
+        For programs.
+    raters : tuple of str
+        Whom it is about.
+    message : str
+        For people: a whole sentence with its numbers.
+    """
+
+    code: str
+    raters: tuple[str, ...]
+    message: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields."""
+        return {"code": self.code, "raters": list(self.raters), "message": self.message}
+
+
+def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str], size: int) -> list[AgreementWarning]:
+    """Find two raters who agree far more often than the others do.
+
+    Two raters with n >= 20 shared pairs and x equal grades are named when P(Binomial(n, b) >= x), times the number of
+    pairs of raters, is below 1e-4; b is the share of equal grades among all other pairs of raters, 0.85 where those are
+    too few. Two raters who only ever gave one grade are not named: `one_category_raters` does.
+    """
+    shared = [len(pair.cells) for pair in pairs]
+    equal = [int((pair.cells % (size + 1) == 0).sum()) for pair in pairs]
+    everything, all_equal = sum(shared), sum(equal)
+    found = []
+    for pair, n, x in zip(pairs, shared, equal, strict=True):
+        rest = everything - n
+        usual = (all_equal - x + 1) / (rest + 2) if rest >= LEAST_SHARED else USUAL_AGREEMENT
+        if n < LEAST_SHARED or len(np.unique(pair.cells)) < 2:
+            continue
+        if _chance_of_at_least(x, n, usual) * len(pairs) < SUSPICIOUS:
+            a, b = raters[pair.a], raters[pair.b]
+            told = f"{a} and {b} gave the same grade to {x} of {n} shared pairs, where {usual:.0%} is usual"
+            found.append(
+                AgreementWarning("copied_raters", (a, b), f"{told}: find out whether one was copied from the other")
+            )
+    return found
+
+
+def _chance_of_at_least(x: int, n: int, share: float) -> float:
+    def log_chance(k: int) -> float:
+        ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        return ways + k * math.log(share) + (n - k) * math.log1p(-share)
+
+    return math.fsum(math.exp(log_chance(k)) for k in range(x, n + 1))
+
+
+def one_category_raters(ratings: Ratings) -> list[AgreementWarning]:
+    """Find raters who gave five or more pairs one and the same grade where the others used several."""
+    found: list[AgreementWarning] = []
+    if len(np.unique(ratings.grade)) < 2:
+        return found
+    for code, rater in enumerate(ratings.raters):
+        given = ratings.grade[ratings.rater == code]
+        if len(given) >= LEAST_GRADES and (given == given[0]).all():
+            told = f"{rater} gave the grade {given[0]} to all of {len(given)} pairs; look at some of them together"
+            found.append(AgreementWarning("one_category_rater", (rater,), told))
+    return found
+
+
+def small_overlap(counts: Floats, query: Ints) -> list[AgreementWarning]:
+    """Say when there is too little overlap to pass or fail anything: 200 pairs from 30 queries are needed."""
+    shared = counts.sum(axis=1) >= 2
+    units, queries = int(shared.sum()), len(np.unique(query[shared]))
+    if units >= ENOUGH_UNITS and queries >= ENOUGH_QUERIES:
+        return []
+    told = f"{units} pairs of {queries} queries have two or more grades; below {ENOUGH_UNITS} pairs of "
+    return [
+        AgreementWarning("not_enough_overlap", (), f"{told}{ENOUGH_QUERIES} queries the coefficients decide nothing")
+    ]
