@@ -1,0 +1,121 @@
+"""What does a label rule make of many grades, and what does it answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.core.ratings import Ratings
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """The grades of each unit, counted.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Where they come from.
+    codes : int64 array, shape (rows,)
+        The place on the scale of each grade.
+    counts : int64 array, shape (units, grades)
+        How many raters gave each grade.
+    values : float64 array, shape (grades,)
+        The scale, ascending.
+    """
+
+    ratings: Ratings
+    codes: Ints
+    counts: Ints
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What a rule says of each unit.
+
+    Parameters
+    ----------
+    grades : float64 array, shape (units,)
+        The grade; NaN where the rule settles none.
+    ties : bool array, shape (units,)
+        Where two grades had equal claims.
+    """
+
+    grades: Floats
+    ties: Flags
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A member of the family: one way to make a label of many grades."""
+
+    name: str
+    title: str
+    description: str
+    formula: str
+    settle: Callable[[Votes], Verdicts]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The one settled grade of a pair.
+
+    Parameters
+    ----------
+    query_id, doc_id : str
+        The pair.
+    grade : float or None
+        None where the rule leaves it to adjudication.
+    ratings : int
+        How many raters graded the pair.
+    spread : float
+        Highest minus lowest grade given; above 0 the pair is a conflict.
+    tie : bool
+        Whether two grades had equal claims under the rule.
+    """
+
+    query_id: str
+    doc_id: str
+    grade: float | None
+    ratings: int
+    spread: float
+    tie: bool
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a set of ratings under one rule, in the order of ids by bytes."""
+
+    rule: str
+    values: tuple[float, ...]
+    labels: tuple[Label, ...]
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def rows(self) -> Iterator[tuple[str, str, float]]:
+        """Yield (query_id, doc_id, grade) of the settled pairs, as `Qrels.from_rows` takes them."""
+        return ((one.query_id, one.doc_id, one.grade) for one in self.labels if one.grade is not None)
+
+    def conflicts(self, spread: float = 1) -> tuple[Label, ...]:
+        """The pairs whose raters are at least so far apart."""
+        return tuple(one for one in self.labels if one.spread >= spread)
+
+    def ties(self) -> tuple[Label, ...]:
+        """The pairs for which two grades had equal claims."""
+        return tuple(one for one in self.labels if one.tie)
+
+    def unsettled(self) -> tuple[Label, ...]:
+        """The pairs without a grade: they need an adjudicator."""
+        return tuple(one for one in self.labels if one.grade is None)
