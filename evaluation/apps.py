@@ -1,4 +1,4 @@
-"""How does Django find the app ``evaluation``?"""
+"""How does Django find the app ``evaluation``, and what does it add to the rooms below?"""
 
 from __future__ import annotations
 
@@ -7,3 +7,9 @@ from django.apps import AppConfig
 
 class Config(AppConfig):
     name = "evaluation"
+
+    def ready(self) -> None:
+        from evaluation.scoring import work_on_scores
+        from judgments.jobs import KINDS
+
+        KINDS.register("score", work_on_scores)

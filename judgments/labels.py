@@ -66,14 +66,13 @@ def settle_labels(
     totals = dict.fromkeys(("ratings", "ties", "conflicts", "unsettled", "unrateable", "without_rating"), 0)
     adjudicated = 0
     for round_ in sorted(rounds, key=lambda row: (row.created_at, row.pk)) if "human" in sources else ():
-        labels, found = _of_round(round_, rule)
         settled = _adjudicated(round_)
+        labels, found = _of_round(round_, rule, settled)
         human.update(labels)
         human.update(settled)
         adjudicated += len(settled)
         for name, number in found.items():
             totals[name] += number
-        totals["unsettled"] -= len(settled)
     labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in human.items()]
     if "imported" in sources:
         labels += [label for label in _imported(collection) if (label.query_id, label.doc_id) not in human]
@@ -81,7 +80,6 @@ def settle_labels(
     by_grade: dict[int, int] = {}
     for label in labels:
         by_grade[label.grade] = by_grade.get(label.grade, 0) + 1
-    totals["unsettled"] = max(totals["unsettled"], 0)
     return Settled(labels, adjudicated=adjudicated, by_grade=dict(sorted(by_grade.items())), **totals)
 
 
@@ -104,7 +102,9 @@ def _check(collection: Collection, rounds: Sequence[Round], merge: str, sources:
         )
 
 
-def _of_round(round_: Round, rule: str) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
+def _of_round(
+    round_: Round, rule: str, settled: dict[tuple[str, str], int]
+) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
     from judgments.aggregation import aggregate
     from judgments.core.ratings import Ratings
 
@@ -114,12 +114,12 @@ def _of_round(round_: Round, rule: str) -> tuple[dict[tuple[str, str], int], dic
     rated = {(query_id, doc_id) for query_id, doc_id, _, _ in rows}
     current = Judgment.objects.current().of_round(round_)
     unrateable = current.filter(state=Judgment.State.UNRATEABLE).values("pair").distinct().count()
-    conflicts = sum(1 for row in found.labels if row.spread)
+    conflicts = {(row.query_id, row.doc_id) for row in found.labels if row.spread}
     return labels, {
         "ratings": len(rows),
         "ties": sum(1 for row in found.labels if row.tie),
-        "conflicts": conflicts,
-        "unsettled": conflicts,
+        "conflicts": len(conflicts),
+        "unsettled": len(conflicts - settled.keys()),
         "unrateable": unrateable,
         "without_rating": round_.pairs.count() - len(rated),
     }

@@ -33,6 +33,8 @@ class Score(models.Model):
     scoring = models.ForeignKey(Scoring, on_delete=models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=100)
     mean = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
     reason = models.CharField(max_length=200, blank=True)
     queries = models.IntegerField()
     per_query = models.JSONField(default=dict)

@@ -1,0 +1,89 @@
+"""What happens to a documents file: which documents are new, changed, or there already?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from judgments.access import LEADS
+from judgments.formats.rows import DocumentRow
+from judgments.ingestion import Checked, ImportKind
+from judgments.models import Collection, Document, Upload, User
+from judgments.models.document import content_hash
+
+BATCH = 500
+
+
+def check(collection: Collection, rows: Sequence[DocumentRow], upload: Upload) -> Checked:
+    """Keep the documents that are new or changed; those that are there already need nothing."""
+    known = dict(collection.documents.values_list("doc_id", "content_sha256"))
+    stubs = set(collection.documents.filter(stub=True).values_list("doc_id", flat=True))
+    changed = [row for row in rows if row.doc_id in known and (row.doc_id in stubs or known[row.doc_id] != _hash(row))]
+    new = [row for row in rows if row.doc_id not in known]
+    figures = {"new": len(new), "changed": len(changed), "unchanged": len(rows) - len(new) - len(changed)}
+    without_text = sum(1 for row in rows if not row.text)
+    if without_text:
+        figures["without text"] = without_text
+    return Checked([*new, *changed], figures=figures)
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Add the new documents, replace the content of the changed ones."""
+    there = {document.doc_id: document for document in _there(collection, checked.rows)}
+    new = [_filled(Document(collection=collection, doc_id=row.doc_id), row) for row in checked.rows]
+    Document.objects.bulk_create([row for row in new if row.doc_id not in there], batch_size=BATCH)
+    changed = [_filled(there[row.doc_id], row) for row in checked.rows if row.doc_id in there]
+    fields = ["title", "text", "url", "image", "fields", "content_sha256", "stub", "changed_at"]
+    Document.objects.bulk_update(changed, fields, batch_size=BATCH)
+    return {"rows": len(checked.rows), "new": len(new) - len(changed), "changed": len(changed)}
+
+
+def stubs_for(collection: Collection, doc_ids: Iterable[str]) -> dict[str, Document]:
+    """The documents by id, made as stubs where nobody has sent their content yet."""
+    wanted = list(dict.fromkeys(doc_ids))
+    found = _by_id(collection, wanted)
+    missing = [doc_id for doc_id in wanted if doc_id not in found]
+    empty = content_hash("", "", "", "", {})
+    Document.objects.bulk_create(
+        (Document(collection=collection, doc_id=doc_id, content_sha256=empty, stub=True) for doc_id in missing),
+        batch_size=BATCH,
+        ignore_conflicts=True,
+    )
+    return {**found, **_by_id(collection, missing)}
+
+
+def _there(collection: Collection, rows: Sequence[DocumentRow]) -> Iterable[Document]:
+    return _by_id(collection, [row.doc_id for row in rows]).values()
+
+
+def _by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for begin in range(0, len(doc_ids), BATCH):
+        some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH])
+        found.update((document.doc_id, document) for document in some)
+    return found
+
+
+def _filled(document: Document, row: DocumentRow) -> Document:
+    document.title, document.text, document.url = row.title, row.text, row.url
+    document.image, document.fields, document.stub = row.image, dict(row.fields), False
+    document.content_sha256 = _hash(row)
+    return document
+
+
+def _hash(row: DocumentRow) -> str:
+    return content_hash(row.title, row.text, row.url, row.image, row.fields)
+
+
+DOCUMENTS = ImportKind(
+    name="documents",
+    title="Documents",
+    format_kind="documents",
+    default_format="documents-jsonl",
+    check=check,
+    store=store,
+    roles=LEADS,
+    columns=("doc_id", "title", "text", "url"),
+)

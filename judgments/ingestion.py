@@ -1,0 +1,303 @@
+"""How does a file become rows of a collection?
+
+In two steps. ``receive`` reads the file, compares it with the collection and writes a report; nothing of it is stored.
+``store`` puts all of it in, or nothing: with errors in the report it refuses, unless the lead has read them and lets
+their lines stay out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import IO, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from judgments import audit, jobs, storage
+from judgments.core.errors import NotValid, TooLarge
+from judgments.core.family import Family
+from judgments.core.report import Problem, Report
+from judgments.models import Collection, Job, Upload, User
+
+PREVIEW_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the collection has to say about a row of the file. An error keeps the row out."""
+
+    line: int | None
+    code: str
+    severity: str
+    raw: str
+    what: str
+    done: str
+    fix: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The rows that can be stored, what the collection says about the others, and figures for the report."""
+
+    rows: Sequence[Any]
+    findings: Sequence[Finding] = ()
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ImportKind:
+    """A kind of file that a collection takes.
+
+    Attributes
+    ----------
+    name, title : str
+        ``documents``; ``Documents``.
+    format_kind : str
+        The kind of ``judgments.formats`` that can be read for it.
+    default_format : str
+        Taken when neither the user nor the content says otherwise.
+    check : callable
+        ``check(collection, rows, upload) -> Checked``; reads the database, writes nothing.
+    store : callable
+        ``store(collection, checked, upload, options, actor) -> dict``: writes, inside a transaction; answers counts.
+    roles : tuple of str
+        Who may do it.
+    columns : tuple of str
+        What the preview of the first rows shows.
+    """
+
+    name: str
+    title: str
+    format_kind: str
+    default_format: str
+    check: Callable[[Collection, Sequence[Any], Upload], Checked]
+    store: Callable[[Collection, Checked, Upload, dict[str, Any], User], dict[str, Any]]
+    roles: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+# Apps above this one register theirs (runs, query logs) in their AppConfig.
+KINDS: Family[ImportKind] = Family(
+    "kind of import",
+    {
+        "documents": "judgments.documents:DOCUMENTS",
+        "queries": "judgments.queries:QUERIES",
+        "qrels": "judgments.label_sources:LABELS",
+    },
+)
+
+
+def receive(
+    collection: Collection,
+    *,
+    kind: str,
+    file: IO[bytes],
+    filename: str,
+    actor: User,
+    format: str = "",
+    options: dict[str, Any] | None = None,
+) -> Upload:
+    """Read a file and report what is in it. Nothing is stored in the collection.
+
+    Parameters
+    ----------
+    collection : Collection
+        What it is compared with.
+    kind : str
+        A member of ``KINDS``.
+    file : binary stream
+        The content.
+    filename : str
+        As the user named it; the report uses it.
+    actor : User
+        Who sent it.
+    format : str
+        A member of ``judgments.formats.FORMATS``; told from the content when empty.
+    options : dict, optional
+        For the reader (``columns``, ``grades``, ...).
+
+    Raises
+    ------
+    UnreadableInput
+        The file as a whole cannot be read; the text names file, line and remedy.
+    TooLarge
+        More bytes than the server takes.
+    """
+    member = KINDS[kind]
+    path, sha256, size = storage.keep_stream("uploads", file)
+    upload = Upload(
+        collection=collection,
+        kind=kind,
+        format=format,
+        options=options or {},
+        filename=filename[-255:],
+        path=path,
+        sha256=sha256,
+        bytes=size,
+        created_by=actor,
+    )
+    try:
+        if size > settings.MAX_UPLOAD_BYTES:
+            limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
+            raise TooLarge(f"{filename} has {size / 1024 / 1024:,.0f} MB; this server takes {limit:,}. Split the file.")
+        upload.format = format or _recognised(upload, member)
+        report, checked = read(upload)
+    except Exception:
+        storage.forget(path)
+        raise
+    upload.report = asdict(report)
+    upload.preview = _preview(member, checked)
+    upload.save()
+    return upload
+
+
+def read(upload: Upload) -> tuple[Report, Checked]:
+    """Read an upload once more, and compare it with the collection as it is now."""
+    from judgments.formats import FORMATS
+
+    member = KINDS[upload.kind]
+    if upload.format not in FORMATS or FORMATS[upload.format].kind != member.format_kind:
+        known = [name for name in FORMATS if FORMATS[name].kind == member.format_kind]
+        raise NotValid(
+            f"{member.title} are not read from {upload.format!r}.", {"format": f"One of {', '.join(known)}."}
+        )
+    with storage.open_file(upload.path) as stream:
+        found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
+    checked = member.check(upload.collection, found.rows, upload)
+    return _with_findings(found.report, checked.findings), checked
+
+
+def store(
+    upload: Upload, *, actor: User, accept_errors: bool = False, options: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Put the file into the collection: all of it, or nothing.
+
+    Parameters
+    ----------
+    upload : Upload
+        What ``receive`` answered.
+    actor : User
+        Who stores it.
+    accept_errors : bool
+        The report's errors were read, and their lines may stay out.
+    options : dict, optional
+        For the kind: the name of a run, for example.
+
+    Returns
+    -------
+    dict
+        What was stored: counts, and the public id of what was made.
+
+    Raises
+    ------
+    UnreadableInput
+        There are errors and nobody accepted them.
+    NotValid
+        There is no row to store.
+    """
+    member = KINDS[upload.kind]
+    report, checked = read(upload)
+    if not accept_errors:
+        report.raise_if_errors()
+    if not checked.rows:
+        raise NotValid(f"{upload.filename}: nothing to store.", {"file": _nothing(report)})
+    with transaction.atomic():
+        taken = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).update(stored_at=timezone.now())
+        if not taken:
+            raise NotValid(f"{upload.filename} was stored already.")
+        stored = member.store(upload.collection, checked, upload, options or {}, actor)
+        rows = f"{stored['rows']:,} {'row' if stored['rows'] == 1 else 'rows'}"
+        audit.record(
+            "ingestion.store",
+            f"{actor} stored {upload.filename} ({member.title.lower()}, {rows})",
+            actor=actor,
+            collection=upload.collection,
+            target=upload,
+            sha256=upload.sha256,
+            errors_left_out=report.error_count,
+        )
+    if not stored.get("keeps_file"):
+        storage.forget(upload.path)
+    return {**stored, "left_out": report.error_count}
+
+
+def store_later(upload: Upload, *, actor: User, accept_errors: bool, options: dict[str, Any]) -> Job:
+    """The same as a job, for files that take longer than a request should."""
+    parameters = {"upload": str(upload.uuid), "accept_errors": accept_errors, "options": options}
+    title = f"Store {upload.filename}"
+    return jobs.start("import", title=title, parameters=parameters, collection=upload.collection, actor=actor)
+
+
+def work_on_upload(work: jobs.Work) -> dict[str, Any]:
+    """The job behind :func:`store_later`. A second attempt after a crash finds nothing stored, or all of it."""
+    parameters = work.job.parameters
+    upload = Upload.objects.select_related("collection").get(uuid=parameters["upload"])
+    if upload.stored_at is not None:
+        return {"rows": 0, "already": True}
+    work.progress(0)
+    stored = store(
+        upload,
+        actor=work.job.created_by,
+        accept_errors=parameters["accept_errors"],
+        options=parameters["options"],
+    )
+    work.say(f"stored {stored['rows']:,} rows")
+    return stored
+
+
+def throw_away(upload: Upload) -> None:
+    """Forget a file that is not to be stored."""
+    if upload.stored_at is None:
+        storage.forget(upload.path)
+        upload.delete()
+
+
+def _recognised(upload: Upload, member: ImportKind) -> str:
+    """The format that the first bytes look like, among those of the kind; else the kind's usual one."""
+    from judgments.formats import FORMATS, sniff
+    from judgments.formats.decoding import Content
+
+    with storage.open_file(upload.path) as stream, Content(stream, upload.filename) as content:
+        found = sniff(content.head, member.format_kind)
+    return found if found in FORMATS and FORMATS[found].kind == member.format_kind else member.default_format
+
+
+def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:
+    """The reader's report with what the collection says added, and the rows that stay out moved to their bin."""
+    problems = [
+        Problem(row.line, "", row.code, row.severity, row.raw[:200], row.what, row.done, row.fix)  # type: ignore[arg-type]
+        for row in findings
+    ]
+    errors = [problem for problem in problems if problem.severity == "error"]
+    bins = dict(report.bins)
+    bins["accepted"] -= len(errors)
+    bins["rejected"] += len(errors)
+    codes = dict(report.codes)
+    for problem in problems:
+        codes[problem.code] = codes.get(problem.code, 0) + 1
+    everything = sorted((*report.problems, *problems), key=lambda problem: problem.line or 0)
+    return replace(
+        report,
+        bins=bins,
+        codes=codes,
+        problems=tuple(everything[:2000]),
+        error_count=report.error_count + len(errors),
+        warning_count=report.warning_count + len(problems) - len(errors),
+    )
+
+
+def _preview(member: ImportKind, checked: Checked) -> dict[str, Any]:
+    """The first rows as read, and the figures, for the page that asks whether to store them."""
+    first = [[_cell(getattr(row, column, None)) for column in member.columns] for row in checked.rows[:PREVIEW_ROWS]]
+    return {"columns": list(member.columns), "rows": first, "to_store": len(checked.rows), "figures": checked.figures}
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= 160 else text[:159] + "…"
+
+
+def _nothing(report: Report) -> str:
+    return "All of its rows are in the collection already, unchanged." if report.ok else "No row can be used."

@@ -1,0 +1,108 @@
+"""What happens to qrels or a judgment list: they become a label source of their own, never judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from judgments.access import LEADS
+from judgments.core.errors import Conflict
+from judgments.documents import stubs_for
+from judgments.formats.rows import LabelRow
+from judgments.ingestion import Checked, Finding, ImportKind
+from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
+
+
+def check(collection: Collection, rows: Sequence[LabelRow], upload: Upload) -> Checked:
+    """Refuse labels of queries that nobody knows; say which documents have no content."""
+    earlier = collection.label_sources.filter(sha256=upload.sha256).first()
+    if earlier is not None:
+        raise Conflict(f"{upload.filename} is here already, as the label source {earlier}. Nothing was stored again.")
+    queries = set(collection.queries.values_list("query_id", flat=True))
+    documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    kept, findings, unknown = [], [], []
+    for row in rows:
+        if row.grade is None:
+            continue
+        if row.query_id not in queries and not row.query:
+            findings.append(_unknown_query(row))
+            continue
+        kept.append(row)
+        if row.doc_id not in documents:
+            unknown.append(row)
+    if unknown:
+        findings.append(_unknown_documents(unknown))
+    new_queries = len({row.query_id for row in kept} - queries)
+    figures = {"labels": len(kept), "queries": len({row.query_id for row in kept}), "new queries": new_queries}
+    return Checked(kept, findings, figures)
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Make the source with its labels; queries that came with their text are added."""
+    name = str(options.get("name") or upload.filename).strip()[:200]
+    if collection.label_sources.filter(name=name).exists():
+        raise Conflict(f"There is a label source called {name} already. Give this one another name.")
+    source = LabelSource.objects.create(
+        collection=collection,
+        name=name,
+        sha256=upload.sha256,
+        report={"bins": upload.report.get("bins", {})},
+        created_by=actor,
+    )
+    queries = _queries(collection, checked.rows)
+    documents = stubs_for(collection, (row.doc_id for row in checked.rows))
+    ImportedLabel.objects.bulk_create(
+        (
+            ImportedLabel(source=source, query=queries[row.query_id], document=documents[row.doc_id], value=row.grade)
+            for row in checked.rows
+        ),
+        batch_size=1000,
+    )
+    return {"rows": len(checked.rows), "id": str(source.uuid), "name": name}
+
+
+def _queries(collection: Collection, rows: Sequence[LabelRow]) -> dict[str, Query]:
+    known = {query.query_id: query for query in collection.queries.all()}
+    texts = {row.query_id: row.query for row in rows if row.query_id not in known}
+    new = [Query(collection=collection, query_id=query_id, text=text) for query_id, text in texts.items()]
+    Query.objects.bulk_create(new, batch_size=500)
+    return {**known, **{query.query_id: query for query in new}}
+
+
+def _unknown_query(row: LabelRow) -> Finding:
+    return Finding(
+        row.line,
+        "E17",
+        "error",
+        f"{row.query_id} {row.doc_id} {row.grade:g}",
+        f"the query {row.query_id} is not in this collection",
+        "not stored",
+        "Store the queries first, or send a judgment list, which carries their text.",
+    )
+
+
+def _unknown_documents(rows: Sequence[LabelRow]) -> Finding:
+    first = rows[0]
+    return Finding(
+        first.line,
+        "W38",
+        "warning",
+        f"{first.query_id} {first.doc_id}",
+        f"{len({row.doc_id for row in rows}):,} documents have no content here, the first is {first.doc_id}",
+        "stored; there is nothing to show for them",
+        "Store a documents file when one is at hand.",
+    )
+
+
+LABELS = ImportKind(
+    name="qrels",
+    title="Labels",
+    format_kind="qrels",
+    default_format="trec-qrels",
+    check=check,
+    store=store,
+    roles=LEADS,
+    columns=("query_id", "doc_id", "grade", "origin"),
+)

@@ -1,0 +1,198 @@
+"""How is a pool drawn from runs, and how does it become a round?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from judgments import audit, rounds
+from judgments.core.errors import NotValid
+from judgments.documents import stubs_for
+from judgments.models import Collection, Pair, Round, User
+from pooling import runs as runs_of
+from pooling.models import Pool, PoolEntry, Run
+
+if TYPE_CHECKING:
+    from pooling.strategies.pair import PoolPair
+    from pooling.strategies.pool import Pool as ChosenPool
+    from pooling.strategies.preview import Preview
+
+BATCH = 1_000
+
+
+def choose(
+    collection: Collection,
+    *,
+    strategy: str,
+    runs: Sequence[Run],
+    parameters: dict[str, Any] | None = None,
+    seed: int = 1,
+    budget: int | None = None,
+    residual: int = 0,
+    leave_out_judged: bool = False,
+) -> ChosenPool:
+    """The pairs that a strategy would choose, over the collection's own queries. Nothing is stored."""
+    from pooling.strategies.pool import build_pool
+
+    queries = set(collection.queries.values_list("query_id", flat=True))
+    if not queries:
+        raise NotValid("A pool needs queries.", {"queries": "Draw them from a log, or store a queries file."})
+    judged = _judged(collection) if leave_out_judged else frozenset()
+    chosen = build_pool(
+        [runs_of.ranked(run) for run in runs],
+        strategy,
+        parameters or {},
+        seed=seed,
+        budget=budget,
+        residual=residual,
+        judged=judged,
+        queries=queries,
+    )
+    if strategy == "list":
+        _check_queries(parameters or {}, queries)
+    return chosen
+
+
+def preview(chosen: ChosenPool) -> Preview:
+    """What the pool looks like before anybody judges it."""
+    from pooling.strategies.preview import preview as describe
+
+    return describe(chosen)
+
+
+def draw_pool(
+    collection: Collection,
+    *,
+    strategy: str,
+    actor: User,
+    runs: Sequence[Run] = (),
+    parameters: dict[str, Any] | None = None,
+    seed: int = 1,
+    budget: int | None = None,
+    residual: int = 0,
+    leave_out_judged: bool = False,
+) -> Pool:
+    """Choose pairs and put them on record, each with the runs that found it and their ranks.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose queries are pooled; what a run says about other queries is left out and counted by its health.
+    strategy : str
+        A member of ``pooling.strategies.STRATEGIES``.
+    actor : User
+        The lead who does it.
+    runs : sequence of Run
+        What is pooled; none for ``list``.
+    parameters : dict, optional
+        The strategy's own: ``depth``, ``p``, ``pairs``.
+    seed : int
+        For every random choice; stored.
+    budget, residual : int
+        Pairs per query at most, and random pairs per query from below the pool.
+    leave_out_judged : bool
+        Leave out the pairs that have a human label already.
+    """
+    if len({run.collection_id for run in runs} | {collection.pk}) > 1:
+        raise NotValid("These runs are not of this collection.", {"runs": "Choose runs of one collection."})
+    chosen = choose(
+        collection,
+        strategy=strategy,
+        runs=runs,
+        parameters=parameters,
+        seed=seed,
+        budget=budget,
+        residual=residual,
+        leave_out_judged=leave_out_judged,
+    )
+    if not chosen.pairs:
+        raise NotValid("This pool would be empty.", {"strategy": "Take more runs, a greater depth, or other queries."})
+    kept = {name: value for name, value in chosen.params.items() if name != "pairs"}
+    with transaction.atomic():
+        pool = Pool.objects.create(
+            collection=collection,
+            strategy=strategy,
+            parameters={**kept, "budget": budget, "residual": residual},
+            seed=seed,
+            provenance=_provenance(strategy, kept, seed, budget, residual, runs),
+            summary={**_plain(asdict(preview(chosen))), "left_out_judged": chosen.judged},
+            created_by=actor,
+        )
+        pool.runs.set(runs)
+        _add_entries(pool, chosen.pairs)
+        sentence = f"{actor} drew pool {pool} with {len(chosen.pairs):,} pairs"
+        audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=seed)
+    return pool
+
+
+def make_round(pool: Pool, *, actor: User, **options: Any) -> Round:
+    """A draft round over the pool's pairs; the options are those of :func:`judgments.rounds.create_round`."""
+    provenance = {**pool.provenance, "pairs": pool.entries.count()}
+    return rounds.create_round(
+        pool.collection, candidates=_candidates(pool), provenance=provenance, actor=actor, **options
+    )
+
+
+def _candidates(pool: Pool) -> Iterable[rounds.Candidate]:
+    entries = pool.entries.select_related("query", "document").order_by("position")
+    for entry in entries.iterator(chunk_size=BATCH):
+        yield rounds.Candidate(entry.query, entry.document, {**entry.origin, "pool": str(pool.uuid)})
+
+
+def _check_queries(parameters: dict[str, Any], queries: set[str]) -> None:
+    """A list names its queries; one that nobody knows is an error, not a pair fewer."""
+    named = [pair["query_id"] if isinstance(pair, dict) else pair[0] for pair in parameters.get("pairs", ())]
+    strange = sorted(set(named) - queries)
+    if strange:
+        more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
+        message = f"The query {strange[0]}{more} is not in this collection."
+        raise NotValid(message, {"pairs": f"{message} Store the queries first."})
+
+
+def _judged(collection: Collection) -> frozenset[tuple[str, str]]:
+    """Pairs with a counted human grade in any round of the collection."""
+    rows = Pair.objects.filter(round__collection=collection, slots__filled_by__state="graded")
+    return frozenset(rows.values_list("query__query_id", "document__doc_id"))
+
+
+def _provenance(
+    strategy: str, parameters: dict[str, Any], seed: int, budget: int | None, residual: int, runs: Sequence[Run]
+) -> dict[str, Any]:
+    """What a snapshot's hash covers: no names, which anybody may change, but the files' hashes."""
+    return {
+        "strategy": strategy,
+        "parameters": parameters,
+        "seed": seed,
+        "budget": budget,
+        "residual": residual,
+        "runs": sorted(({"sha256": run.sha256, "depth": run.depth} for run in runs), key=lambda row: row["sha256"]),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, so that what is stored reads the same as what was computed."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def _add_entries(pool: Pool, pairs: Sequence[PoolPair]) -> None:
+    queries = {query.query_id: query for query in pool.collection.queries.all()}
+    documents = stubs_for(pool.collection, (pair.doc_id for pair in pairs))
+    PoolEntry.objects.bulk_create(
+        (
+            PoolEntry(
+                pool=pool,
+                query=queries[pair.query_id],
+                document=documents[pair.doc_id],
+                position=position,
+                best_rank=pair.best_rank,
+                origin={"strategy": pool.strategy, "seed": pool.seed, **pair.as_json()},
+            )
+            for position, pair in enumerate(pairs)
+        ),
+        batch_size=BATCH,
+    )

@@ -1,0 +1,216 @@
+"""How does a query log come in, and how are queries drawn from it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from judgments import audit, storage
+from judgments.access import LEADS
+from judgments.core.errors import Conflict, NotValid
+from judgments.formats.rows import LogRow
+from judgments.ingestion import Checked, ImportKind
+from judgments.models import Collection, Query, QuerySample, Upload, User
+from pooling.models import QueryLog
+
+if TYPE_CHECKING:
+    from pooling.sampling.draw import Sample
+    from pooling.sampling.log import CountedLog
+    from pooling.sampling.tiers import TierCut
+
+# What the field advises for a start: 200-400 queries in all, most of the care on the head.
+DEFAULT_SIZES = {"head": 50, "torso": 100, "tail": 50}
+
+
+def check(collection: Collection, rows: Sequence[LogRow], upload: Upload) -> Checked:
+    """Count what is in the log; a file that is here already is refused."""
+    earlier = collection.query_logs.filter(sha256=upload.sha256).first()
+    if earlier is not None:
+        raise Conflict(f"{upload.filename} is here already, as the query log {earlier}. Nothing was stored again.")
+    from pooling.sampling.log import count_log
+
+    counted = count_log(rows, window_days=None)
+    figures: dict[str, Any] = {"searches": counted.searches, "distinct queries": len(counted.queries)}
+    if counted.first and counted.last:
+        figures["first"], figures["last"] = counted.first.isoformat(), counted.last.isoformat()
+    for reason, number in counted.dropped.items():
+        figures[f"left out: {reason}"] = number
+    return Checked(rows, figures=figures)
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Keep the file as it came; queries are drawn from it later, as often as needed."""
+    figures = checked.figures
+    log = QueryLog.objects.create(
+        collection=collection,
+        name=str(options.get("name") or upload.filename)[:200],
+        format=upload.format,
+        options=upload.options,
+        path=upload.path,
+        sha256=upload.sha256,
+        searches=figures["searches"],
+        distinct=figures["distinct queries"],
+        first_at=figures.get("first"),
+        last_at=figures.get("last"),
+        report={"bins": upload.report.get("bins", {}), "figures": figures},
+        created_by=actor,
+    )
+    return {"rows": len(checked.rows), "id": str(log.uuid), "name": log.name, "keeps_file": True}
+
+
+def counted(log: QueryLog, *, window_days: int | None = 90) -> CountedLog:
+    """The log's distinct queries within the window before its last day."""
+    from judgments.formats import FORMATS
+    from pooling.sampling.log import count_log
+
+    with storage.open_file(log.path) as stream:
+        rows = FORMATS[log.format].read(stream, path=log.name, **log.options).rows
+    return count_log(rows, window_days=window_days if log.first_at else None)
+
+
+def cut(log: QueryLog, *, window_days: int | None = 90, head_share: float = 0.5, torso_share: float = 0.8) -> TierCut:
+    """The log's queries cut into head, torso and tail, with the traffic curve for the picture."""
+    from pooling.sampling.tiers import cut_tiers
+
+    return cut_tiers(counted(log, window_days=window_days).queries, head_share=head_share, torso_share=torso_share)
+
+
+def draw(
+    log: QueryLog,
+    *,
+    actor: User,
+    sizes: Mapping[str, int] | None = None,
+    method: str = "stratified",
+    n: int | None = None,
+    seed: int = 1,
+    window_days: int | None = 90,
+    head_share: float = 0.5,
+    torso_share: float = 0.8,
+) -> tuple[QuerySample, list[Query]]:
+    """Draw queries from a log into the collection, each with tier, inclusion probability, weight and one raw row.
+
+    Parameters
+    ----------
+    log : QueryLog
+        What is drawn from.
+    actor : User
+        The lead who does it.
+    sizes : mapping of tier to int, optional
+        How many of head, torso and tail, for ``stratified``.
+    method : str
+        ``stratified`` or ``pps``.
+    n : int, optional
+        How many, for ``pps``.
+    seed : int
+        Drawing again with it gives the same queries.
+    window_days, head_share, torso_share
+        The frame, and where its tiers are cut.
+
+    Returns
+    -------
+    tuple of QuerySample and list of Query
+        The draw on record, and the queries that are new in the collection.
+    """
+    frame = counted(log, window_days=window_days)
+    if not frame.queries:
+        raise NotValid(f"{log} has no query within {window_days} days of its last day.", {"window_days": "Widen it."})
+    from pooling.sampling.tiers import cut_tiers
+
+    tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
+    sample = _sample(tiers, method, sizes or DEFAULT_SIZES, n, seed)
+    parameters = {
+        "asked": sample.asked,
+        "head_share": head_share,
+        "torso_share": torso_share,
+        "window_days": window_days if frame.first else None,
+    }
+    with transaction.atomic():
+        record = QuerySample.objects.create(
+            collection=log.collection,
+            log_name=log.name,
+            log_sha256=log.sha256,
+            method=method,
+            seed=seed,
+            parameters=parameters,
+            frame=_frame(frame, tiers),
+            curve=[list(point) for point in tiers.curve],
+        )
+        queries = _add(log.collection, record, sample)
+        sentence = f"{actor} drew {len(sample.queries):,} queries from {log}, seed {seed}"
+        audit.record("query_logs.draw", sentence, actor=actor, collection=log.collection, target=record)
+    return record, queries
+
+
+def _sample(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None, seed: int) -> Sample:
+    from pooling.sampling.draw import draw_pps, draw_stratified
+
+    if method == "stratified":
+        return draw_stratified(tiers, sizes, seed)
+    if method == "pps":
+        return draw_pps(tiers, n or sum(sizes.values()), seed)
+    raise NotValid(f"There is no way of drawing called {method!r}.", {"method": "stratified or pps"})
+
+
+def _frame(frame: CountedLog, tiers: TierCut) -> dict[str, Any]:
+    return {
+        "distinct": len(frame.queries),
+        "searches": frame.traffic,
+        "first": frame.first.isoformat() if frame.first else None,
+        "last": frame.last.isoformat() if frame.last else None,
+        "tiers": {tier.name: {"queries": tier.queries, "searches": tier.traffic} for tier in tiers.tiers},
+    }
+
+
+def _add(collection: Collection, record: QuerySample, sample: Sample) -> list[Query]:
+    """The drawn queries as rows. One that is there already, by its text, keeps its id and takes the new design."""
+    known = {query.text: query for query in collection.queries.all()}
+    taken = set(collection.queries.values_list("query_id", flat=True))
+    new: list[Query] = []
+    changed: list[Query] = []
+    for drawn in sample.queries:
+        query = known.get(drawn.query.text)
+        if query is None:
+            query = Query(collection=collection, query_id=_free_id(taken), text=drawn.query.text)
+            new.append(query)
+        else:
+            changed.append(query)
+        query.tier, query.probability, query.weight = drawn.tier, drawn.probability, drawn.weight
+        query.frequency, query.clients, query.sample = drawn.query.frequency, drawn.query.clients, record
+        query.raw_row = _raw(drawn.query.raw)
+    Query.objects.bulk_create(new, batch_size=500)
+    fields = ["tier", "probability", "weight", "frequency", "clients", "sample", "raw_row"]
+    Query.objects.bulk_update(changed, fields, batch_size=500)
+    return new
+
+
+def _free_id(taken: set[str]) -> str:
+    """The next id of the form q001 that nobody has."""
+    number = len(taken) + 1
+    while f"q{number:03d}" in taken:
+        number += 1
+    taken.add(f"q{number:03d}")
+    return f"q{number:03d}"
+
+
+def _raw(row: Any) -> dict[str, Any] | None:
+    """The one log row that is kept; a client id stays out, since the collection has no use for it."""
+    if not is_dataclass(row) or isinstance(row, type):
+        return None
+    return {name: value for name, value in asdict(row).items() if name not in ("client_id", "line") and value != ""}
+
+
+QUERY_LOGS = ImportKind(
+    name="query-logs",
+    title="Query log",
+    format_kind="query-log",
+    default_format="query-log-csv",
+    check=check,
+    store=store,
+    roles=LEADS,
+    columns=("query", "count", "timestamp"),
+)

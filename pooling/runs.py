@@ -1,0 +1,156 @@
+"""How does a system's run come into a collection, and how is it read again?"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.db import transaction
+
+from judgments import audit, storage
+from judgments.access import STAFF
+from judgments.core.errors import Conflict
+from judgments.formats.rows import RunRow
+from judgments.ingestion import Checked, Finding, ImportKind
+from judgments.models import Collection, Upload, User
+from pooling.models import Run
+
+if TYPE_CHECKING:
+    from judgments.core.run import Run as RankedRun
+
+TOP = 10
+
+
+def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
+    """Compare a run with the collection: unknown queries and documents are told, and kept as they are."""
+    earlier = collection.runs.filter(sha256=upload.sha256).first()
+    if earlier is not None:
+        raise Conflict(f"{upload.filename} is here already, as the run {earlier}. Nothing was stored again.")
+    queries = dict(collection.queries.values_list("query_id", "text"))
+    documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    strange_queries = Counter(row.query_id for row in rows if row.query_id not in queries)
+    strange_documents = Counter(row.doc_id for row in rows if row.doc_id not in documents)
+    findings = []
+    if strange_queries and queries:
+        first = next(row for row in rows if row.query_id in strange_queries)
+        what = f"{len(strange_queries):,} queries are not in this collection, the first is {first.query_id}"
+        findings.append(_warning(first, "E17", what, "stored, not scored", "Store the queries if they belong here."))
+    if strange_documents and documents:
+        first = next(row for row in rows if row.doc_id in strange_documents)
+        what = f"{len(strange_documents):,} documents have no content here, the first is {first.doc_id}"
+        findings.append(_warning(first, "W38", what, "stored; raters will see no text", "Store their documents."))
+    return Checked(rows, findings, health(rows, set(queries)))
+
+
+def health(rows: Sequence[RunRow], queries: set[str]) -> dict[str, Any]:
+    """Rows, queries, depth and ties: what to know about a run before one trusts it."""
+    depths = Counter(row.query_id for row in rows)
+    scores = Counter((row.query_id, row.score) for row in rows)
+    tied = sum(number for number in scores.values() if number > 1)
+    ordered = sorted(depths.values())
+    return {
+        "rows": len(rows),
+        "queries": len(depths),
+        "queries of the collection": len(queries & depths.keys()),
+        "queries left out": len(queries - depths.keys()),
+        "median depth": ordered[len(ordered) // 2] if ordered else 0,
+        "smallest depth": ordered[0] if ordered else 0,
+        "largest depth": ordered[-1] if ordered else 0,
+        "tied rows": tied,
+    }
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Keep the file as it came, under a name of its own in the collection."""
+    name = free_name(collection, str(options.get("name") or default_name(upload.filename)))
+    figures = health(checked.rows, set(collection.queries.values_list("query_id", flat=True)))
+    run = Run.objects.create(
+        collection=collection,
+        name=name,
+        description=str(options.get("description") or "")[:300],
+        filename=upload.filename,
+        path=_kept(upload, checked),
+        sha256=upload.sha256,
+        rows=len(checked.rows),
+        queries=figures["queries"],
+        depth=figures["largest depth"],
+        health=figures,
+        report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
+        created_by=actor,
+    )
+    return {"rows": len(checked.rows), "id": str(run.uuid), "name": name, "keeps_file": run.path == upload.path}
+
+
+def _kept(upload: Upload, checked: Checked) -> str:
+    """Where the run lies: the file as it came, or only its good rows where a lead let the others stay out."""
+    if not upload.report.get("error_count"):
+        return upload.path
+    lines = (f"{row.query_id} Q0 {row.doc_id} {row.rank or 0} {row.score!r} {row.tag or 'run'}" for row in checked.rows)
+    body = "".join(f"{line}\n" for line in lines).encode()
+    return storage.keep("runs", f"{upload.uuid.hex}.run.gz", gzip.compress(body, 6, mtime=0))
+
+
+def free_name(collection: Collection, wanted: str) -> str:
+    """The wanted name, if it can be had.
+
+    Raises
+    ------
+    Conflict
+        Another run has it.
+    """
+    name = wanted.strip()[:120] or "run"
+    if collection.runs.filter(name=name).exists():
+        raise Conflict(f"There is a run called {name} already. Take another name, for example {name}-2.")
+    return name
+
+
+def default_name(filename: str) -> str:
+    """What a run is called when nobody says: its file name up to the first dot, as ``assay evaluate`` calls it."""
+    return re.split(r"[/\\]", filename)[-1].split(".")[0] or "run"
+
+
+def ranked(run: Run) -> RankedRun:
+    """The run's ranked documents; kept for a while, since pools and scores read the same runs again and again."""
+    from judgments.formats.trec_run import load_run
+
+    key = f"run:{run.sha256}:{run.path}"
+    table = cache.get(key)
+    if table is None:
+        table = load_run(storage.read_bytes(run.path), path=run.filename, name=run.name)
+        if run.rows <= 200_000:
+            cache.set(key, table, 600)
+    return replace(table, name=run.name)
+
+
+@transaction.atomic
+def rename(run: Run, *, name: str, actor: User) -> None:
+    """Give a run another name. Snapshots and pools know it by its hash."""
+    if name.strip() == run.name:
+        return
+    before, run.name = run.name, free_name(run.collection, name)
+    run.save(update_fields=["name"])
+    sentence = f"{actor} renamed run {before} to {run.name}"
+    audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run)
+
+
+def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:
+    return Finding(row.line, code, "warning", f"{row.query_id} Q0 {row.doc_id}", what, done, fix)
+
+
+RUNS = ImportKind(
+    name="runs",
+    title="Run",
+    format_kind="run",
+    default_format="trec-run",
+    check=check,
+    store=store,
+    roles=STAFF,
+    columns=("query_id", "doc_id", "rank", "score"),
+)

@@ -1,0 +1,147 @@
+"""How does somebody begin who has neither a log nor runs? With ten queries and what their search answers today.
+
+Pasted queries and pasted results become queries, documents, a list pool and an open round in one act, so that rating
+begins within minutes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db import transaction
+
+from judgments import rounds
+from judgments.core.errors import NotValid
+from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
+from judgments.models import Collection, Document, Query, Round, User
+from judgments.models.document import content_hash
+from pooling import pools
+
+MOST_QUERIES = 100
+MOST_RESULTS = 100
+LINK = re.compile(r"https?://\S+")
+
+
+class Result(NamedTuple):
+    """One pasted line: a title, perhaps a link and a sentence."""
+
+    title: str
+    url: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Start:
+    """A query with what the user's search answers for it."""
+
+    query: str
+    results: Sequence[Result]
+
+
+def read_queries(text: str) -> list[str]:
+    """One query a line; blank lines and repeated ones are passed over.
+
+    Raises
+    ------
+    NotValid
+        No query, or more than a start needs.
+
+    Examples
+    --------
+    >>> read_queries("rain jacket\\n\\ntent\\nrain jacket")
+    ['rain jacket', 'tent']
+    """
+    queries = list(dict.fromkeys(line.strip() for line in text.replace("\r", "\n").split("\n") if line.strip()))
+    if not queries:
+        raise NotValid("There is no query.", {"queries": "Type one query a line; ten are enough to begin."})
+    if len(queries) > MOST_QUERIES:
+        message = f"{len(queries)} queries; this page takes {MOST_QUERIES}. Store a queries file for more."
+        raise NotValid(message, {"queries": message})
+    too_long = [query for query in queries if len(query) > 2048]
+    if too_long:
+        raise NotValid("A query is too long.", {"queries": f"At most 2,048 characters: {too_long[0][:60]}…"})
+    return queries
+
+
+def read_results(text: str) -> list[Result]:
+    """One result a line: ``title``, ``title | link`` or ``title | link | text``, tabs serving as well as bars.
+
+    Examples
+    --------
+    >>> read_results("Fell jacket | https://shop.example/1 | Three layers, taped.")
+    [Result(title='Fell jacket', url='https://shop.example/1', text='Three layers, taped.')]
+    >>> read_results("https://shop.example/2")
+    [Result(title='https://shop.example/2', url='https://shop.example/2', text='')]
+    """
+    results = []
+    for line in text.replace("\r", "\n").split("\n"):
+        parts = [part.strip() for part in re.split(r"\t|\s\|\s", line.strip()) if part.strip()]
+        if not parts:
+            continue
+        links = [part for part in parts if LINK.fullmatch(part)]
+        words = [part for part in parts if part not in links]
+        title = words[0] if words else links[0]
+        results.append(Result(title, links[0] if links else "", " ".join(words[1:])))
+    return list(dict.fromkeys(results))
+
+
+@transaction.atomic
+def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name: str = "First round") -> Round:
+    """Store queries and results, and open a round over them with the actor as its rater.
+
+    Raises
+    ------
+    NotValid
+        No result at all, or far too many for one query.
+    """
+    starts = [start for start in starts if start.results]
+    if not starts:
+        raise NotValid("There is nothing to rate yet.", {"results": "Paste at least one result for one query."})
+    for start in starts:
+        if len(start.results) > MOST_RESULTS:
+            message = f"{len(start.results)} results for “{start.query}”; this page takes {MOST_RESULTS} a query."
+            raise NotValid(message, {"results": message})
+    pairs = []
+    for start in starts:
+        query = _query(collection, start.query)
+        pairs += [(query.query_id, _document(collection, result).doc_id) for result in start.results]
+    pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": pairs}, actor=actor)
+    guidelines = latest(collection) or add_version(collection, markdown=DEFAULT_TEMPLATE, actor=actor)
+    made = pools.make_round(
+        pool,
+        actor=actor,
+        name=_free_round_name(collection, name),
+        guidelines=guidelines,
+        ratings_per_pair=1,
+        raters=[actor],
+    )
+    return rounds.open_round(made, actor=actor)
+
+
+def _query(collection: Collection, text: str) -> Query:
+    found = collection.queries.filter(text=text).first()
+    if found:
+        return found
+    taken = set(collection.queries.values_list("query_id", flat=True))
+    number = next(number for number in range(len(taken) + 1, len(taken) * 2 + 2) if f"q{number:03d}" not in taken)
+    return Query.objects.create(collection=collection, query_id=f"q{number:03d}", text=text)
+
+
+def _document(collection: Collection, result: Result) -> Document:
+    """The document by its link or, where there is none, by its content: the same line twice is one document."""
+    digest = content_hash(result.title, result.text, result.url, "", {})
+    doc_id = (result.url or f"d-{digest[:12]}")[:500]
+    document, _ = Document.objects.get_or_create(
+        collection=collection,
+        doc_id=doc_id,
+        defaults={"title": result.title, "text": result.text, "url": result.url, "content_sha256": digest},
+    )
+    return document
+
+
+def _free_round_name(collection: Collection, wanted: str) -> str:
+    names = set(collection.rounds.values_list("name", flat=True))
+    return next(name for name in (wanted, *(f"{wanted} {number}" for number in range(2, 999))) if name not in names)
