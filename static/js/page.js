@@ -1,0 +1,33 @@
+// What every page does beyond HTML: menus close, toasts go, the current step is in view, a secret can be copied.
+const menus = () => document.querySelectorAll("details.menu[open]");
+
+document.addEventListener("click", (event) => {
+  for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
+  if (event.target.closest("[data-close-toast]")) event.target.closest(".toast").remove();
+  const copy = event.target.closest("[data-copy]");
+  if (copy) copyText(copy);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of menus()) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+
+async function copyText(button) {
+  const text = document.querySelector(button.dataset.copy).textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select it and copy by hand";
+  }
+}
+
+const steps = document.querySelector(".steps");
+const here = steps?.querySelector("[aria-current]");
+if (here && steps.scrollWidth > steps.clientWidth) steps.scrollLeft = here.offsetLeft - 24;
+
+for (const button of document.querySelectorAll("[data-close-toast], [data-copy]")) button.hidden = false;
