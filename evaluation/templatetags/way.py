@@ -1,0 +1,25 @@
+"""Where on the way of the data does a collection stand, as navigation on each of its pages?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from evaluation import overview
+from judgments import access
+from judgments.models import Collection
+
+register = template.Library()
+
+
+@register.inclusion_tag("_way.html", takes_context=True)
+def way_of_the_data(context: dict[str, Any], collection: Collection) -> dict[str, Any]:
+    """The eight steps with their states; nothing for raters, who see their task and nothing else.
+
+    A page says which step it belongs to by ``step`` in its context, for example ``{"step": "queries"}``.
+    """
+    user = context["request"].user
+    if access.role_in(user, collection) not in access.STAFF:
+        return {"steps": []}
+    return {"steps": overview.steps(collection, user), "current": context.get("step", "")}

@@ -1,0 +1,162 @@
+"""How does a collection come about, and who belongs to it?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from judgments import audit
+from judgments.core.errors import Conflict, NotFound, NotValid
+from judgments.models import Collection, Membership, Role, User
+
+# These would collide with addresses under /c/.
+TAKEN_SLUGS = ("new",)
+_UNCHANGED: Any = object()
+
+
+@transaction.atomic
+def create_collection(*, actor: User, slug: str, name: str, description: str = "") -> Collection:
+    """Make a collection; whoever makes it leads it.
+
+    Raises
+    ------
+    NotValid
+        When the slug is empty or is an address of Assay's own.
+    Conflict
+        When another collection has the slug.
+    """
+    if slug in TAKEN_SLUGS or not slug:
+        raise NotValid(f"The address {slug!r} is not free.", {"slug": "Choose another one, for example shop-search."})
+    if not name.strip():
+        raise NotValid("A collection needs a name.", {"name": "Say what it is a collection of."})
+    try:
+        with transaction.atomic():
+            collection = Collection.objects.create(
+                slug=slug, name=name.strip(), description=description.strip(), created_by=actor
+            )
+    except IntegrityError as error:
+        # Whether the other one is visible to the actor is not said.
+        raise Conflict(f"The address {slug} is taken. Choose another one, for example {slug}-2.") from error
+    Membership.objects.create(collection=collection, user=actor, role=Role.LEAD)
+    audit.record(
+        "collections.create_collection",
+        f"{actor} made the collection {collection.name}",
+        actor=actor,
+        collection=collection,
+        target=collection,
+    )
+    return collection
+
+
+@transaction.atomic
+def update_collection(
+    collection: Collection,
+    *,
+    actor: User,
+    name: str | None = None,
+    description: str | None = None,
+    embedding_changed_at: datetime | None = _UNCHANGED,
+) -> Collection:
+    """Change what is said about a collection; its slug stays, so that links stay. What is left out stays as it is."""
+    wanted = {"name": name, "description": description}
+    changes: dict[str, Any] = {key: value.strip() for key, value in wanted.items() if value is not None}
+    if changes.get("name") == "":
+        raise NotValid("A collection needs a name.", {"name": "Say what it is a collection of."})
+    if embedding_changed_at is not _UNCHANGED:
+        changes["embedding_changed_at"] = embedding_changed_at
+    changes = {key: value for key, value in changes.items() if getattr(collection, key) != value}
+    if not changes:
+        return collection
+    for key, value in changes.items():
+        setattr(collection, key, value)
+    collection.save(update_fields=list(changes))
+    audit.record(
+        "collections.update_collection",
+        f"{actor} changed {', '.join(_SAID[key] for key in changes)} of {collection.name}",
+        actor=actor,
+        collection=collection,
+        target=collection,
+        **{key: str(value) for key, value in changes.items()},
+    )
+    return collection
+
+
+_SAID = {"name": "the name", "description": "the description", "embedding_changed_at": "the date of the embeddings"}
+
+
+@transaction.atomic
+def add_member(collection: Collection, *, actor: User, username: str, role: str) -> Membership:
+    """Give a person a role in the collection.
+
+    Raises
+    ------
+    NotValid
+        When nobody has the user name, or the role is none.
+    Conflict
+        When the person is a member already.
+    """
+    _known_role(role)
+    user = User.objects.filter(username=username.strip(), is_active=True).first()
+    if user is None:
+        said = f"Nobody here has the user name {username!r}. Check it, or ask an administrator to add the person."
+        raise NotValid(said, {"username": said})
+    try:
+        with transaction.atomic():
+            membership = Membership.objects.create(collection=collection, user=user, role=role)
+    except IntegrityError as error:
+        raise Conflict(f"{user} is a member already. Change the role in the list.") from error
+    _on_record("add_member", f"{actor} added {user} as {role}", actor, collection, user, role=role)
+    return membership
+
+
+@transaction.atomic
+def change_role(membership: Membership, *, actor: User, role: str) -> Membership:
+    """Give a member another role; a collection is never left without a lead."""
+    _known_role(role)
+    membership = _locked(membership)
+    if role == membership.role:
+        return membership
+    _keep_a_lead(membership)
+    before, membership.role = membership.role, role
+    membership.save(update_fields=["role"])
+    sentence = f"{actor} made {membership.user}, before {before}, {role}"
+    _on_record("change_role", sentence, actor, membership.collection, membership.user, before=before, role=role)
+    return membership
+
+
+@transaction.atomic
+def remove_member(membership: Membership, *, actor: User) -> None:
+    """Take a person out of the collection. What they judged stays, under their name."""
+    membership = _locked(membership)
+    _keep_a_lead(membership)
+    user, collection, role = membership.user, membership.collection, membership.role
+    membership.delete()
+    _on_record("remove_member", f"{actor} removed {user}, {role}", actor, collection, user, role=role)
+
+
+def _locked(membership: Membership) -> Membership:
+    """The membership as it is now. All leads are locked too: two of them leaving at once must not both succeed."""
+    rows = Membership.objects.select_for_update().filter(collection=membership.collection_id).order_by("pk")
+    list(rows.filter(role=Role.LEAD))
+    try:
+        return rows.select_related("user", "collection").get(pk=membership.pk)
+    except Membership.DoesNotExist as error:
+        raise NotFound("This person is no longer a member.") from error
+
+
+def _keep_a_lead(membership: Membership) -> None:
+    leads = Membership.objects.filter(collection=membership.collection, role=Role.LEAD)
+    if membership.role == Role.LEAD and not leads.exclude(pk=membership.pk).exists():
+        raise Conflict(f"{membership.user} is the only lead. Make somebody else lead first.")
+
+
+def _known_role(role: str) -> None:
+    if role not in Role.values:
+        said = f"There is no role {role!r}: choose from {', '.join(Role.values)}."
+        raise NotValid(said, {"role": said})
+
+
+def _on_record(verb: str, sentence: str, actor: Any, collection: Collection, user: User, **detail: Any) -> None:
+    audit.record(f"collections.{verb}", sentence, actor=actor, collection=collection, target=user, **detail)

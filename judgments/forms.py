@@ -1,0 +1,146 @@
+"""What may be typed into the pages of this room?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from judgments.core.errors import AssayError, Conflict
+from judgments.models import ApiToken, Role
+
+
+class AssayForm(forms.Form):
+    """A form that can be told what a verb found wrong, and that knows which status it is answered with.
+
+    An act in a view reads::
+
+        form = TokenForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            with form.telling():
+                ...the verb...
+                return redirect(...)
+        return render(request, template, {"form": form}, status=form.status)
+    """
+
+    required_css_class = "required"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+        self.use_required_attribute = True
+        self.conflict = False
+
+    def tell(self, error: AssayError) -> None:
+        """Put what the verb says to the fields that it names, or above the form."""
+        self.conflict = isinstance(error, Conflict)
+        named = {name: said for name, said in getattr(error, "fields", {}).items() if name in self.fields}
+        for name, said in named.items():
+            self.add_error(name, said)
+        if not named:
+            self.add_error(None, str(error))
+
+    def telling(self) -> Telling:
+        """Catch what a verb finds wrong and tell it to the form."""
+        return Telling(self)
+
+    @property
+    def status(self) -> int:
+        """200 for a form that waits, 422 for one with errors, 409 for a conflict."""
+        if not self.is_bound or not self.errors:
+            return 200
+        return 409 if self.conflict else 422
+
+
+class Telling:
+    """The context in which a verb's errors become the form's."""
+
+    def __init__(self, form: AssayForm) -> None:
+        self.form = form
+
+    def __enter__(self) -> AssayForm:
+        return self.form
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, AssayError):
+            self.form.tell(error)
+            return True
+        return False
+
+
+class CollectionForm(AssayForm):
+    """A new collection."""
+
+    name = forms.CharField(max_length=120, help_text="What is searched, for example: Outdoor shop, site search.")
+    slug = forms.SlugField(
+        label="Address",
+        max_length=60,
+        help_text="Small letters, digits and hyphens. It stands in every link and cannot be changed later.",
+    )
+    description = forms.CharField(
+        label="What it is for (optional)",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One or two sentences for those who come later.",
+    )
+
+
+class CollectionSettingsForm(AssayForm):
+    """What can be changed about a collection."""
+
+    name = forms.CharField(max_length=120)
+    description = forms.CharField(
+        label="What it is for (optional)", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    embedding_changed_at = forms.DateTimeField(
+        label="Embeddings last changed (optional)",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        help_text="UTC. No number in the data shows that the vector space changed: say it here, and judgments that "
+        "are older are pointed out.",
+    )
+
+
+ROLE_WORDS = {
+    Role.RATER: "rater: grades what is handed out, and sees nothing else",
+    Role.ENGINEER: "engineer: pushes runs, evaluates, reads agreement and snapshots",
+    Role.LEAD: "lead: does everything, members included",
+}
+
+
+class MemberForm(AssayForm):
+    """A person to be added to a collection."""
+
+    username = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    role = forms.ChoiceField(choices=list(ROLE_WORDS.items()), initial=Role.RATER, widget=forms.RadioSelect)
+
+
+class RoleForm(AssayForm):
+    """Another role for a member."""
+
+    role = forms.ChoiceField(choices=Role.choices)
+
+
+class TokenForm(AssayForm):
+    """A new key for a program."""
+
+    name = forms.CharField(max_length=100, help_text="What will use it, for example: nightly build.")
+    scopes = forms.MultipleChoiceField(
+        label="What it may do",
+        choices=[(value, f"{value}: {title}") for value, title in ApiToken.Scope.choices],
+        initial=[ApiToken.Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+class GuidelinesForm(AssayForm):
+    """A new version of the guidelines."""
+
+    markdown = forms.CharField(
+        label="Guidelines",
+        max_length=100_000,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 30, "class": "input--tall", "spellcheck": "true"}),
+        help_text="Markdown: # headings, - lists, **bold**, tables. HTML is shown as text.",
+    )

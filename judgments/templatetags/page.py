@@ -1,0 +1,80 @@
+"""What does every page carry besides its own question: fields, rich text, running jobs, the reader's role?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect, Select
+from django.utils.safestring import SafeString
+
+from judgments import access, richtext
+from judgments.models import Collection, Job
+
+register = template.Library()
+
+
+@register.inclusion_tag("_field.html")
+def field(bound: BoundField, hint: str = "", wide: bool = False) -> dict[str, Any]:
+    """One field of a form: label, hint, control, error, in that order and tied to each other."""
+    widget = bound.field.widget
+    hint = hint or bound.help_text
+    described = [f"{bound.auto_id}_hint"] if hint else []
+    described += [f"{bound.auto_id}_error"] if bound.errors else []
+    several = isinstance(widget, RadioSelect | CheckboxSelectMultiple)
+    attrs: dict[str, Any] = {}
+    if described and not several:
+        attrs["aria-describedby"] = " ".join(described)
+    if not several and not isinstance(widget, CheckboxInput):
+        base = "select" if isinstance(widget, Select) else "input"
+        attrs["class"] = f"{base} {widget.attrs.get('class', '')}".strip()
+    return {
+        "bound": bound,
+        "control": bound.as_widget(attrs=attrs),
+        "hint": hint,
+        "wide": wide,
+        "kind": "several" if several else "check" if isinstance(widget, CheckboxInput) else "one",
+        "described": " ".join(described),
+    }
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Markdown of others as safe HTML."""
+    return richtext.markdown_html(text)
+
+
+@register.filter
+def document_html(text: str) -> SafeString:
+    """A document's text of others as safe HTML."""
+    return richtext.document_html(text)
+
+
+@register.filter
+def web_address(url: str) -> str:
+    """The address, if it is one that may become a link; anything else (``javascript:``) becomes the empty text.
+
+    Examples
+    --------
+    >>> web_address("https://shop.example/1"), web_address("javascript:alert(1)")
+    ('https://shop.example/1', '')
+    """
+    return url if url.lower().startswith(("https://", "http://")) else ""
+
+
+@register.simple_tag
+def jobs_running(collection: Collection) -> int:
+    """How many jobs of the collection wait or run."""
+    return Job.objects.filter(collection=collection, state__in=[Job.State.QUEUED, Job.State.RUNNING]).count()
+
+
+@register.simple_tag
+def role(user: Any, collection: Collection) -> str:
+    """The reader's role in the collection, empty for an outsider."""
+    return access.role_in(user, collection) or ""
+
+
+@register.filter
+def is_staff_role(name: str) -> bool:
+    """Whether the role covers more than rating."""
+    return name in access.STAFF

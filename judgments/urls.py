@@ -1,0 +1,33 @@
+"""Which pages does this room answer?"""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from judgments.views import activity, collections, documents, guidelines, home, jobs, members, queries, tokens
+
+urlpatterns = [
+    # Mine.
+    path("", home.home, name="home"),
+    path("tokens/", tokens.token_list, name="tokens"),
+    path("tokens/<uuid:uuid>/revoke/", tokens.revoke, name="token_revoke"),
+    # The collection and its people.
+    path("c/new/", collections.new, name="collection_new"),
+    path("c/<slug:slug>/settings/", collections.settings, name="collection_settings"),
+    path("c/<slug:slug>/members/", members.member_list, name="members"),
+    path("c/<slug:slug>/members/<uuid:uuid>/", members.change, name="member_change"),
+    path("c/<slug:slug>/activity/", activity.activity, name="activity"),
+    # Queries and documents.
+    path("c/<slug:slug>/queries/", queries.query_list, name="queries"),
+    path("c/<slug:slug>/queries/<uuid:uuid>/", queries.query, name="query"),
+    path("c/<slug:slug>/documents/", documents.document_list, name="documents"),
+    path("c/<slug:slug>/documents/<uuid:uuid>/", documents.document, name="document"),
+    # Guidelines.
+    path("c/<slug:slug>/guidelines/", guidelines.version_list, name="guidelines"),
+    path("c/<slug:slug>/guidelines/new/", guidelines.new, name="guidelines_new"),
+    path("guidelines/<uuid:uuid>/", guidelines.version, name="guidelines_version"),
+    # Jobs.
+    path("c/<slug:slug>/jobs/", jobs.job_list, name="jobs"),
+    path("jobs/<uuid:uuid>/", jobs.job, name="job"),
+    path("jobs/<uuid:uuid>/cancel/", jobs.cancel, name="job_cancel"),
+]

@@ -1,0 +1,73 @@
+"""What is judged, and what does a rater see of it?"""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from judgments import access
+from judgments.models import Document
+from judgments.richtext import LONGEST
+from judgments.templatetags.figures import state
+from judgments.views.lists import Choice, Column, Listing, answer
+
+
+def _address(document: Document) -> str:
+    return reverse("document", args=[document.collection.slug, document.uuid])
+
+
+def _content(document: Document) -> str:
+    return state("warn", "id only") if document.stub else state("done", "complete")
+
+
+DOCUMENTS = Listing(
+    name="documents",
+    noun=("document", "documents"),
+    columns=(
+        Column("doc_id", "Id", order="doc_id", style="id", url=_address, head=True),
+        Column("title", "Title", order="title", style="clip"),
+        Column("stub", "Content", order="stub", show=_content),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda document: document.pair_count),
+        Column("changed_at", "Changed", order="changed_at", style="nowrap"),
+    ),
+    search=("doc_id", "title"),
+    choices=(
+        Choice(
+            "content",
+            "Content",
+            lambda rows, value: rows.filter(stub=value == "id"),
+            [("complete", "complete"), ("id", "id only")],
+        ),
+    ),
+    order="doc_id",
+)
+
+
+@login_required
+@require_safe
+def document_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = collection.documents.select_related("collection").defer("text", "fields")
+    rows = rows.annotate(pair_count=Count("pairs"))
+    context = {"collection": collection, "stubs": collection.documents.filter(stub=True).count()}
+    return answer(request, DOCUMENTS, rows, "judgments/documents.html", context)
+
+
+@login_required
+@require_safe
+def document(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = collection.documents.filter(uuid=uuid).first()
+    if row is None:
+        raise Http404
+    context = {
+        "collection": collection,
+        "document": row,
+        "queries": collection.queries.filter(pairs__document=row).distinct(),
+        "cut": len(row.text) > LONGEST,
+    }
+    return render(request, "judgments/document.html", context)

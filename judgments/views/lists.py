@@ -1,0 +1,345 @@
+"""How does a long list become a table that sorts, filters, pages and downloads, under an address that can be sent on?
+
+A list is declared once, beside its view; the view reads it with the request's parameters::
+
+    RUNS = Listing(
+        name="runs",
+        noun=("run", "runs"),
+        columns=(
+            Column("name", "Run", order="name", head=True, url=lambda run: reverse("run", args=[run.uuid])),
+            Column("rows", "Rows", order="rows", numeric=True),
+            Column("state", "State", show=lambda run: state("done", "read")),  # SafeString: stands as it is
+        ),
+        search=("name", "description"),
+        choices=(Choice("mine", "Made by", "created_by__username", [("lead", "lead"), ("nightly", "nightly")]),),
+        order="-rows",
+    )
+
+    def run_list(request, slug):
+        collection = access.collection_for(request.user, slug, access.STAFF)
+        return answer(request, RUNS, collection.runs.all(), "pooling/runs.html", {"collection": collection})
+
+The template shows an empty state where ``listing.nothing`` and else ``{% include "_list.html" %}``. Rows are a
+QuerySet, or a list of anything (dicts, dataclasses) for what is computed. The address carries ``q``, ``sort=-rows``,
+``page`` and one parameter a choice; ``format=csv`` answers the whole filtered list as a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import F, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+
+from judgments.core.cells import csv_row, escape
+from judgments.templatetags.figures import number
+
+PAGE_SIZE = 50
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, declared once for the page and the file.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the address and in the file's head; without ``value`` also the attribute path, with dots.
+    title : str
+        Its head on the page.
+    order : str
+        The field that the database sorts by (for a list in memory any text: the column's value is sorted by). Empty
+        for a column that does not sort.
+    numeric : bool
+        Numbers end-aligned, sorted from the highest when first chosen.
+    value : callable, optional
+        The plain value of a row: what goes into the file, and onto the page when ``show`` is not given.
+    show : callable, optional
+        What stands on the page: text, a number, or a SafeString.
+    url : callable, optional
+        Where the cell leads.
+    head : bool
+        Whether the cell names its row; one column has it.
+    style : str
+        Classes for the cell: ``id``, ``clip``, ``muted``, ``nowrap``.
+    digits : int
+        Decimals of a float on the page.
+    """
+
+    key: str
+    title: str
+    order: str = ""
+    numeric: bool = False
+    value: Callable[[Any], Any] | None = None
+    show: Callable[[Any], Any] | None = None
+    url: Callable[[Any], str] | None = None
+    head: bool = False
+    style: str = ""
+    digits: int = 3
+
+    def plain(self, row: Any) -> Any:
+        """The value as it goes into the file."""
+        if self.value is not None:
+            return self.value(row)
+        for part in self.key.split("."):
+            row = row.get(part) if isinstance(row, Mapping) else getattr(row, part)
+        return row() if callable(row) else row
+
+    def cell(self, row: Any) -> Cell:
+        """The value as it stands on the page."""
+        shown = _shown(self.show(row) if self.show is not None else self.plain(row), self.digits)
+        url = self.url(row) if self.url is not None else ""
+        return Cell(format_html('<a href="{}">{}</a>', url, shown) if url and shown else shown, self)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place of the table."""
+
+    shown: str
+    column: Column
+
+    @property
+    def classes(self) -> str:
+        return " ".join(filter(None, ["num" if self.column.numeric else "", self.column.style]))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A filter with named options above the table. ``options`` are (value, title); the empty value means all.
+
+    ``field`` is the field that must equal the value, or a function from rows and value to the rows that stay.
+    """
+
+    key: str
+    title: str
+    field: str | Callable[[Any, str], Any]
+    options: Sequence[tuple[str, str]]
+
+    def narrow(self, rows: Any, value: str) -> Any:
+        """The rows that fit the value; a value that is no option narrows nothing."""
+        if value not in dict(self.options):
+            return rows
+        if callable(self.field):
+            return self.field(rows, value)
+        if isinstance(rows, QuerySet):
+            return rows.filter(**{self.field: value})
+        column = Column(self.field.replace("__", "."), "")
+        return [row for row in rows if str(column.plain(row)) == value]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The declaration of a list. ``order`` is a column's key, with ``-`` for descending.
+
+    ``mark`` names a row's oddity, ``"error"`` or ``"warning"``, which stands as a stripe at its edge.
+    """
+
+    name: str
+    noun: tuple[str, str]
+    columns: tuple[Column, ...]
+    order: str
+    search: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    mark: Callable[[Any], str] | None = None
+    page_size: int = PAGE_SIZE
+
+    def read(self, params: Mapping[str, str], rows: Any) -> Page:
+        """The rows that the parameters ask for; parameters that make no sense are as if they were not there."""
+        asked = {key: params.get(key, "").strip() for key in ("q", "sort", *(choice.key for choice in self.choices))}
+        found = self._filtered(rows, asked)
+        sort = asked["sort"] if self._column(asked["sort"]) else self.order
+        count = found.count() if isinstance(found, QuerySet) else len(found)
+        pages = max(1, -(-count // self.page_size))
+        wanted = params.get("page", "1")
+        page = min(max(int(wanted), 1), pages) if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 else 1
+        asked = {key: value for key, value in asked.items() if value and key != "sort"}
+        return Page(self, rows, self._sorted(found, sort), asked, sort, count, page, pages)
+
+    def _column(self, sort: str) -> Column | None:
+        return next((column for column in self.columns if column.order and column.key == sort.removeprefix("-")), None)
+
+    def _filtered(self, rows: Any, asked: Mapping[str, str]) -> Any:
+        for choice in self.choices:
+            rows = choice.narrow(rows, asked[choice.key])
+        words = asked["q"].replace("\0", "")
+        if not words or not self.search:
+            return rows
+        if isinstance(rows, QuerySet):
+            matches = Q()
+            for name in self.search:
+                matches |= Q(**{f"{name}__icontains": words})
+            return rows.filter(matches)
+        columns = [Column(name.replace("__", "."), "") for name in self.search]
+        return [row for row in rows if any(words.casefold() in str(column.plain(row)).casefold() for column in columns)]
+
+    def _sorted(self, rows: Any, sort: str) -> Any:
+        column = self._column(sort)
+        if column is None:
+            return rows
+        down = sort.startswith("-")
+        if isinstance(rows, QuerySet):
+            field_ = F(column.order)
+            # What has no value stands last either way; the key at the end keeps pages from overlapping.
+            return rows.order_by(field_.desc(nulls_last=True) if down else field_.asc(nulls_last=True), "pk")
+        known = [row for row in rows if column.plain(row) is not None]
+        unknown = [row for row in rows if column.plain(row) is None]
+        return sorted(known, key=column.plain, reverse=down) + unknown
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list, as the templates ``_list.html``, ``_table.html`` and ``_pager.html`` read it."""
+
+    listing: Listing
+    unfiltered: Any
+    found: Any
+    asked: dict[str, str]
+    sort: str
+    count: int
+    page: int
+    pages: int
+    rows: list[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        start = (self.page - 1) * self.listing.page_size
+        object.__setattr__(self, "rows", list(self.found[start : start + self.listing.page_size]))
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing at all, filtered or not: the place of the empty state."""
+        if self.count:
+            return False
+        return not (self.unfiltered.exists() if isinstance(self.unfiltered, QuerySet) else self.unfiltered)
+
+    @property
+    def q(self) -> str:
+        return self.asked.get("q", "")
+
+    @property
+    def choices(self) -> list[tuple[Choice, str]]:
+        return [(choice, self.asked.get(choice.key, "")) for choice in self.listing.choices]
+
+    @property
+    def words(self) -> str:
+        """Which rows of how many: ``51–100 of 1,234 queries``."""
+        noun = self.listing.noun[0 if self.count == 1 else 1]
+        if self.pages == 1:
+            return f"{self.count:,} {noun}"
+        first = (self.page - 1) * self.listing.page_size + 1
+        return f"{first:,}–{first + len(self.rows) - 1:,} of {self.count:,} {noun}"
+
+    @property
+    def heads(self) -> list[tuple[Column, str, str]]:
+        """Each column with the address that sorts by it and its ``aria-sort``."""
+        return [(column, self._sort_address(column), self._sorted_by(column)) for column in self.listing.columns]
+
+    def _sorted_by(self, column: Column) -> str:
+        if not column.order or self.sort.removeprefix("-") != column.key:
+            return ""
+        return "descending" if self.sort.startswith("-") else "ascending"
+
+    def _sort_address(self, column: Column) -> str:
+        if not column.order:
+            return ""
+        now = self._sorted_by(column)
+        down = now == "ascending" if now else column.numeric
+        return self.address(sort=f"-{column.key}" if down else column.key)
+
+    @property
+    def table(self) -> list[tuple[str, list[Cell]]]:
+        """The rows as cells, each row with its mark."""
+        mark = self.listing.mark
+        return [(mark(row) if mark else "", [column.cell(row) for column in self.listing.columns]) for row in self.rows]
+
+    @property
+    def previous(self) -> str:
+        return self.address(sort=self._own_sort, page=str(self.page - 1)) if self.page > 1 else ""
+
+    @property
+    def next(self) -> str:
+        return self.address(sort=self._own_sort, page=str(self.page + 1)) if self.page < self.pages else ""
+
+    @property
+    def csv(self) -> str:
+        return self.address(sort=self._own_sort, format="csv")
+
+    @property
+    def _own_sort(self) -> str:
+        return "" if self.sort == self.listing.order else self.sort
+
+    def address(self, **more: str) -> str:
+        """The query string of this list with other parameters."""
+        return "?" + urlencode({key: value for key, value in {**self.asked, **more}.items() if value})
+
+    def csv_lines(self) -> Iterator[str]:
+        """The whole filtered list as CSV; text that a spreadsheet would run is escaped."""
+        yield csv_row([column.key for column in self.listing.columns])
+        rows: Iterable[Any] = self.found
+        if isinstance(self.found, QuerySet):
+            rows = self.found.iterator(chunk_size=2000)
+        for row in rows:
+            yield csv_row([_in_file(column.plain(row)) for column in self.listing.columns])
+
+
+def answer(
+    request: HttpRequest, listing: Listing, rows: Any, template: str, context: Mapping[str, Any], status: int = 200
+) -> HttpResponse | StreamingHttpResponse:
+    """The list as the page, as the table alone where htmx asks for it, or as a file with ``?format=csv``."""
+    page = listing.read(request.GET, rows)
+    if request.GET.get("format") == "csv":
+        return download(page, context)
+    fragment = request.htmx and request.htmx.target == listing.name  # type: ignore[attr-defined]
+    response = render(request, "_table.html" if fragment else template, {**context, "listing": page}, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
+    """The list as a CSV file, named after the collection."""
+    slug = getattr(context.get("collection"), "slug", "")
+    response = StreamingHttpResponse(page.csv_lines(), content_type="text/csv; charset=utf-8")
+    name = slugify(f"{slug} {page.listing.name}")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def _shown(value: Any, digits: int) -> str:
+    if isinstance(value, SafeString):
+        return value
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return number(value)
+    if isinstance(value, float):
+        return number(value, digits)
+    if isinstance(value, datetime):
+        return format_html('<time datetime="{}">{}</time>', value.isoformat(), _moment(value))
+    return str(value)
+
+
+def _moment(value: datetime) -> str:
+    return f"{value.day} {value:%b %Y, %H:%M}"
+
+
+def _in_file(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return escape(str(value))

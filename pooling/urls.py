@@ -1,0 +1,7 @@
+"""Which pages does this room answer?"""
+
+from __future__ import annotations
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
