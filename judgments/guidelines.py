@@ -15,10 +15,10 @@ DEFAULT_TEMPLATE = """\
 
 ## Intent
 
-Put yourself in the place of the person who typed the query. Read the need under it first: it says what they want,
+Put yourself in the place of the person who typed the query. Read the need under it first: it says what they want, \
 and what would not help them. Grade how well **this document alone** serves that need. Forget the documents before it.
 
-When a query can mean several things, grade for the meaning that the need names. When there is no need, take the
+When a query can mean several things, grade for the meaning that the need names. When there is no need, take the \
 meaning that most people would have.
 
 ## The grades
@@ -36,23 +36,23 @@ Replace the examples with pairs of your own collection, at least one a grade.
 
 - **Brand or model asked for, another one shown:** at most 1, unless the need says that an alternative is welcome.
 - **A part or an accessory of the thing asked for:** 1; 0 when the query clearly means the thing itself.
-- **One of several attributes is wrong** (size, color, gender): one grade lower. A wrong attribute that the need calls
-  a must: at most 1.
+- **One of several attributes is wrong** (size, color, gender): one grade lower. A wrong attribute that the need calls \
+a must: at most 1.
 - **A spelling mistake in the query:** grade what was meant.
 
 ## Duplicates
 
-Grade each document by itself, also when you have just seen the same thing under another title. Two equal documents get
-equal grades.
+Grade each document by itself, also when you have just seen the same thing under another title. Two equal documents \
+get equal grades.
 
 ## Freshness
 
-Grade what the document says today. A product that is sold out or an event that is over counts only where the need asks
-for something that can be had now.
+Grade what the document says today. A product that is sold out or an event that is over counts only where the need \
+asks for something that can be had now.
 
 ## When you cannot judge
 
-Choose **Cannot judge** and say why, when the text is missing, in a language that you do not read, or when the need
+Choose **Cannot judge** and say why, when the text is missing, in a language that you do not read, or when the need \
 cannot be understood. Do not guess: a guess looks like a judgment. Choose **Later** when you want to come back to it.
 """
 
