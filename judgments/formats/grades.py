@@ -7,11 +7,13 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from judgments.core.report import Tally
+from judgments.core.report import MAX_RAW, Tally
 from judgments.formats.trec_fields import number
 
 Row = TypeVar("Row")
 Pick = Literal["first", "last", "min", "max"]
+
+MAX_DIGITS = 15
 
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(\d+\.\d*|\.\d+)", re.ASCII)
@@ -25,8 +27,18 @@ class Fault(NamedTuple):
     fix: str
 
 
-def scale_grade(text: str, grades: tuple[int, ...]) -> tuple[int, bool] | Fault:
+class RowFault(ValueError):
+    """A row that cannot be used, raised where it is found out."""
+
+    def __init__(self, code: str, what: str, fix: str = "") -> None:
+        super().__init__(what)
+        self.code, self.fix = code, fix
+
+
+def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool] | Fault:
     """Return the grade of a scale that a text is, and whether it was written as a fraction (``3.0``).
+
+    Without a scale every whole number is a grade.
 
     Examples
     --------
@@ -35,17 +47,15 @@ def scale_grade(text: str, grades: tuple[int, ...]) -> tuple[int, bool] | Fault:
     >>> scale_grade("2.5", (0, 1, 2, 3)).code, scale_grade("4", (0, 1, 2, 3)).code, scale_grade("0x1", (0, 1)).code
     ('E13', 'E14', 'E12')
     """
-    known = ", ".join(map(str, grades))
-    if _WHOLE.fullmatch(text):
+    known = f"one of {', '.join(map(str, grades))}" if grades is not None else "a whole number"
+    if _WHOLE.fullmatch(text) and len(text) <= MAX_DIGITS:
         grade = int(text.partition(".")[0])
-        if grade in grades:
+        if grades is None or grade in grades:
             return grade, "." in text
-        return Fault(
-            "E14", f"the grade {text} is not on the scale", f"expected one of {known}, or map the grades first"
-        )
+        return Fault("E14", f"the grade {text} is not on the scale", f"expected {known}, or map the grades first")
     if _FRACTION.fullmatch(text):
-        return Fault("E13", f"the grade {text} is a fraction", f"expected one of {known}, or map the grades first")
-    return Fault("E12", f"the grade {text!r} is not a number", f"expected one of {known}")
+        return Fault("E13", f"the grade {text} is a fraction", f"expected {known}, or map the grades first")
+    return Fault("E12", f"the grade {text!r} is not a number", f"expected {known}")
 
 
 def any_grade(text: str) -> tuple[float, bool] | Fault:
@@ -65,7 +75,7 @@ def any_grade(text: str) -> tuple[float, bool] | Fault:
 @dataclass(slots=True)
 class _Entry(Generic[Row]):
     row: Row
-    value: float | None
+    value: object
     line: int
     raw: str
     bin: str
@@ -86,11 +96,11 @@ class Keyed(Generic[Row]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, key: Hashable, value: float | None, row: Row, line: int, raw: str, bin: str = "accepted") -> None:
+    def add(self, key: Hashable, value: object, row: Row, line: int, raw: str, bin: str = "accepted") -> None:
         """Take one row; ``bin`` is where it belongs when nothing contradicts it."""
         known = self._entries.get(key)
         if known is None:
-            self._entries[key] = _Entry(row, value, line, raw, bin)
+            self._entries[key] = _Entry(row, value, line, raw[:MAX_RAW], bin)
             self._tally.put(bin)
         elif known.value == value and not self._strict:
             self._tally.put("duplicate")
@@ -133,9 +143,11 @@ class Keyed(Generic[Row]):
             known.row, known.value, known.line, known.raw, known.bin = new.row, new.value, new.line, new.raw, new.bin
 
 
-def _shown(value: float | None) -> str:
-    return "no value" if value is None else f"{value:g}"
+def _shown(value: object) -> str:
+    if value is None:
+        return "no grade"
+    return f"grade {value:g}" if isinstance(value, int | float) else "another content"
 
 
-def _low(value: float | None) -> float:
-    return float("-inf") if value is None else value
+def _low(value: object) -> float:
+    return value if isinstance(value, int | float) else float("-inf")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from judgments.core.ids import is_unusual
 from judgments.core.report import Report, Tally
 from judgments.formats.decoding import Content, Source
 
@@ -46,6 +47,13 @@ def collect(
     if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
         tally.refuse(f"holds no {empty}", code="F07")
     return Read(rows, finish(content, tally))
+
+
+def note_unusual(tally: Tally, line: int, *ids: str) -> None:
+    """Flag ids that hold a space outside ASCII or are not in NFC (W39): a look-alike may exist."""
+    if any(map(is_unusual, ids)):
+        what = "an id with an unusual space or in another Unicode form than NFC"
+        tally.once("W39", line, what, done="kept as it is")
 
 
 def finish(content: Content, tally: Tally) -> Report:

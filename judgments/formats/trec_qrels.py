@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from judgments.core.ids import id_fault, is_unusual
+from judgments.core.ids import id_fault
 from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines, plain_lines
 from judgments.formats.grades import Fault, Keyed, Pick, any_grade, scale_grade
-from judgments.formats.reading import Read, collect, finish, open_as
+from judgments.formats.reading import Read, collect, finish, note_unusual, open_as
 from judgments.formats.rows import LabelRow
 from judgments.formats.sniffing import sniff
 from judgments.formats.trec_fields import fields
@@ -177,8 +177,7 @@ def _label(
         tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
     if len(parts) > 4:
         tally.once("W45", line, f"{len(parts)} fields where qrels have 4", done="ignored the rest")
-    if is_unusual(parts[0]) or is_unusual(parts[2]):
-        tally.once("W39", line, "an id with an unusual space or in another Unicode form than NFC", done="kept as it is")
+    note_unusual(tally, line, parts[0], parts[2])
     row = LabelRow(parts[0], parts[2], value, parts[1], line=line)
     kept.add((parts[0], parts[2]), value, row, line, raw, "repaired" if repaired else "accepted")
 

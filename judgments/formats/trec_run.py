@@ -11,12 +11,12 @@ from itertools import pairwise
 from sys import float_info
 from typing import TYPE_CHECKING, BinaryIO
 
-from judgments.core.ids import id_fault, is_unusual
+from judgments.core.ids import id_fault
 from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines, plain_lines
 from judgments.formats.grades import Fault, Keyed
-from judgments.formats.reading import Read, collect, finish, open_as
+from judgments.formats.reading import Read, collect, finish, note_unusual, open_as
 from judgments.formats.rows import RunRow
 from judgments.formats.trec_fields import fields, number
 from judgments.formats.writing import Written, id_encoder, refuse_ids
@@ -156,8 +156,7 @@ def _result(parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[Run
         tally.once("W44", line, "an infinite score", done="kept, sorts as such")
     if len(parts) > 6:
         tally.once("W45", line, f"{len(parts)} fields where a run line has 6", done="the tag keeps the rest")
-    if is_unusual(parts[0]) or is_unusual(parts[2]):
-        tally.once("W39", line, "an id with an unusual space or in another Unicode form than NFC", done="kept as it is")
+    note_unusual(tally, line, parts[0], parts[2])
     rank = int(parts[3]) if parts[3].isascii() and parts[3].isdigit() and len(parts[3]) < 19 else None
     row = RunRow(parts[0], parts[2], score, rank, " ".join(parts[5:]), line)
     kept.add((parts[0], parts[2]), score, row, line, raw)

@@ -1,0 +1,131 @@
+"""How do qrels stand in a BEIR directory: three columns, TABs, a header that must be there?
+
+BEIR's loader skips the first line whatever it holds, so that a file without a header loses its first judgment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import BinaryIO
+
+from judgments.core.errors import NotValid
+from judgments.core.ids import id_fault
+from judgments.core.report import Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.grades import Fault, Keyed, Pick, scale_grade
+from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.rows import LabelRow
+from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+
+NAME = "beir-qrels"
+HEADER = "query-id\tcorpus-id\tscore"
+EXAMPLE = f"{HEADER}\nq001\tdoc-abc\t3\nq001\tdoc-mno\t0\n"
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    conflicts: Pick | None = None,
+    encoding: str = "utf-8",
+) -> Read[LabelRow]:
+    """Read the qrels of a BEIR directory and account for every line.
+
+    Parameters
+    ----------
+    source, path, grades, conflicts, encoding
+        As for ``judgment-list``.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when the header is missing.
+    """
+    content, tally = open_as(source, path, NAME, "q001<TAB>doc-abc<TAB>3", encoding=encoding)
+    return collect(content, tally, partial(_parse, grades=grades, conflicts=conflicts))
+
+
+def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
+    """Write labels in the order of their ids, the header first; a pair without a grade is left out.
+
+    Raises
+    ------
+    NotValid
+        When an id begins with a quotation mark or holds a control character, or a grade is no whole number.
+    """
+    ordered = export_order(row for row in rows if row.grade is not None)
+    ids = {text for row in ordered for text in (row.query_id, row.doc_id)}
+    refuse_ids(NAME, ids, spaces=True)
+    if quoted := sorted(text for text in ids if text.startswith('"')):
+        raise NotValid(f"{NAME} cannot carry ids that begin with a quotation mark: {', '.join(quoted[:20])}")
+    stream.write(f"{HEADER}\n".encode())
+    for row in ordered:
+        stream.write(f"{row.query_id}\t{row.doc_id}\t{whole_grade(row)}\n".encode())
+    return Written(len(ordered))
+
+
+def _parse(
+    content: Content, tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
+) -> Iterator[LabelRow]:
+    kept: Keyed[LabelRow] = Keyed(tally, conflicts)
+    for line, text in content.lines():
+        tally.read()
+        if not text.strip():
+            tally.put("blank")
+            tally.once("W35", line, "a blank line", done="skipped")
+        elif not tally.bins["header"]:
+            if text.strip().casefold() != HEADER:
+                expected = f"expected the header {HEADER!r}; this file seems to have none"
+                tally.refuse(f"the first line is {text[:80]!r}", line=line, expected=expected, code="F04")
+            tally.put("header")
+        else:
+            _label(text, line, tally, kept, grades)
+    for row in kept.rows():
+        tally.grade(row.grade or 0)
+        yield row
+
+
+def _label(text: str, line: int, tally: Tally, kept: Keyed[LabelRow], grades: tuple[int, ...] | None) -> None:
+    parts = text.split("\t")
+    fault = _fault(parts)
+    grade = fault or scale_grade(parts[2].strip(), grades)
+    if isinstance(grade, Fault):
+        tally.reject(grade.code, line, grade.what, fix=grade.fix, raw=text)
+        return
+    value, repaired = grade
+    if repaired:
+        tally.once("W32", line, f"the grade is written as {parts[2]}", done=f"read as {value}")
+    note_unusual(tally, line, parts[0], parts[1])
+    row = LabelRow(parts[0], parts[1], value, "2", line=line)
+    kept.add((parts[0], parts[1]), value, row, line, text, "repaired" if repaired else "accepted")
+
+
+def _fault(parts: list[str]) -> Fault | None:
+    if len(parts) != 3:
+        return Fault(
+            "E10", f"{len(parts)} columns instead of 3", "expected query, document and grade with TABs between"
+        )
+    for name, text in (("query", parts[0]), ("document", parts[1])):
+        if fault := id_fault(text):
+            return Fault(fault[0], f"the {name} id {fault[1]}", "mend the id")
+    return None
+
+
+FORMAT = Format(
+    name=NAME,
+    title="BEIR qrels, TSV",
+    kind="qrels",
+    extensions=(".tsv",),
+    description="The file qrels/test.tsv of a BEIR directory.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any whole number is a grade",
+        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "encoding": "latin-1 for old files",
+    },
+)

@@ -1,0 +1,214 @@
+"""How do the records of a CSV file become named cells, whatever the order of its columns?
+
+A record may span lines; it is reported under its first. Names of columns are compared without case and outer blanks;
+each format says which other names it reads, and the user may say which column is which.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from judgments.core.cells import unescape
+from judgments.core.report import Tally
+from judgments.formats.decoding import Content
+
+MAX_CELL = 1 << 22
+
+# The csv module's own limit (128 KiB) is too small for the text of a document, and it has only this global one.
+csv.field_size_limit(MAX_CELL)
+
+
+class Record(NamedTuple):
+    """One record: its first line, its cells, and the beginning of its text."""
+
+    line: int
+    cells: list[str]
+    raw: str
+
+
+class Cells(NamedTuple):
+    """One record by the names of its columns; ``others`` are the columns that the format does not know."""
+
+    line: int
+    of: Mapping[str, str]
+    others: Mapping[str, str]
+    raw: str
+    repaired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns a format reads.
+
+    Attributes
+    ----------
+    known : dict of str to tuple of str
+        Each column with the other names that are read for it.
+    required : tuple of str
+        Columns without which the file is refused (F04).
+    numeric : frozenset of str
+        Columns that never carry the apostrophe of `judgments.core.cells.escape`.
+    silent : frozenset of str
+        Columns that are ignored without a word.
+    keep_others : bool
+        Whether unknown columns are handed on rather than ignored with a warning (W41).
+    """
+
+    known: Mapping[str, tuple[str, ...]]
+    required: tuple[str, ...]
+    numeric: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+    keep_others: bool = False
+
+
+@dataclass(slots=True)
+class _Header:
+    names: list[str]
+    places: dict[str, int]
+    others: dict[str, int] = field(default_factory=dict)
+
+
+def read_table(
+    content: Content,
+    tally: Tally,
+    columns: Columns,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    unescaped: bool = True,
+) -> Iterator[Cells]:
+    """Yield the records of a file with a header; those with a wrong number of cells are rejected (E10).
+
+    Parameters
+    ----------
+    content, tally : Content, Tally
+        The input and its books; the caller puts each record that it gets into a bin.
+    columns : Columns
+        What the format reads.
+    mapping : dict of str to str, optional
+        Which column of the file is read for which of the format's, such as ``{"count": "count_generated"}``.
+    delimiter : str, optional
+        By default the commonest of ``,`` ``;`` and TAB in the first line.
+    unescaped : bool
+        Whether the apostrophe before a formula is taken away (W37).
+
+    Raises
+    ------
+    UnreadableInput
+        F04 when a required column is missing, E22 when two columns have one name.
+    """
+    header: _Header | None = None
+    first = content.head.decode("utf-8", "replace").lstrip("\r\n").partition("\n")[0]
+    chosen = delimiter or max(",;\t", key=first.count)
+    for record in records(content, tally, chosen):
+        if header is None:
+            tally.put("header")
+            if chosen != "," and not delimiter:
+                tally.once("W46", record.line, f"cells are separated by {chosen!r}", done="read that way")
+            header = _header(record, tally, columns, mapping or {})
+        elif len(record.cells) != len(header.names):
+            what = f"{len(record.cells)} cells where the header has {len(header.names)}"
+            tally.reject("E10", record.line, what, fix="quote cells that hold the separator", raw=record.raw)
+        else:
+            yield _cells(record, header, tally, columns, unescaped)
+
+
+def records(content: Content, tally: Tally, delimiter: str) -> Iterator[Record]:
+    """Yield the records of a file; blank lines and broken quotes are put into their bins here."""
+    feed = _Feed(content)
+    reader = csv.reader(feed, delimiter=delimiter, strict=True)
+    while True:
+        feed.taken.clear()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            tally.read()
+            line, raw = feed.taken[0]
+            what = f"broken quotes from here to line {feed.taken[-1][0]} ({error})"
+            tally.reject("E10", line, what, fix='double each " inside a quoted cell', raw=raw)
+            continue
+        line, raw = feed.taken[0]
+        tally.read()
+        if feed.taken[-1][1].endswith("\r") or feed.taken[-1][1].endswith("\r\n"):
+            content.carriage_return_line = content.carriage_return_line or feed.taken[-1][0]
+        if not cells or (len(cells) == 1 and not cells[0].strip()):
+            tally.put("blank")
+            tally.once("W35", line, "a blank line", done="skipped")
+        else:
+            yield Record(line, cells, raw.rstrip("\r\n"))
+
+
+class _Feed:
+    """Hands lines to the csv module and remembers which it took for the present record."""
+
+    def __init__(self, content: Content) -> None:
+        self._lines = content.lines_with_ends()
+        self.taken: list[tuple[int, str]] = []
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def __next__(self) -> str:
+        number, text = next(self._lines)
+        # The first line's text is for the report, the last one's number for the message; the rest need not be kept.
+        if len(self.taken) > 1:
+            self.taken.pop()
+        self.taken.append((number, text))
+        return text
+
+
+def _header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str, str]) -> _Header:
+    names = [cell.strip() for cell in record.cells]
+    folded = [name.casefold() for name in names]
+    places: dict[str, int] = {}
+    for column, others in columns.known.items():
+        wanted = [mapping[column].casefold()] if column in mapping else [column, *others]
+        for name in wanted:
+            if folded.count(name) > 1:
+                tally.refuse(f"has two columns {name!r}", line=record.line, expected="rename one of them", code="E22")
+            if name in folded and column not in places and folded.index(name) not in places.values():
+                places[column] = folded.index(name)
+                if name != column:
+                    tally.once("W47", record.line, f"the column {name!r}", done=f"read as {column}", column=name)
+    missing = [column for column in columns.required if column not in places]
+    if missing:
+        _refuse_header(record, tally, missing)
+    header = _Header(names, places)
+    for place, name in enumerate(names):
+        if place in places.values() or folded[place] in columns.silent:
+            continue
+        if columns.keep_others and name:
+            header.others[name] = place
+        else:
+            tally.once("W41", record.line, f"the column {name!r} is not known", done="ignored", column=name)
+    return header
+
+
+def _refuse_header(record: Record, tally: Tally, missing: list[str]) -> None:
+    found = ", ".join(map(repr, record.cells[:20]))
+    wanted = " and ".join(missing)
+    tally.refuse(
+        f"the first line has no column {wanted}; it has {found}",
+        line=record.line,
+        expected=f"expected a header; add one, or say which column is which (columns: {missing[0]}=NAME)",
+        code="F04",
+    )
+
+
+def _cells(record: Record, header: _Header, tally: Tally, columns: Columns, unescaped: bool) -> Cells:
+    of = {column: record.cells[place] for column, place in header.places.items()}
+    others = {name: record.cells[place] for name, place in header.others.items()}
+    repaired = False
+    if unescaped and "'" in record.raw:
+        for cells in (of, others):
+            for column, text in cells.items():
+                if column not in columns.numeric and (plain := unescape(text)) != text:
+                    cells[column] = plain
+                    repaired = True
+                    tally.once("W37", record.line, "an apostrophe before a formula", done="removed", column=column)
+    return Cells(record.line, of, others, record.raw, repaired)

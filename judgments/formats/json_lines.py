@@ -1,0 +1,135 @@
+"""How do the lines of a JSONL file become objects, and which JSON is not what it seems?
+
+Python keeps the last of two equal keys and takes ``NaN``; here the first is an error and the second too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from judgments.core.errors import NotValid
+from judgments.core.report import Tally
+from judgments.formats.decoding import Content
+from judgments.formats.grades import RowFault
+
+_HALF = re.compile("[\ud800-\udfff]")
+_SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\d[eE]\+?\d{3}")
+
+
+class Element(NamedTuple):
+    """One object of a JSONL file."""
+
+    line: int
+    of: dict[str, Any]
+    raw: str
+
+
+def objects(content: Content, tally: Tally) -> Iterator[Element]:
+    """Yield the objects of a file; lines that hold none are put into their bins here."""
+    for line, text in content.lines():
+        tally.read()
+        if not text.strip():
+            tally.put("blank")
+            tally.once("W35", line, "a blank line", done="skipped")
+            continue
+        try:
+            value = parse(text)
+        except RowFault as fault:
+            tally.reject(fault.code, line, str(fault), fix=tally.expected, raw=text)
+            continue
+        if isinstance(value, dict):
+            yield Element(line, value, text)
+        else:
+            tally.reject("E24", line, "not a JSON object", fix=tally.expected, raw=text)
+
+
+def parse(text: str) -> Any:
+    """Return the value of one JSON text.
+
+    Raises
+    ------
+    RowFault
+        E24 not JSON, E20 a key twice in one object, E19 a NUL or half a surrogate pair in a string.
+    """
+    try:
+        value = DECODER.decode(text)
+        if _SUSPECT.search(text):
+            refuse_unstorable(value)
+        return value
+    except RowFault:
+        raise
+    except RecursionError:
+        raise RowFault("E24", "nested too deeply") from None
+    except ValueError as error:
+        raise RowFault("E24", f"not JSON ({error})") from None
+
+
+def refuse_unstorable(value: Any) -> None:
+    """Refuse a value with a text or number in it that neither UTF-8 nor a database can hold.
+
+    Raises
+    ------
+    RowFault
+        E19 for a text, E12 for a number.
+    """
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting.extend((*part, *part.values()))
+        elif isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, str) and "\0" in part:
+            raise RowFault("E19", "a NUL character in a text")
+        elif isinstance(part, str) and _HALF.search(part):
+            raise RowFault("E19", "half a surrogate pair in a text")
+        elif isinstance(part, float) and part in (float("inf"), float("-inf")):
+            raise RowFault("E12", "a number too large to be held")
+
+
+def dump(value: Mapping[str, Any]) -> bytes:
+    """Return one line of JSON as UTF-8: keys in the order given, nothing escaped that need not be.
+
+    Raises
+    ------
+    NotValid
+        When a text holds half a surrogate pair, or a number is NaN or infinite.
+    """
+    try:
+        return (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except ValueError as error:
+        raise NotValid(f"cannot be written as JSON: {error}") from error
+
+
+def id_text(value: Any) -> tuple[str, bool]:
+    """Return an id as text and whether it was a number.
+
+    Raises
+    ------
+    RowFault
+        E23 when it is neither text nor a whole number.
+    """
+    if isinstance(value, str):
+        return value, False
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value), True
+    raise RowFault("E23", f"an id is {type(value).__name__}, not text")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise RowFault("E20", f"the key {twice!r} stands twice in one object")
+    return found
+
+
+def _constant(name: str) -> float:
+    raise RowFault("E12", f"{name} is not a JSON number")
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)

@@ -1,0 +1,104 @@
+"""Which searches of a query log can be used, and what does a query mean that is counted twice?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+
+from judgments.core.report import MAX_RAW, Tally
+from judgments.formats.grades import RowFault
+from judgments.formats.numbers import count as whole_number
+from judgments.formats.query_texts import query_fault
+from judgments.formats.rows import LogRow
+from judgments.formats.timestamps import time_kind
+
+
+class LogBooks:
+    """Checks the searches of one log and puts each into its bin.
+
+    Parameters
+    ----------
+    tally : Tally
+        The books of the file.
+    repeated : {"sum", "max", "first"}, optional
+        What a counted log means that holds a query twice; by default both rows are held back (E16).
+    """
+
+    def __init__(self, tally: Tally, repeated: Literal["sum", "max", "first"] | None) -> None:
+        self._tally, self._repeated = tally, repeated
+        self._kind: str | None = None
+        self._counted: dict[str, tuple[LogRow, str, str]] = {}
+        self._held: set[str] = set()
+
+    def take(
+        self,
+        query: str,
+        count: str | None,
+        timestamp: str,
+        client_id: str,
+        clicks: str,
+        *,
+        line: int,
+        raw: str,
+        bin: str = "accepted",
+    ) -> Iterator[LogRow]:
+        """Yield the search at once; a counted query waits for `counted`."""
+        try:
+            row = self._row(query, count, timestamp.strip(), client_id, clicks, line)
+        except RowFault as fault:
+            self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
+            return
+        if count is None:
+            self._tally.put(bin)
+            yield row
+        else:
+            self._count(row, raw, bin)
+
+    def counted(self) -> Iterator[LogRow]:
+        """Yield the counted queries, in the order of the file."""
+        return (row for query, (row, _, _) in self._counted.items() if query not in self._held)
+
+    def _row(self, query: str, count: str | None, timestamp: str, client_id: str, clicks: str, line: int) -> LogRow:
+        if fault := query_fault(query):
+            raise RowFault(*fault)
+        number = 1 if count is None else whole_number(count, "count", least=1)
+        if number is None:
+            raise RowFault("E12", "the count is empty", "expected a number such as 12")
+        if timestamp:
+            self._check_time(timestamp)
+        return LogRow(query, number, timestamp, client_id, clicks, line)
+
+    def _check_time(self, timestamp: str) -> None:
+        kind = time_kind(timestamp)
+        if kind is None:
+            fix = "expected ISO 8601 such as 2026-03-02T09:14:07Z, or seconds or milliseconds since 1970"
+            raise RowFault("E23", f"the timestamp {timestamp!r} is no time", fix)
+        self._kind = self._kind or kind
+        if kind != self._kind:
+            raise RowFault(
+                "E23", f"the timestamp is in {kind}, the first one was in {self._kind}", "use one kind a file"
+            )
+
+    def _count(self, row: LogRow, raw: str, bin: str) -> None:
+        known = self._counted.get(row.query)
+        if known is None:
+            self._counted[row.query] = row, raw[:MAX_RAW], bin
+            self._tally.put(bin)
+            return
+        first, first_raw, first_bin = known
+        what = f"the query {row.query!r} again, counted {first.count} times on line {first.line}"
+        if self._repeated is not None:
+            count = {"sum": first.count + row.count, "max": max(first.count, row.count), "first": first.count}
+            self._counted[row.query] = replace(first, count=count[self._repeated]), first_raw, first_bin
+            self._tally.put("duplicate")
+            self._tally.once("W33", row.line, what, done=f"kept the {self._repeated}")
+            return
+        fix = "say whether to keep the sum, the max or the first (repeated=sum)"
+        if row.query not in self._held:
+            self._held.add(row.query)
+            self._tally.move(first_bin, "conflict")
+            repeated = f"the query {row.query!r} stands again on line {row.line}"
+            self._tally.note("E16", first.line, repeated, done="held back", fix=fix, raw=first_raw)
+        self._tally.put("conflict")
+        self._tally.note("E16", row.line, what, done="held back", fix=fix, raw=raw)

@@ -1,0 +1,215 @@
+"""What is in a bundle, and is it still what it was?
+
+``manifest.json`` lists every other file of a bundle with its hash, size and rows. It holds no clock time but the one of
+the freeze, so that the same snapshot gives the same bytes; its own hash is the bundle's identity.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from judgments.core.errors import NotValid, UnreadableInput
+from judgments.core.report import Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.grades import RowFault
+from judgments.formats.json_lines import DECODER, refuse_unstorable
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.writing import Written
+
+NAME = "manifest"
+FILE = "manifest.json"
+VERSION = 1
+EXAMPLE = """{
+  "assay_manifest": 1,
+  "files": [
+    {
+      "bytes": 51,
+      "format": "trec-qrels",
+      "path": "qrels.txt",
+      "rows": 3,
+      "sha256": "1d3e41a6f8bbd2bd0c77dd3c5cf33b49b1f4c8f6a8e5a9c4ec4cbb0ff5e40f7b"
+    }
+  ]
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleFile:
+    """One file of a bundle, as its manifest describes it; ``path`` is relative, with ``/``."""
+
+    path: str
+    format: str
+    sha256: str
+    bytes: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What differs between a bundle and its manifest."""
+
+    files: int
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    different: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.missing or self.extra or self.different)
+
+
+def describe(path: str, format: str, data: bytes, rows: int) -> BundleFile:
+    """Return the entry of a file with these bytes.
+
+    Examples
+    --------
+    >>> describe("qrels.txt", "trec-qrels", b"q1 0 d1 3\\n", 1).bytes
+    10
+    """
+    return BundleFile(path, format, hashlib.sha256(data).hexdigest(), len(data), rows)
+
+
+def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[BundleFile]:
+    """Read the files that a manifest lists.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The manifest.
+    path : str
+        The file as the user named it.
+    encoding : str
+        ``utf-8``.
+
+    Raises
+    ------
+    UnreadableInput
+        F03 when it is no manifest, F05 when it is not JSON.
+    """
+    return collect(*open_as(source, path, NAME, '{"assay_manifest": 1, "files": [...]}', encoding=encoding), _parse)
+
+
+def write(rows: Iterable[BundleFile], stream: BinaryIO, *, about: Mapping[str, Any] | None = None) -> Written:
+    """Write a manifest: keys sorted, two spaces, files by path.
+
+    Parameters
+    ----------
+    rows : iterable of BundleFile
+        Every other file of the bundle.
+    stream : binary stream
+        Where to.
+    about : dict, optional
+        What else the manifest says: counts, list, scale, options, provenance, warnings.
+
+    Raises
+    ------
+    NotValid
+        When a path is absolute or leaves the bundle, or a value cannot be written.
+    """
+    files = sorted(rows, key=lambda row: row.path)
+    for row in files:
+        if not _is_inside(row.path):
+            raise NotValid(f"the path {row.path!r} is not inside the bundle")
+    listed = [
+        {"bytes": row.bytes, "format": row.format, "path": row.path, "rows": row.rows, "sha256": row.sha256}
+        for row in files
+    ]
+    content = {**(about or {}), "assay_manifest": VERSION, "files": listed}
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+        stream.write(f"{text}\n".encode())
+    except ValueError as error:
+        raise NotValid(f"the manifest cannot be written: {error}") from error
+    return Written(len(files))
+
+
+def verify(bundle: Path) -> Verification:
+    """Compare a bundle, a folder or a zip archive, with its manifest.
+
+    Raises
+    ------
+    UnreadableInput
+        When there is no bundle or no manifest that can be read.
+    """
+    from judgments.formats.bundles import contents
+
+    found = contents(bundle)
+    if FILE not in found:
+        raise UnreadableInput(
+            str(bundle), None, f"there is no {FILE} in it", "expected a folder or zip of an export", "F06"
+        )
+    listed = {row.path: row for row in _strict(found[FILE](), f"{bundle}/{FILE}")}
+    different = [
+        path
+        for path, row in listed.items()
+        if path in found and describe(path, row.format, found[path](), row.rows) != row
+    ]
+    return Verification(
+        len(listed),
+        tuple(sorted(listed.keys() - found.keys())),
+        tuple(sorted(found.keys() - listed.keys() - {FILE})),
+        tuple(sorted(different)),
+    )
+
+
+def _strict(data: bytes, path: str) -> list[BundleFile]:
+    found = read(data, path=path)
+    found.report.raise_if_errors()
+    return found.rows
+
+
+def _is_inside(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return bool(parts) and not path.startswith("/") and ".." not in parts and "\\" not in path
+
+
+def _parse(content: Content, tally: Tally) -> Iterator[BundleFile]:
+    try:
+        value = DECODER.decode(content.text())
+        refuse_unstorable(value)
+    except (RecursionError, ValueError) as error:
+        tally.refuse(f"is no JSON that can be used: {error}", code="F05")
+    if (
+        not isinstance(value, dict)
+        or value.get("assay_manifest") != VERSION
+        or not isinstance(value.get("files"), list)
+    ):
+        tally.refuse("is no manifest of Assay")
+    for place, entry in enumerate(value["files"]):
+        tally.read()
+        try:
+            row = _entry(entry)
+        except RowFault as fault:
+            tally.reject(fault.code, None, str(fault), fix="export the bundle again", column=f"files[{place}]")
+            continue
+        tally.put("accepted")
+        yield row
+
+
+def _entry(entry: Any) -> BundleFile:
+    kinds = {"path": str, "format": str, "sha256": str, "bytes": int, "rows": int}
+    if not isinstance(entry, dict) or any(type(entry.get(key)) is not kind for key, kind in kinds.items()):
+        raise RowFault("E23", f"an entry without {', '.join(kinds)}")
+    if not _is_inside(entry["path"]):
+        raise RowFault("E23", f"the path {entry['path']!r} is not inside the bundle")
+    return BundleFile(**{key: entry[key] for key in kinds})
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Manifest of a bundle",
+    kind="manifest",
+    extensions=(".json",),
+    description="The files of an exported bundle with their hashes, and how they came about.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+)

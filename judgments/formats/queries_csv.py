@@ -1,0 +1,175 @@
+"""How do queries stand in a CSV file, with their needs, tiers and traffic?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, replace
+from functools import partial
+from typing import BinaryIO
+
+from judgments.core.cells import csv_row, escape
+from judgments.core.errors import NotValid
+from judgments.core.report import Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.delimited import Cells, Columns, read_table
+from judgments.formats.grades import RowFault
+from judgments.formats.numbers import count, share
+from judgments.formats.query_texts import numbered_ids, query_fault, query_id_fault
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.rows import QueryRow
+from judgments.formats.writing import Written
+
+NAME = "queries-csv"
+EXAMPLE = (
+    "query_id,query,narrative,group,tier,frequency,clients,probability,weight\n"
+    "q001,rain jacket,A jacket for hikes in the rain,,head,1204,380,0.5,0.012\n"
+)
+HEADER = ["query_id", "query", "narrative", "group", "tier", "frequency", "clients", "probability", "weight"]
+TIERS = ("", "head", "torso", "tail")
+COLUMNS = Columns(
+    {
+        "query_id": ("qid", "id"),
+        "query": ("query_text",),
+        "narrative": ("need", "information_need"),
+        "group": ("query_group",),
+        "tier": (),
+        "frequency": ("count",),
+        "clients": (),
+        "probability": (),
+        "weight": (),
+    },
+    ("query",),
+    numeric=frozenset({"frequency", "clients", "probability", "weight"}),
+)
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> Read[QueryRow]:
+    """Read queries and account for every record; only the column ``query`` is required.
+
+    Without a column ``query_id`` the queries are called ``q001``, ``q002``, ... in the order of the file.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    columns : dict of str to str, optional
+        Which column of the file is which: ``{"frequency": "searches"}``.
+    delimiter : str, optional
+        By default what the header shows: ``,``, ``;`` or TAB.
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when it has no header with a column ``query``.
+    """
+    content, tally = open_as(source, path, NAME, "query_id,query", encoding=encoding)
+    return collect(content, tally, partial(_parse, mapping=columns, delimiter=delimiter), empty="queries")
+
+
+def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
+    """Write queries in the order of their ids, with all columns; what is unknown is an empty cell.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    stream.write(csv_row(HEADER).encode())
+    ordered = sorted(rows, key=lambda row: row.query_id)
+    for row in ordered:
+        texts = [escape(cell) for cell in (row.query_id, row.query, row.narrative, row.group, row.tier)]
+        numbers = (row.frequency, row.clients, row.probability, row.weight)
+        try:
+            stream.write(csv_row([*texts, *("" if value is None else str(value) for value in numbers)]).encode())
+        except UnicodeEncodeError as error:
+            raise NotValid(f"query {row.query_id!r} cannot be written as UTF-8: {error}") from error
+    return Written(len(ordered))
+
+
+def keep_query(row: QueryRow, kept: dict[str, QueryRow], tally: Tally, raw: str, bin: str) -> None:
+    """Put one query into its bin: by its id where it has one, by its text otherwise."""
+    key = row.query_id or row.query
+    known = kept.get(key)
+    if known is None:
+        kept[key] = row
+        tally.put(bin)
+    elif astuple(known)[:-1] == astuple(row)[:-1]:
+        tally.put("duplicate")
+        what = f"says the same as line {known.line}"
+        tally.note("W33", row.line, what, done="kept once", fix="take one of the two out", raw=raw)
+    elif known.query != row.query:
+        what = f"{row.query!r} has the id of {known.query!r} on line {known.line}"
+        tally.reject("E18", row.line, what, fix="give each query an id of its own", raw=raw, column="query_id")
+    else:
+        what = f"the query of line {known.line} again, with other values"
+        tally.reject("E16", row.line, what, fix="keep one of the two", raw=raw)
+
+
+def _parse(
+    content: Content, tally: Tally, mapping: Mapping[str, str] | None, delimiter: str | None
+) -> Iterator[QueryRow]:
+    kept: dict[str, QueryRow] = {}
+    numbered = False
+    for cells in read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter):
+        try:
+            row = _row(cells)
+        except RowFault as fault:
+            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
+            continue
+        numbered = "query_id" not in cells.of
+        keep_query(row, kept, tally, cells.raw, "repaired" if cells.repaired else "accepted")
+    ids = numbered_ids(kept) if numbered else {}
+    for row in kept.values():
+        yield replace(row, query_id=ids[row.query]) if numbered else row
+
+
+def _row(cells: Cells) -> QueryRow:
+    of = cells.of
+    text = of["query"]
+    fault = query_fault(text) or (query_id_fault(of["query_id"]) if "query_id" in of else None)
+    if fault:
+        raise RowFault(*fault)
+    tier = of.get("tier", "").strip()
+    if tier not in TIERS:
+        raise RowFault("E23", f"the tier {tier!r} is not known", "expected head, torso or tail, or an empty cell")
+    return QueryRow(
+        of.get("query_id", ""),
+        text,
+        of.get("narrative", ""),
+        of.get("group", ""),
+        tier,
+        count(of.get("frequency", ""), "frequency"),
+        count(of.get("clients", ""), "clients"),
+        share(of.get("probability", ""), "probability", most=1.0),
+        share(of.get("weight", ""), "weight"),
+        cells.line,
+    )
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Queries, CSV",
+    kind="queries",
+    extensions=(".csv", ".tsv"),
+    description="One query a record, with its need, group, tier, traffic and place in the sample.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "columns": "which column of the file is which, such as frequency=searches",
+        "delimiter": "comma, semicolon or TAB; by default what the header shows",
+        "encoding": "latin-1 for old files",
+    },
+)

@@ -1,0 +1,138 @@
+"""How does a query log stand in a CSV file: one search a record, or one query a record with its count?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import BinaryIO, Literal
+
+from judgments.core.cells import csv_row, escape
+from judgments.core.errors import NotValid
+from judgments.core.report import Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.delimited import Columns, read_table
+from judgments.formats.log_books import LogBooks
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.rows import LogRow
+from judgments.formats.writing import Written
+
+NAME = "query-log-csv"
+EXAMPLE = (
+    "query,timestamp,client_id,clicks\n"
+    "rain jacket,2026-03-02T09:14:07Z,c17,doc-abc\n"
+    "running shoes,2026-03-02T09:15:40Z,c04,\n"
+)
+COLUMNS = Columns(
+    {
+        "query": ("user_query", "query_text", "search_term"),
+        "count": (),
+        "timestamp": ("time", "date"),
+        "client_id": ("session_id",),
+        "clicks": (),
+    },
+    ("query",),
+    numeric=frozenset({"count", "timestamp"}),
+)
+Repeated = Literal["sum", "max", "first"]
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    repeated: Repeated | None = None,
+    encoding: str = "utf-8",
+) -> Read[LogRow]:
+    """Read a query log and account for every record.
+
+    With a column ``count`` the log is counted; without one each record is one search.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    columns : dict of str to str, optional
+        Which column of the file is which: ``{"count": "count_generated"}``.
+    delimiter : str, optional
+        By default what the header shows: ``,``, ``;`` or TAB.
+    repeated : {"sum", "max", "first"}, optional
+        What a counted log means that holds a query twice; by default nobody guesses (E16).
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when it has no header with a column ``query``.
+    """
+    content, tally = open_as(source, path, NAME, "query,timestamp,client_id", encoding=encoding)
+    parse = partial(parse_log, columns=columns, delimiter=delimiter, repeated=repeated)
+    return collect(content, tally, parse, empty="searches")
+
+
+def parse_log(
+    content: Content,
+    tally: Tally,
+    *,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    repeated: Repeated | None = None,
+) -> Iterator[LogRow]:
+    """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
+    books = LogBooks(tally, repeated)
+    for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
+        of = cells.of
+        yield from books.take(
+            of["query"],
+            of.get("count"),
+            of.get("timestamp", ""),
+            of.get("client_id", ""),
+            of.get("clicks", ""),
+            line=cells.line,
+            raw=cells.raw,
+            bin="repaired" if cells.repaired else "accepted",
+        )
+    yield from books.counted()
+
+
+def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
+    """Write a log in the order given: counted when no row has a time, a client or a click.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    listed = list(rows)
+    raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
+    stream.write(b"query,timestamp,client_id,clicks\n" if raw else b"query,count\n")
+    for row in listed:
+        cells = [row.timestamp, escape(row.client_id), escape(row.clicks)] if raw else [str(row.count)]
+        try:
+            stream.write(csv_row([escape(row.query), *cells]).encode())
+        except UnicodeEncodeError as error:
+            raise NotValid(f"the query {row.query!r} cannot be written as UTF-8: {error}") from error
+    return Written(len(listed))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Query log, CSV",
+    kind="query-log",
+    extensions=(".csv", ".tsv"),
+    description="One search a record (query, timestamp, client_id, clicks), or one query with its count.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "columns": "which column of the file is which, such as count=count_generated",
+        "delimiter": "comma, semicolon or TAB; by default what the header shows",
+        "repeated": "sum, max or first: what a counted log means that holds a query twice",
+        "encoding": "latin-1 for old files",
+    },
+)

@@ -1,0 +1,113 @@
+"""How does a query log stand in a JSONL file: one search a line, or one query a line with its count?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, BinaryIO
+
+from judgments.core.report import Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.grades import RowFault
+from judgments.formats.json_lines import dump, objects
+from judgments.formats.log_books import LogBooks
+from judgments.formats.query_log_csv import COLUMNS, Repeated
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.rows import LogRow
+from judgments.formats.writing import Written
+
+NAME = "query-log-jsonl"
+EXAMPLE = '{"query": "running shoes", "count": 1204}\n{"query": "rain jacket", "count": 310}\n'
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    columns: Mapping[str, str] | None = None,
+    repeated: Repeated | None = None,
+    encoding: str = "utf-8",
+) -> Read[LogRow]:
+    """Read a query log and account for every line.
+
+    Parameters
+    ----------
+    source, path, repeated, encoding
+        As for ``query-log-csv``.
+    columns : dict of str to str, optional
+        Which key of the file is which: ``{"count": "searches"}``.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    content, tally = open_as(source, path, NAME, '{"query": "running shoes", "count": 1204}', encoding=encoding)
+    return collect(content, tally, partial(parse_log, columns=columns, repeated=repeated), empty="searches")
+
+
+def parse_log(
+    content: Content,
+    tally: Tally,
+    *,
+    columns: Mapping[str, str] | None = None,
+    repeated: Repeated | None = None,
+) -> Iterator[LogRow]:
+    """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
+    books = LogBooks(tally, repeated)
+    for element in objects(content, tally):
+        try:
+            found = {column: _value(element.of, column, columns or {}) for column in COLUMNS.known}
+        except RowFault as fault:
+            tally.reject(fault.code, element.line, str(fault), fix=tally.expected, raw=element.raw)
+            continue
+        query, count = found.pop("query"), found.pop("count")
+        if query is None:
+            fix = "say which key is the query (columns: query=NAME)"
+            tally.reject("E23", element.line, "no query", fix=fix, raw=element.raw)
+            continue
+        texts = {column: text or "" for column, text in found.items()}
+        yield from books.take(query, count, **texts, line=element.line, raw=element.raw)
+    yield from books.counted()
+
+
+def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
+    """Write a log in the order given: counted when no row has a time, a client or a click.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    listed = list(rows)
+    raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
+    for row in listed:
+        rest = {"timestamp": row.timestamp, "client_id": row.client_id, "clicks": row.clicks}
+        stream.write(dump({"query": row.query, **(rest if raw else {"count": row.count})}))
+    return Written(len(listed))
+
+
+def _value(of: Mapping[str, Any], column: str, columns: Mapping[str, str]) -> str | None:
+    names = (columns[column],) if column in columns else (column, *COLUMNS.known[column])
+    value = next((of[name] for name in names if of.get(name) is not None), None)
+    if isinstance(value, bool | dict | list) and column != "clicks":
+        raise RowFault("E23", f"{column} is {type(value).__name__}")
+    return None if value is None else str(value)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Query log, JSONL",
+    kind="query-log",
+    extensions=(".jsonl", ".ndjson"),
+    description="One search a line, or one query a line with its count.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "columns": "which key of the file is which, such as count=searches",
+        "repeated": "sum, max or first: what a counted log means that holds a query twice",
+        "encoding": "latin-1 for old files",
+    },
+)

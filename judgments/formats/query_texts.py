@@ -1,0 +1,48 @@
+"""Can this be a query, and which id does a query without one get?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from judgments.core.ids import id_fault
+from judgments.formats.grades import Fault
+
+MAX_QUERY = 2048
+
+
+def query_fault(text: str) -> Fault | None:
+    """Return what is wrong with the text of a query, or None.
+
+    Examples
+    --------
+    >>> query_fault("rain jacket") is None, query_fault("  ").code, query_fault("x" * 3000).code
+    (True, 'E11', 'E21')
+    """
+    if not text.strip():
+        return Fault("E11", "the query is empty", "give every row the text that was typed")
+    if len(text) > MAX_QUERY:
+        return Fault("E21", f"the query is {len(text)} characters long, more than {MAX_QUERY}", "shorten it")
+    if "\0" in text:
+        return Fault("E19", "the query has a NUL character in it", "take it out")
+    return None
+
+
+def query_id_fault(text: str) -> Fault | None:
+    """Return what is wrong with a query's id, or None."""
+    fault = id_fault(text)
+    return Fault(fault[0], f"the query id {fault[1]}", "mend the id") if fault else None
+
+
+def numbered_ids(texts: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return an id for each distinct text, counted in the order of the file.
+
+    Examples
+    --------
+    >>> numbered_ids(["boots", "tent", "boots"], taken=["q001"])
+    {'boots': 'q002', 'tent': 'q003'}
+    """
+    distinct = list(dict.fromkeys(texts))
+    used = set(taken)
+    width = max(3, len(str(len(distinct) + len(used))))
+    numbers = (f"q{number:0{width}d}" for number in range(1, len(distinct) + len(used) + 1))
+    return dict(zip(distinct, (name for name in numbers if name not in used), strict=False))

@@ -1,0 +1,290 @@
+"""How do the grades of several raters stand in a CSV file, one row for each?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
+
+from judgments.core.cells import csv_row, escape
+from judgments.core.errors import NotValid
+from judgments.core.ids import id_fault
+from judgments.core.report import Report, Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.delimited import Cells, Columns, read_table
+from judgments.formats.grades import Keyed, Pick, RowFault, scale_grade
+from judgments.formats.numbers import count
+from judgments.formats.query_texts import query_fault, query_id_fault
+from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.rows import RatingRow
+from judgments.formats.writing import Written
+
+if TYPE_CHECKING:
+    from judgments.core.ratings import Ratings
+
+NAME = "ratings-csv"
+HEADER = [
+    "query_id",
+    "query",
+    "doc_id",
+    "grade",
+    "state",
+    "rater_id",
+    "source",
+    "guideline",
+    "rated_at",
+    "ms_active",
+    "note",
+]
+EXAMPLE = (
+    ",".join(HEADER) + "\n"
+    "q001,running shoes,doc-abc,3,graded,r01,human,2,2026-03-02T09:14:07Z,6120,\n"
+    'q001,running shoes,doc-xyz,,unrateable,r02,human,2,2026-03-02T09:14:31Z,9800,"page is empty, no title"\n'
+)
+STATES = ("graded", "unrateable", "later", "unrated")
+ONE_RATER = "imported"
+COLUMNS = Columns(
+    {
+        "query_id": ("qid",),
+        "query": ("query_text",),
+        "doc_id": ("docid",),
+        "grade": ("rating",),
+        "state": (),
+        "rater_id": ("rater", "judge"),
+        "source": (),
+        "guideline": (),
+        "rated_at": (),
+        "ms_active": (),
+        "note": ("notes", "explanation"),
+    },
+    ("doc_id", "grade"),
+    numeric=frozenset({"grade", "ms_active", "rated_at"}),
+)
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    conflicts: Pick | None = None,
+    escaped: bool = True,
+    encoding: str = "utf-8",
+) -> Read[RatingRow]:
+    """Read ratings and account for every record; ``query_id,doc_id,rater,grade`` is enough.
+
+    Without a column for the rater all rows go to one rater, ``imported``. Without ``query_id`` the queries are called
+    ``q001``, ``q002``, ... in the order of the file.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    grades : tuple of int, optional
+        The scale; without it any whole number is a grade.
+    columns : dict of str to str, optional
+        Which column of the file is which: ``{"rater_id": "agent"}``.
+    delimiter : str, optional
+        By default what the header shows: ``,``, ``;`` or TAB.
+    conflicts : {"first", "last", "min", "max"}, optional
+        Which grade counts when a rater gave a pair two; by default none does (E16).
+    escaped : bool
+        Whether an apostrophe before a formula is taken away (W37).
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when a column is missing.
+    """
+    content, tally = open_as(source, path, NAME, "query_id,doc_id,rater,grade", encoding=encoding)
+    parse = partial(_parse, grades=grades, conflicts=conflicts, mapping=columns, delimiter=delimiter, unescaped=escaped)
+    return collect(content, tally, parse)
+
+
+def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
+    """Return the grades of a file as a table, strictly: an odd row ends it; rows without a grade are left out.
+
+    Raises
+    ------
+    UnreadableInput
+        With file and line.
+    """
+    return load_ratings_report(source, path, grades)[0]
+
+
+def load_ratings_report(
+    source: Source, path: str = "-", grades: tuple[int, ...] | None = None
+) -> tuple[Ratings, Report]:
+    """Return the grades of a file as `load_ratings` does, and the report with its hash and warnings."""
+    from judgments.core.ratings import Ratings
+
+    rows, report = (found := read(source, path=path, grades=grades)).rows, found.report
+    report.raise_if_errors()
+    graded = [(row.query_id, row.doc_id, row.rater, row.grade) for row in rows if row.grade is not None]
+    return Ratings.from_rows(graded), report
+
+
+def write(rows: Iterable[RatingRow], stream: BinaryIO, *, omit_unrated: bool = True, mark: bool = False) -> Written:
+    """Write ratings by query, document and rater.
+
+    Parameters
+    ----------
+    rows : iterable of RatingRow
+        The current ratings, in any order.
+    stream : binary stream
+        Where to.
+    omit_unrated : bool
+        Leave out pairs that nobody answered.
+    mark : bool
+        Begin with a byte order mark, for spreadsheets.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    kept = (row for row in rows if not (omit_unrated and row.state == "unrated"))
+    ordered = sorted(kept, key=lambda row: (row.query_id, row.doc_id, row.rater))
+    stream.write((b"\xef\xbb\xbf" if mark else b"") + csv_row(HEADER).encode())
+    for row in ordered:
+        try:
+            stream.write(csv_row(_row_cells(row)).encode())
+        except UnicodeEncodeError as error:
+            raise NotValid(f"the rating of {row.doc_id!r} cannot be written as UTF-8: {error}") from error
+    return Written(len(ordered))
+
+
+def _row_cells(row: RatingRow) -> list[str]:
+    state = "" if row.state == "unrated" else row.state
+    return [
+        escape(row.query_id),
+        escape(row.query),
+        escape(row.doc_id),
+        "" if row.grade is None else str(row.grade),
+        state,
+        escape(row.rater),
+        row.source,
+        escape(row.guideline),
+        row.rated_at,
+        "" if row.ms_active is None else str(row.ms_active),
+        escape(row.note),
+    ]
+
+
+@dataclass(slots=True)
+class _Ids:
+    """The ids that queries get in a file that has only their texts."""
+
+    given: dict[str, str] = field(default_factory=dict)
+
+    def of(self, text: str) -> str:
+        return self.given.setdefault(text, f"q{len(self.given) + 1:03d}")
+
+
+def _parse(
+    content: Content,
+    tally: Tally,
+    grades: tuple[int, ...] | None,
+    conflicts: Pick | None,
+    mapping: Mapping[str, str] | None,
+    delimiter: str | None,
+    unescaped: bool,
+) -> Iterator[RatingRow]:
+    kept: Keyed[RatingRow] = Keyed(tally, conflicts)
+    ids = _Ids()
+    table = read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter, unescaped=unescaped)
+    for cells in table:
+        if "query_id" not in cells.of and "query" not in cells.of:
+            expected = "expected a column query_id or query; say which one it is (columns: query_id=NAME)"
+            tally.refuse("the header has neither query_id nor query", line=1, expected=expected, code="F04")
+        try:
+            row, repaired = _rating(cells, ids, tally, grades)
+        except RowFault as fault:
+            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
+            continue
+        value = row.grade if row.state == "graded" else row.state
+        bin = "repaired" if repaired or cells.repaired else "accepted"
+        kept.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
+    for row in kept.rows():
+        if row.grade is not None:
+            tally.grade(row.grade)
+        yield row
+
+
+def _rating(cells: Cells, ids: _Ids, tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:
+    of, query = cells.of, cells.of.get("query", "")
+    if fault := query_fault(query) if "query_id" not in of else query_id_fault(of["query_id"]):
+        raise RowFault(*fault)
+    for name in ("doc_id", "rater_id"):
+        if wrong := id_fault(of.get(name, ONE_RATER)):
+            raise RowFault(wrong[0], f"the {name} {wrong[1]}", "mend the id")
+    if "rater_id" not in of:
+        tally.once("W48", cells.line, "no column for the rater", done=f"all rows go to {ONE_RATER!r}")
+    note_unusual(tally, cells.line, of.get("query_id", ""), of["doc_id"])
+    state, grade, repaired = _answer(of["grade"].strip(), of.get("state"), cells.line, tally, grades)
+    row = RatingRow(
+        of["query_id"] if "query_id" in of else ids.of(query),
+        of["doc_id"],
+        of.get("rater_id", ONE_RATER),
+        grade,
+        state,
+        query,
+        of.get("source", "") or "human",
+        of.get("guideline", ""),
+        of.get("rated_at", ""),
+        count(of.get("ms_active", ""), "ms_active"),
+        of.get("note", ""),
+        cells.line,
+    )
+    return row, repaired
+
+
+def _answer(
+    text: str, stated: str | None, line: int, tally: Tally, grades: tuple[int, ...] | None
+) -> tuple[str, int | None, bool]:
+    """Return state, grade, and whether the grade was repaired."""
+    state = (stated or "").strip() or ("graded" if text else "unrated")
+    state = "unrateable" if state == "cannot_judge" else state
+    if state not in STATES:
+        raise RowFault("E23", f"the state {state!r} is not known", f"expected one of {', '.join(STATES)}")
+    if (state == "graded") != bool(text):
+        what = (
+            f"the state is {state!r} and the grade {text!r}" if text else "the state is 'graded' and there is no grade"
+        )
+        raise RowFault("E23", what, "a grade goes with the state graded, and only with that")
+    if not text:
+        return state, None, False
+    grade = scale_grade(text, grades)
+    if not isinstance(grade[0], int):
+        raise RowFault(*grade)
+    if grade[1]:
+        tally.once("W32", line, f"the grade is written as {text}", done=f"read as {grade[0]}")
+    return state, grade[0], bool(grade[1])
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Ratings, CSV",
+    kind="ratings",
+    extensions=(".csv", ".tsv"),
+    description="One answer of one rater a row: the lossless file, and the way in from a spreadsheet.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any whole number is a grade",
+        "columns": "which column of the file is which, such as rater_id=agent",
+        "delimiter": "comma, semicolon or TAB; by default what the header shows",
+        "conflicts": "first, last, min or max: which of a rater's two grades for one pair counts",
+        "escaped": "false: keep apostrophes before formulas",
+        "encoding": "latin-1 for old files",
+    },
+)
