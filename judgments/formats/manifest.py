@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -66,15 +66,31 @@ class Verification:
         return not (self.missing or self.extra or self.different)
 
 
-def describe(path: str, format: str, data: bytes, rows: int) -> BundleFile:
-    """Return the entry of a file with these bytes.
+def file_entry(path: str, format: str, rows: int, content: bytes) -> dict[str, Any]:
+    """Return what a manifest says about one file.
 
     Examples
     --------
-    >>> describe("qrels.txt", "trec-qrels", b"q1 0 d1 3\\n", 1).bytes
+    >>> file_entry("qrels.txt", "trec-qrels", 1, b"q1 0 d1 3\\n")["bytes"]
     10
     """
-    return BundleFile(path, format, hashlib.sha256(data).hexdigest(), len(data), rows)
+    digest = hashlib.sha256(content).hexdigest()
+    return {"bytes": len(content), "format": format, "path": path, "rows": rows, "sha256": digest}
+
+
+def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a manifest: keys sorted, two spaces, UTF-8, one line end at the end.
+
+    Raises
+    ------
+    NotValid
+        When a value cannot be written (half a surrogate pair, NaN).
+    """
+    try:
+        text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+        return f"{text}\n".encode()
+    except ValueError as error:
+        raise NotValid(f"the manifest cannot be written: {error}") from error
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[BundleFile]:
@@ -118,16 +134,7 @@ def write(rows: Iterable[BundleFile], stream: BinaryIO, *, about: Mapping[str, A
     for row in files:
         if not _is_inside(row.path):
             raise NotValid(f"the path {row.path!r} is not inside the bundle")
-    listed = [
-        {"bytes": row.bytes, "format": row.format, "path": row.path, "rows": row.rows, "sha256": row.sha256}
-        for row in files
-    ]
-    content = {**(about or {}), "assay_manifest": VERSION, "files": listed}
-    try:
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
-        stream.write(f"{text}\n".encode())
-    except ValueError as error:
-        raise NotValid(f"the manifest cannot be written: {error}") from error
+    stream.write(manifest_bytes({**(about or {}), "assay_manifest": VERSION, "files": [asdict(row) for row in files]}))
     return Written(len(files))
 
 
@@ -150,7 +157,7 @@ def verify(bundle: Path) -> Verification:
     different = [
         path
         for path, row in listed.items()
-        if path in found and describe(path, row.format, found[path](), row.rows) != row
+        if path in found and file_entry(path, row.format, row.rows, found[path]()) != asdict(row)
     ]
     return Verification(
         len(listed),
