@@ -1,0 +1,149 @@
+"""Which subcommand does ``assay`` run, and how does it end?
+
+A subcommand is a module with ``NAME``, ``HELP``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args) -> int``, and
+one line in `COMMANDS`. Only the one that is asked for is imported. Exit status: 0 done, 1 a gate or a validation
+failed, 2 bad usage or input that cannot be read, with one line on standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn, Protocol, cast
+
+from judgments.core.errors import AssayError
+
+COMMANDS = {
+    "evaluate": "assay.cli.evaluate",
+    "agreement": "assay.cli.agreement",
+    "aggregate": "assay.cli.aggregate",
+    "pool": "assay.cli.pool",
+    "sample": "assay.cli.sample",
+    "convert": "assay.cli.convert",
+    "validate": "assay.cli.validate",
+    "verify": "assay.cli.verify",
+    "formats": "assay.cli.formats",
+}
+DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
+
+
+class Command(Protocol):
+    """What a module of a subcommand holds."""
+
+    NAME: str
+    HELP: str
+    EXAMPLE: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it and return the exit status."""
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser that tells a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with status 2."""
+        self.exit(REFUSED, f"{self.prog}: {one_line(message)} (see {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The words after ``assay``; those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    _speak_utf8()
+    if not words or words[0] in ("-h", "--help"):
+        _tell(_overview())
+        return DONE if words else REFUSED
+    if words[0] == "--version":
+        from importlib.metadata import version
+
+        _tell(f"assay {version('assay')}\n")
+        return DONE
+    return _run(words[0], words[1:])
+
+
+def load(name: str) -> Command:
+    """Import the module of a subcommand."""
+    return cast(Command, import_module(COMMANDS[name]))
+
+
+def build_parser(name: str) -> OneLineParser:
+    """Build the parser of one subcommand, with its example at the end of the help."""
+    command = load(name)
+    parser = OneLineParser(
+        prog=f"assay {name}",
+        description=command.HELP,
+        epilog=f"example:\n  {command.EXAMPLE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_arguments(parser)
+    return parser
+
+
+def one_line(text: object) -> str:
+    """Fold a message into one line."""
+    return " ".join(str(text).split())
+
+
+def _run(name: str, words: list[str]) -> int:
+    if name not in COMMANDS:
+        import difflib
+
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(COMMANDS)}"
+        return _refuse("assay", f"there is no command {name!r}{hint} (see assay --help)")
+    try:
+        status = load(name).run(build_parser(name).parse_args(words))
+        sys.stdout.flush()
+        return status
+    except AssayError as error:
+        return _refuse(f"assay {name}", error)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; what is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except OSError as error:
+        return _refuse(f"assay {name}", f"{error.filename or 'file'}: {error.strerror or error}; check the path")
+    except KeyboardInterrupt:
+        _refuse(f"assay {name}", "interrupted")
+        return INTERRUPTED
+
+
+def _refuse(who: str, message: object) -> int:
+    sys.stderr.write(f"{who}: {one_line(message)}\n")
+    return REFUSED
+
+
+def _overview() -> str:
+    lines = [f"  {name:<11}{load(name).HELP}" for name in COMMANDS]
+    head = "usage: assay COMMAND ...\n\nFrom a query log to human relevance judgments to metrics, on files.\n"
+    return "\n".join([head, "commands:", *lines, "", "assay COMMAND --help explains each one.", ""])
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _speak_utf8() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,73 @@
+"""Which rows of a ratings file are grades of human raters?"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.files import tell_warnings
+
+if TYPE_CHECKING:
+    from judgments.core.ratings import Ratings
+    from judgments.core.report import Report
+    from judgments.formats.rows import RatingRow
+
+# A machine's grade, a known answer and an adjudicator's verdict say nothing about how far raters agree.
+HUMAN = frozenset({"human", "import", ""})
+
+
+@dataclass(frozen=True)
+class RatingFile:
+    """A ratings file, sorted by what its rows are.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The grades of human raters.
+    adjudicated : dict of (str, str) to int
+        The verdicts of adjudicators, by (query_id, doc_id).
+    report : Report
+        What the reader found.
+    """
+
+    ratings: Ratings
+    adjudicated: dict[tuple[str, str], int]
+    report: Report
+
+
+def read_ratings(path: str, values: Sequence[int]) -> RatingFile:
+    """Read a ratings CSV strictly and tell on standard error what is not counted.
+
+    Raises
+    ------
+    UnreadableInput
+        With file and line, for the first row that cannot be used.
+    """
+    from judgments.core.ratings import Ratings
+    from judgments.formats import FORMATS
+
+    read = FORMATS["ratings-csv"].read(Path(path), path=path, grades=tuple(values))
+    read.report.raise_if_errors()
+    tell_warnings([read.report])
+    rows: list[RatingRow] = read.rows
+    graded = [(row, row.grade) for row in rows if row.grade is not None]
+    _tell_left_out(path, rows)
+    return RatingFile(
+        ratings=Ratings.from_rows(
+            (row.query_id, row.doc_id, row.rater, grade) for row, grade in graded if row.source in HUMAN
+        ),
+        adjudicated={(row.query_id, row.doc_id): grade for row, grade in graded if row.source == "adjudicated"},
+        report=read.report,
+    )
+
+
+def _tell_left_out(path: str, rows: list[RatingRow]) -> None:
+    states = Counter(row.state for row in rows if row.grade is None)
+    sources = Counter(row.source for row in rows if row.grade is not None and row.source not in HUMAN)
+    told = [f"{number} {what}" for what, number in (*sorted(states.items()), *sorted(sources.items()))]
+    if told:
+        sys.stderr.write(f"note: {path}: not counted as grades of raters: {', '.join(told)}\n")

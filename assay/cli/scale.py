@@ -1,0 +1,36 @@
+"""Which grades does a scale have?"""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from judgments.core.errors import NotValid
+
+DEFAULT = "0:3"
+LARGEST = 1000
+
+
+def add_scale(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--scale``."""
+    parser.add_argument("--scale", metavar="MIN:MAX", default=DEFAULT, help=f"the grades, default {DEFAULT}")
+
+
+def scale_values(text: str) -> tuple[int, ...]:
+    """Read ``MIN:MAX``, two whole numbers.
+
+    Raises
+    ------
+    NotValid
+        When it is anything else.
+
+    Examples
+    --------
+    >>> scale_values("0:3")
+    (0, 1, 2, 3)
+    """
+    ends = re.fullmatch(r"(-?\d{1,6}):(-?\d{1,6})", text.strip())
+    values = range(int(ends[1]), int(ends[2]) + 1) if ends else range(0)
+    if not 2 <= len(values) <= LARGEST:
+        raise NotValid(f"--scale is MIN:MAX with whole numbers, MIN below MAX, such as {DEFAULT}, not {text!r}")
+    return tuple(values)

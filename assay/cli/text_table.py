@@ -1,0 +1,51 @@
+"""How does a table stand in plain text: names to the left, numbers to the right?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Align the cells of a table.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Names of the columns.
+    rows : sequence of sequence of str
+        The cells, as text.
+    left : int
+        How many columns stand to the left; the others stand to the right.
+
+    Returns
+    -------
+    str
+        Lines without blanks at their ends, each with its line end.
+
+    Examples
+    --------
+    >>> print(text_table(["run", "AP"], [["bm25", "0.5000"]]), end="")
+    run       AP
+    bm25  0.5000
+    """
+    table = [list(header), *map(list, rows)]
+    widths = [max(len(row[at]) for row in table) for at in range(len(header))]
+    return "".join(
+        "  ".join(
+            cell.ljust(width) if at < left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for row in table
+    )
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Write a number with a fixed count of decimals, ``-`` where it is undefined.
+
+    Examples
+    --------
+    >>> number(0.5), number(None)
+    ('0.5000', '-')
+    """
+    return "-" if value is None else f"{value:.{digits}f}"
