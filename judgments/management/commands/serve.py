@@ -1,0 +1,84 @@
+"""How is everything started at once: the web server, the worker, and what looks after lost jobs?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import close_old_connections
+
+from judgments import jobs
+
+REAP_EVERY = 30.0
+
+
+class Command(BaseCommand):
+    help = "Migrate, then start the web server and a worker; stop both with Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1 by default; 0.0.0.0 answers the network")
+        parser.add_argument("--threads", type=int, default=8, help="of the web server")
+        parser.add_argument("--demo", action="store_true", help="load the demo collection first (needs DEBUG=1)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        if options["demo"]:
+            call_command("load_demo")
+        children = [self.web(options), self.worker()]
+        signal.signal(signal.SIGTERM, _stop)
+        where = f"http://{options['host']}:{options['port']}/"
+        self.stdout.write(self.style.SUCCESS(f"Assay answers at {where} (Ctrl-C stops it)"))
+        self.stdout.flush()
+        try:
+            self.watch(children)
+        except KeyboardInterrupt:
+            self.stdout.write("Stopping.")
+        finally:
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.wait(timeout=20)
+
+    def web(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
+        """gunicorn with threads; one process on SQLite, which has one writer anyway, else one a core."""
+        sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+        workers = 1 if sqlite else (os.cpu_count() or 1)
+        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--worker-class", "gthread"]
+        command += ["--workers", str(workers), "--threads", str(options["threads"]), "--timeout", "300"]
+        command += ["--bind", f"{options['host']}:{options['port']}", "--log-level", "warning", "--access-logfile", ""]
+        return subprocess.Popen(command)
+
+    def worker(self) -> subprocess.Popen[bytes]:
+        """The worker of whichever queue is set."""
+        work = ["rqworker", "default"] if settings.REDIS_URL else ["db_worker", "--interval", "0.5"]
+        return subprocess.Popen([sys.executable, "manage.py", *work, "--verbosity", "0"])
+
+    def watch(self, children: list[subprocess.Popen[bytes]]) -> None:
+        """Stay until a child ends; meanwhile queue the jobs of dead workers again."""
+        web, worker = children
+        reaped = 0.0
+        while True:
+            if web.poll() is not None:
+                raise CommandError(f"The web server ended with status {web.returncode}; is the port taken?")
+            if worker.poll() is not None:
+                self.stderr.write(f"The worker ended with status {worker.returncode}; starting another one.")
+                children[1] = worker = self.worker()
+            if time.monotonic() - reaped > REAP_EVERY:
+                close_old_connections()
+                jobs.reap()
+                reaped = time.monotonic()
+            time.sleep(0.5)
+
+
+def _stop(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
