@@ -1,0 +1,106 @@
+"""What do three search systems find in the shop?
+
+All three are real and computed on the spot. ``bm25`` stems words and reads title, text and category; ``tfidf`` takes
+words as they are typed and reads title and text; ``chargram`` sees only runs of letters in title and category. So each
+has its own way to be wrong: a plural, a compound, a misspelling, a word that is only in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judgments.core.run import Run
+
+DEPTH = 50
+# Digits that SQLite's BM25 has in common everywhere.
+DIGITS = 6
+
+Documents = Sequence[Mapping[str, Any]]
+Scores = dict[str, dict[str, float]]
+
+
+def runs(queries: Mapping[str, str], documents: Documents) -> list[Run]:
+    """Ask all three systems.
+
+    Parameters
+    ----------
+    queries : mapping of str to str
+        Query id to text.
+    documents : sequence of mapping
+        As `demo.catalogue.documents` gives them.
+
+    Returns
+    -------
+    list of Run
+        ``bm25``, ``tfidf`` and ``chargram``; at most 50 documents a query, none that shares nothing with it.
+    """
+    from judgments.core.run import Run
+
+    return [Run.from_dict(engine(queries, documents), name) for name, engine in ENGINES.items()]
+
+
+def bm25(queries: Mapping[str, str], documents: Documents) -> Scores:
+    """Full text search of SQLite: Porter stems, any word may match, a word in the title counts three times."""
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute("CREATE VIRTUAL TABLE shop USING fts5(doc_id UNINDEXED, title, text, category, tokenize='porter')")
+        rows = [(d["doc_id"], d["title"], d["text"], d["fields"].get("category", "")) for d in documents]
+        base.executemany("INSERT INTO shop VALUES (?, ?, ?, ?)", rows)
+        return {query_id: _matches(base, text) for query_id, text in queries.items()}
+
+
+def _matches(base: sqlite3.Connection, text: str) -> dict[str, float]:
+    words = _words(text)
+    if not words:
+        return {}
+    # SQLite's bm25() is negative, the better the lower.
+    found = base.execute(
+        "SELECT doc_id, -bm25(shop, 0, 3, 1, 1) AS score FROM shop WHERE shop MATCH ?"
+        " ORDER BY score DESC, doc_id LIMIT ?",
+        (" OR ".join(f'"{word}"' for word in words), DEPTH),
+    )
+    return {doc_id: round(score, DIGITS) for doc_id, score in found}
+
+
+def tfidf(queries: Mapping[str, str], documents: Documents) -> Scores:
+    """Cosine of TF-IDF vectors over the words of title and text, as they are."""
+    texts = [f"{document['title']} {document['text']}" for document in documents]
+    return _cosine(queries, documents, texts, analyzer=_words, sublinear_tf=True)
+
+
+def chargram(queries: Mapping[str, str], documents: Documents) -> Scores:
+    """Cosine of TF-IDF vectors over three to five letters in a row, in title and category."""
+    texts = [f"{document['title']} {document['fields'].get('category', '')}" for document in documents]
+    return _cosine(queries, documents, texts, analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _cosine(queries: Mapping[str, str], documents: Documents, texts: Iterable[str], **options: Any) -> Scores:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(**options)
+    index = vectorizer.fit_transform(texts)
+    asked = vectorizer.transform(queries.values())
+    scores = (asked @ index.T).toarray()
+    doc_ids = [document["doc_id"] for document in documents]
+    return {query_id: _best(doc_ids, row.tolist()) for query_id, row in zip(queries, scores, strict=True)}
+
+
+def _best(doc_ids: Sequence[str], scores: Sequence[float]) -> dict[str, float]:
+    rounded = ((round(score, DIGITS), doc_id) for score, doc_id in zip(scores, doc_ids, strict=True))
+    found = sorted((pair for pair in rounded if pair[0] > 0), key=lambda pair: (-pair[0], pair[1]))
+    return {doc_id: score for score, doc_id in found[:DEPTH]}
+
+
+ENGINES: dict[str, Callable[[Mapping[str, str], Documents], Scores]] = {
+    "bm25": bm25,
+    "tfidf": tfidf,
+    "chargram": chargram,
+}

@@ -1,0 +1,152 @@
+"""What does each of the three demo raters answer for a pair?
+
+Behind every answer stands a relevance that follows from what was asked and what the product is. The raters see it
+through their own temper: ``rater1`` goes by the book, ``rater2`` is strict, ``rater3`` lenient, and all of them slip.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, log
+from random import Random
+from typing import Any
+
+from demo.asks import Ask, by_text, normalize
+from demo.shelf import Shelf
+from demo.shelves import SHELVES
+
+TOP = 3
+# What is unclear about a pair for everybody, in grades.
+UNCLEAR = 0.25
+SHELF_OF_CATEGORY = {shelf.category: shelf for shelf in SHELVES.values()}
+
+
+@dataclass(frozen=True)
+class Temper:
+    """How one rater grades.
+
+    Parameters
+    ----------
+    leaning : float
+        Added to the relevance before it becomes a grade: below 0 is strict.
+    unsteady : float
+        Standard deviation of what the day adds, in grades.
+    slips : float
+        How often a key is hit that was not meant.
+    gives_up : float
+        How often a product without description is called unrateable.
+    seconds : float
+        The usual time for a pair.
+    """
+
+    leaning: float
+    unsteady: float
+    slips: float
+    gives_up: float
+    seconds: float
+
+
+TEMPERS = {
+    1: Temper(leaning=0.0, unsteady=0.48, slips=0.02, gives_up=0.35, seconds=11.0),
+    2: Temper(leaning=-0.22, unsteady=0.52, slips=0.03, gives_up=0.55, seconds=15.5),
+    3: Temper(leaning=0.18, unsteady=0.58, slips=0.045, gives_up=0.15, seconds=7.5),
+}
+
+
+def grade(rater: int, query_text: str, document: Mapping[str, Any], seed: int) -> tuple[str, int | None, float]:
+    """One rater's answer for one pair.
+
+    Parameters
+    ----------
+    rater : int
+        1, 2 or 3.
+    query_text : str
+        The query as it was typed.
+    document : mapping
+        As `demo.catalogue.documents` gives it.
+    seed : int
+        Another seed is another day.
+
+    Returns
+    -------
+    tuple of (str, int or None, float)
+        State (``graded`` or ``unrateable``), grade 0 to 3 or None, and the seconds that it took.
+
+    Raises
+    ------
+    KeyError
+        For a rater that there is not.
+    """
+    temper = TEMPERS[rater]
+    query = normalize(query_text)
+    pair = f"{seed}:{query}:{document['doc_id']}"
+    random = Random(f"{pair}:{rater}")
+    meant = relevance(query, document) + Random(pair).gauss(0, UNCLEAR)
+    felt = meant + temper.leaning + random.gauss(0, temper.unsteady)
+    seconds = _seconds(temper, felt, document, random)
+    if random.random() < (temper.gives_up if not document["text"] else 0.004):
+        return "unrateable", None, seconds
+    if random.random() < temper.slips:
+        return "graded", random.randint(0, TOP), seconds
+    return "graded", min(TOP, max(0, round(felt))), seconds
+
+
+def relevance(query: str, document: Mapping[str, Any]) -> float:
+    """How well a product answers a query, from 0 (not at all) to 3 (exactly).
+
+    Parameters
+    ----------
+    query : str
+        Normalized.
+    document : mapping
+        A product.
+
+    Notes
+    -----
+    A product of the right shelf starts at 3 and loses for everything asked that it has not, less for a near miss
+    (three persons instead of two) and never falls below 0.6; what stands on a neighboring shelf gets 0.8.
+    """
+    ask = by_text().get(query)
+    shelf = SHELF_OF_CATEGORY.get(document["fields"].get("category", ""))
+    if ask is None or shelf is None:
+        return _by_words(query, document)
+    if ask.shelf and ask.shelf != shelf.key:
+        return 0.8 if shelf.key in SHELVES[ask.shelf].near else -0.3
+    misses = [_miss(shelf, name, values, document["fields"].get(name, "")) for name, values in ask.wants.items()]
+    if not ask.shelf:
+        return -0.4 if any(misses) else 3.3
+    return max(0.6, 3.2 - _cost(ask, misses))
+
+
+def _cost(ask: Ask, misses: list[float]) -> float:
+    """One thing missed of one asked weighs more than one of two."""
+    return sum(misses) * (2.0 if len(ask.wants) == 1 else 1.3)
+
+
+def _miss(shelf: Shelf, name: str, wanted: tuple[str, ...], value: str) -> float:
+    if value in wanted:
+        return 0.0
+    if name == "who" and value == "unisex":
+        return 0.5
+    scale = shelf.scales.get(name, ())
+    if value in scale and any(abs(scale.index(value) - scale.index(want)) == 1 for want in wanted if want in scale):
+        return 0.5
+    return 1.0
+
+
+def _by_words(query: str, document: Mapping[str, Any]) -> float:
+    """For a query that the shop has never seen: the share of its words that title or text hold."""
+    asked = set(re.findall(r"\w+", query))
+    held = set(re.findall(r"\w+", f"{document['title']} {document['text']}".casefold()))
+    return TOP * len(asked & held) / len(asked) if asked else 0.0
+
+
+def _seconds(temper: Temper, felt: float, document: Mapping[str, Any], random: Random) -> float:
+    """Close calls take longer, and so do long descriptions; once in a while the telephone rings."""
+    doubt = 1 - 2 * abs(felt - round(felt)) if 0 < felt < TOP else 0.0
+    reading = len(document["text"]) / 220
+    pause = 4.0 if random.random() < 0.02 else 1.0
+    usual = log(temper.seconds * (0.6 + 0.3 * reading + 0.5 * (1 - doubt) * (0 < felt < TOP)))
+    return round(max(1.2, exp(random.gauss(usual, 0.45)) * pause), 1)
