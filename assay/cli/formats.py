@@ -1,0 +1,65 @@
+"""Which file formats are there, and what does one of them look like?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judgments.formats import Format
+
+NAME = "formats"
+HELP = "list the file formats, or explain one with an example"
+EXAMPLE = "assay formats trec-qrels"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("name", metavar="FORMAT", nargs="?", help="explain this one")
+    parser.add_argument("--kind", metavar="KIND", help="only those of one kind: qrels, run, documents, queries, ...")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="how to list; default table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List or explain."""
+    from judgments.formats import FORMATS
+
+    members = [FORMATS[args.name]] if args.name else list(FORMATS.values())
+    chosen = [member for member in members if args.kind in (None, member.kind)]
+    if args.format == "json":
+        text = json.dumps([_described(member) for member in chosen], ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = _explained(chosen[0]) if args.name and chosen else _listed(chosen)
+    sys.stdout.write(text)
+    return 0
+
+
+def _described(member: Format) -> dict[str, object]:
+    return {
+        "name": member.name,
+        "title": member.title,
+        "kind": member.kind,
+        "extensions": list(member.extensions),
+        "description": member.description,
+        "reads": True,
+        "writes": member.write is not None,
+        "options": dict(member.options),
+        "example": member.example,
+    }
+
+
+def _listed(members: list[Format]) -> str:
+    from assay.cli.text_table import text_table
+
+    rows = [[member.name, member.kind, " ".join(member.extensions), member.description] for member in members]
+    return text_table(["format", "kind", "files", "what it holds"], rows, left=4)
+
+
+def _explained(member: Format) -> str:
+    options = "".join(f"  {name}: {meaning}\n" for name, meaning in member.options.items())
+    return (
+        f"{member.name}: {member.title} ({member.kind}; {' '.join(member.extensions)})\n{member.description}\n\n"
+        f"options of the reader:\n{options or '  none' + chr(10)}\nexample:\n{member.example}"
+    )
