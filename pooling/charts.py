@@ -1,0 +1,236 @@
+"""Where do the lines, bars and words of a picture stand? Geometry only: colors come from classes of the stylesheet.
+
+Every function answers a `Chart`, which `templates/pooling/_chart.html` writes as inline SVG. Coordinates are those of
+a view box 320 wide, so that text stays between 11 and 14 px at every width that a card can have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH = 320
+NAME = 88  # room for the names of bars
+LONGEST_NAME = 15
+MOST_BARS = 60
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A path: its ``d`` and its class."""
+
+    d: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A rectangle with what it says when it is pointed at."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text; ``anchor`` is start, middle or end."""
+
+    x: float
+    y: float
+    text: str
+    anchor: str = "start"
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One picture; ``label`` is the sentence that stands for it where it cannot be seen."""
+
+    height: float
+    label: str
+    strokes: tuple[Stroke, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    words: tuple[Words, ...] = ()
+    width: float = WIDTH
+
+
+def traffic_curve(
+    points: Sequence[Sequence[float]], cuts: Sequence[tuple[str, int]], shares: Sequence[float] = (0.5, 0.8)
+) -> Chart:
+    """The cumulative traffic over queries by rank, cut into tiers.
+
+    Parameters
+    ----------
+    points : sequence of (rank, share)
+        After so many queries this share of the traffic, as `pooling.sampling.tiers` gives it.
+    cuts : sequence of (name, queries)
+        The tiers from the head on, with how many queries each holds.
+    shares : sequence of float
+        Where the tiers were cut, as shares of the traffic.
+
+    Notes
+    -----
+    The rank runs on a logarithmic axis, since half of the traffic may be carried by one query in a thousand.
+
+    Examples
+    --------
+    >>> chart = traffic_curve([(0, 0.0), (1, 0.5), (10, 1.0)], [("head", 1), ("torso", 4), ("tail", 5)])
+    >>> chart.words[0].text
+    'head 1'
+    """
+    top, floor = 8.0, 128.0
+    last = max((rank for rank, _ in points), default=0)
+
+    def x(rank: float) -> float:
+        return _round(WIDTH * math.log1p(rank) / math.log1p(last)) if last else 0.0
+
+    line = " ".join(f"{x(rank)},{_round(floor - (floor - top) * share)}" for rank, share in points)
+    ends, above = [], 0
+    for _, queries in cuts:
+        above += queries
+        ends.append(x(above))
+    inner = ends[:-1]
+    strokes = (
+        Stroke(f"M0,{floor} L{line} L{WIDTH},{floor}Z", "soft"),
+        Stroke("".join(f"M{end},{top - 4}V{floor}" for end in inner), "cut"),
+        Stroke(f"M{line}", "line"),
+        Stroke(f"M0,{floor}H{WIDTH}", "axis"),
+    )
+    names = ", ".join(f"{name} {queries:,}" for name, queries in cuts)
+    return Chart(
+        floor + 34,
+        f"Cumulative traffic over queries by rank, cut into {names} queries",
+        strokes if points else strokes[-1:],
+        words=(*_tier_names(cuts, ends, floor), *_shares(shares, inner)),
+    )
+
+
+def _tier_names(cuts: Sequence[tuple[str, int]], ends: Sequence[float], floor: float) -> list[Words]:
+    """Below the axis: the head at its start, the torso around its middle but clear of both, the tail at its end."""
+    anchors = ("start", "middle", "end")
+    middle = (ends[0] + ends[1]) / 2 if len(ends) > 1 else WIDTH / 2
+    places = (0.0, min(max(middle, 120.0), 205.0), float(WIDTH))
+    return [
+        Words(_round(place), floor + 16, f"{name} {queries:,}", anchor)
+        for (name, queries), place, anchor in zip(cuts, places, anchors, strict=False)
+    ] + [Words(0, floor + 32, "queries, most frequent first, logarithmic", kind="mute")]
+
+
+def _shares(shares: Sequence[float], ends: Sequence[float]) -> list[Words]:
+    """Beside each cut the share of the traffic before it, on the side where there is room."""
+    words = []
+    for number, (share, end) in enumerate(zip(shares, ends, strict=False)):
+        left = end > WIDTH - 40 or (number == 0 and end > 40)
+        y = 16 if number == 0 else 112
+        words.append(
+            Words(end - 5 if left else end + 5, y, f"{share:.0%}".replace("%", " %"), "end" if left else "start")
+        )
+    return words
+
+
+def shared_bars(rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple[str, str]], label: str) -> Chart:
+    """One bar a row, each made of parts that are counted alike.
+
+    Parameters
+    ----------
+    rows : sequence of (name, counts)
+        A count for each part.
+    parts : sequence of (words, class)
+        What each part is, and the class that colors it.
+    label : str
+        The sentence for the picture.
+
+    Examples
+    --------
+    >>> chart = shared_bars([("bm25", (6, 2))], [("in both", "mark"), ("only here", "here")], "Overlap")
+    >>> [bar.width for bar in chart.bars[:2]]
+    [174.0, 58.0]
+    """
+    most = max((sum(counts) for _, counts in rows), default=0) or 1
+    unit = (WIDTH - NAME) / most
+    bars: list[Bar] = []
+    words: list[Words] = []
+    for number, (name, counts) in enumerate(rows):
+        y, x = 4 + 18 * number, float(NAME)
+        words.append(Words(0, y + 10, short(name)))
+        for (said, kind), count in zip(parts, counts, strict=True):
+            bars.append(Bar(_round(x), y, _round(count * unit), 12, kind, f"{name}: {count:,} {said}"))
+            x += count * unit
+    y = 4 + 18 * len(rows) + 12
+    words += _legend(parts, y, bars)
+    return Chart(y + 8, label, bars=tuple(bars), words=tuple(words))
+
+
+def _legend(parts: Sequence[tuple[str, str]], y: float, bars: list[Bar]) -> list[Words]:
+    """The parts' names on one line, each behind a small square of its class."""
+    words, x = [], 0.0
+    for said, kind in parts:
+        bars.append(Bar(_round(x), y - 8, 9, 9, kind))
+        words.append(Words(_round(x + 13), y, said, kind="mute"))
+        x += 13 + 5.9 * len(said) + 14
+    return words
+
+
+def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
+    """Pairs by the best rank that any run gives them.
+
+    Parameters
+    ----------
+    counts : sequence of (rank, pairs)
+        From the first rank on; the rank None counts pairs that no run returns, which the table shows alone.
+
+    Notes
+    -----
+    More than 60 ranks are put together into equal groups, so that a bar stays wide enough to be seen.
+    """
+    ranked = {rank: pairs for rank, pairs in counts if rank is not None}
+    top, floor = 8.0, 108.0
+    last = max(ranked, default=0)
+    if not last:
+        return Chart(24, label, words=(Words(0, 16, "no run returns these pairs", kind="mute"),))
+    size = -(-last // MOST_BARS)
+    groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
+    heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
+    step, most = WIDTH / len(groups), max(heights)
+    gap = min(4.0, step * 0.15)
+    bars = tuple(
+        Bar(
+            _round(number * step),
+            _round(floor - (floor - top) * pairs / most),
+            _round(step - gap),
+            _round((floor - top) * pairs / most),
+            "mark" if first <= 10 else "same",
+            f"{_ranks(first, end)}: {pairs:,} pairs",
+        )
+        for number, ((first, end), pairs) in enumerate(zip(groups, heights, strict=True))
+    )
+    words = (
+        Words(0, floor + 16, _ranks(*groups[0])),
+        Words(WIDTH / 2, floor + 16, "best rank of a pair", "middle", "mute"),
+        Words(WIDTH, floor + 16, _ranks(*groups[-1]) if len(groups) > 1 else "", "end"),
+    )
+    return Chart(floor + 24, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), bars, words)
+
+
+def short(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name cut so that it fits beside its bar; the whole one stands in the table.
+
+    Examples
+    --------
+    >>> short("bm25"), short("bm25-with-synonyms-and-more")
+    ('bm25', 'bm25-with-synon…')
+    """
+    return name if len(name) <= longest else name[:longest] + "…"
+
+
+def _ranks(first: int, end: int) -> str:
+    return f"rank {first}" if first == end else f"ranks {first}–{end}"
+
+
+def _round(value: float) -> float:
+    return round(value, 1)
