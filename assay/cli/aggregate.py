@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.files import add_out, write_out
 from assay.cli.scale import add_scale, scale_values
+from assay.cli.text_table import counted
 from judgments.aggregation.rules import RULES
 from judgments.core.errors import NotValid
 
@@ -104,7 +105,8 @@ def _as_json(labels: Labels) -> str:
 def _tell(labels: Labels, settled: Labels, conflicts: str | None) -> None:
     found, ties = labels.conflicts(), labels.ties()
     lines = [
-        f"{len(labels)} pairs by rule {labels.rule}: {len(found)} conflicts, {len(ties)} ties, "
+        f"{counted(len(labels), 'pair')} by rule {labels.rule}: {counted(len(found), 'conflict')}, "
+        f"{counted(len(ties), 'tie')}, "
         f"{len(settled.unsettled())} without a label"
     ]
     both = [one for one in labels if one.spread > 0 or one.tie]
@@ -118,4 +120,5 @@ def _tell(labels: Labels, settled: Labels, conflicts: str | None) -> None:
 def _line(one: Label) -> str:
     grade = "no label, needs an adjudicator" if one.grade is None else f"label {one.grade:g}"
     kind = "tie" if one.tie else "conflict"
-    return f"  {kind}: {one.query_id} {one.doc_id}: {one.ratings} grades, {one.spread:g} apart, {grade}"
+    grades = counted(one.ratings, "grade")
+    return f"  {kind}: {one.query_id} {one.doc_id}: {grades}, {one.spread:g} apart, {grade}"

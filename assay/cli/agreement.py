@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.files import add_out, write_out
 from assay.cli.scale import add_scale, scale_values
-from assay.cli.text_table import number, text_table
+from assay.cli.text_table import counted, number, text_table
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
 def _as_text(report: AgreementReport) -> str:
     shares = "-" if report.percent_agreement is None else f"{report.percent_agreement:.1%}"
     head = (
-        f"{report.raters} raters, {report.pairs} pairs, {report.overlap} with two or more grades, "
-        f"{report.queries} queries; equal grades: {shares}\n"
+        f"{counted(report.raters, 'rater')}, {counted(report.pairs, 'pair')}, {report.overlap} with two or more "
+        f"grades, {counted(report.queries, 'query', 'queries')}; equal grades: {shares}\n"
     )
     parts = [head, _coefficients(report)]
     if report.cohen:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.files import STDIN
 from judgments.core.errors import UnreadableInput
 
 if TYPE_CHECKING:
     from evaluation.metrics.design import SamplingDesign
     from judgments.core.report import Report
+    from judgments.formats.reading import Read
     from judgments.formats.rows import QueryRow
 
 
@@ -38,9 +42,8 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
         When a weight, probability or tier that is needed is missing or out of range.
     """
     from evaluation.metrics.design import SamplingDesign
-    from judgments.formats import FORMATS
 
-    read = FORMATS["queries-csv"].read(Path(path), path=path)
+    read = _read(path)
     read.report.raise_if_errors()
     rows: Sequence[QueryRow] = read.rows
     weighted = any(row.weight is not None for row in rows) or not by_tier
@@ -50,6 +53,21 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
         row = next(row for row in rows if not row.tier)
         raise UnreadableInput(path, row.line, f"the query {row.query_id!r} has no tier", "--by tier needs one for each")
     return SamplingDesign(weights, tiers if len(tiers) == len(rows) else {}, by_tier), read.report
+
+
+def _read(path: str) -> Read[QueryRow]:
+    from judgments.formats import FORMATS
+    from judgments.formats.reading import Read
+
+    source = sys.stdin.buffer.read() if path == STDIN else Path(path)
+    try:
+        return FORMATS["queries-csv"].read(source, path=path)
+    except UnreadableInput as error:
+        if error.code != "F04":
+            raise
+    # Weights are about ids: a file without the texts of the queries will do. Its ids are read as if they were texts.
+    read = FORMATS["queries-csv"].read(source, path=path, columns={"query": "query_id", "query_id": ""})
+    return Read([replace(row, query_id=row.query) for row in read.rows], read.report)
 
 
 def _weight(path: str, row: QueryRow, sampled: bool) -> float:

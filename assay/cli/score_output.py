@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.text_table import number, text_table
+from assay.cli.text_table import counted, number, text_table
 from judgments.core.cells import csv_row, escape
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _query_table(output: Output, run: RunScores) -> str:
 def _notes(output: Output) -> str:
     rule = "score 0" if output.settings["missing"] == "zero" else "are left out"
     lines = [
-        f"{output.qrels['queries']} queries, {output.qrels['judgments']} judgments; "
+        f"{counted(output.qrels['queries'], 'query', 'queries')}, {counted(output.qrels['judgments'], 'judgment')}; "
         f"queries that a run does not answer {rule}\n"
     ]
     reasons = {one.reason: None for run in output.evaluation.runs for one in run.metrics.values() if one.reason}
@@ -162,15 +162,15 @@ def _notes(output: Output) -> str:
 
 
 def _about(found: Diagnostics) -> str:
-    told = [f"{found.rows} rows", f"{found.ties:.1%} tied", f"{found.holes} holes in the top 10"]
+    told = [counted(found.rows, "row"), f"{found.ties:.1%} tied", f"{counted(found.holes, 'hole')} in the top 10"]
     if found.queries_missing:
-        told.append(f"{found.queries_missing} judged queries not answered")
+        told.append(counted(found.queries_missing, "judged query", "judged queries") + " not answered")
     if found.queries_unjudged:
-        told.append(f"{found.queries_unjudged} queries without judgments ignored")
+        told.append(counted(found.queries_unjudged, "query", "queries") + " without judgments ignored")
     if found.queries_without_relevant:
-        told.append(f"{found.queries_without_relevant} queries have nothing relevant")
+        told.append(counted(found.queries_without_relevant, "query", "queries") + " without anything relevant")
     if found.duplicates:
-        told.append(f"{found.duplicates} identical judgments kept once")
+        told.append(counted(found.duplicates, "identical judgment") + " kept once")
     return ", ".join(told)
 
 

@@ -40,6 +40,17 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     )
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "query", "queries"), counted(2, "pair")
+    ('1 query', '2 pairs')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def number(value: float | None, digits: int = 4) -> str:
     """Write a number with a fixed count of decimals, ``-`` where it is undefined.
 

@@ -61,10 +61,8 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str], size: int) 
             continue
         if _chance_of_at_least(x, n, usual) * len(pairs) < SUSPICIOUS:
             a, b = raters[pair.a], raters[pair.b]
-            told = f"{a} and {b} gave the same grade to {x} of {n} shared pairs, where {usual:.0%} is usual"
-            found.append(
-                AgreementWarning("copied_raters", (a, b), f"{told}: find out whether one was copied from the other")
-            )
+            told = f"{a} and {b} gave the same grade to {x} of {n} shared pairs, where {usual:.0%} is usual; "
+            found.append(AgreementWarning("copied_raters", (a, b), f"{told}find out whether one copied the other"))
     return found
 
 
@@ -95,7 +93,6 @@ def small_overlap(counts: Floats, query: Ints) -> list[AgreementWarning]:
     units, queries = int(shared.sum()), len(np.unique(query[shared]))
     if units >= ENOUGH_UNITS and queries >= ENOUGH_QUERIES:
         return []
-    told = f"{units} pairs of {queries} queries have two or more grades; below {ENOUGH_UNITS} pairs of "
-    return [
-        AgreementWarning("not_enough_overlap", (), f"{told}{ENOUGH_QUERIES} queries the coefficients decide nothing")
-    ]
+    told = f"pairs with two or more grades: {units}, from queries: {queries}; "
+    need = f"below {ENOUGH_UNITS} pairs of {ENOUGH_QUERIES} queries the coefficients decide nothing"
+    return [AgreementWarning("not_enough_overlap", (), told + need)]
