@@ -1,0 +1,111 @@
+"""Who and what do the tests meet? A cast, a collection with its members, and a storage that is thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client, override_settings
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def storage_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Stored files go into a folder of this run; their names are unique, so that tests can share it."""
+    from django.conf import settings
+
+    folder = str(tmp_path_factory.mktemp("storage"))
+    default = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
+    # The server's static root is made by collectstatic, which tests do without; WhiteNoise wants to see a folder.
+    static = str(tmp_path_factory.mktemp("static"))
+    with override_settings(STORAGES={**settings.STORAGES, "default": default}, STATIC_ROOT=static):
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """The test database, able to forget events between transactional tests.
+
+    The triggers that refuse to delete an event would also refuse the flush after such a test. SQLite flushes by
+    DELETE, so they are taken away for it and put back; PostgreSQL truncates, which fires no row's trigger.
+    """
+    from django.db import connection
+
+    if connection.vendor != "sqlite":
+        return
+    flush = connection.ops.execute_sql_flush
+
+    def flush_events_too(statements: list[str]) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%never_deletes'")
+            triggers = cursor.fetchall()
+        drop = [f"DROP TRIGGER {name}" for name, _ in triggers]
+        flush([*drop, *statements, *(sql for _, sql in triggers)])
+
+    connection.ops.execute_sql_flush = flush_events_too  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def make_user(db: None) -> Make:
+    """``make_user("name")``: a user with the password ``pass``."""
+    from judgments.models import User
+
+    return lambda name, **more: User.objects.create_user(name, password="pass", **more)
+
+
+@pytest.fixture
+def lead(make_user: Make) -> Any:
+    return make_user("lena")
+
+
+@pytest.fixture
+def engineer(make_user: Make) -> Any:
+    return make_user("emil")
+
+
+@pytest.fixture
+def rater(make_user: Make) -> Any:
+    return make_user("rosa")
+
+
+@pytest.fixture
+def rater2(make_user: Make) -> Any:
+    return make_user("rudi")
+
+
+@pytest.fixture
+def rater3(make_user: Make) -> Any:
+    return make_user("rike")
+
+
+@pytest.fixture
+def outsider(make_user: Make) -> Any:
+    """Has an account and is a member of nothing."""
+    return make_user("otto")
+
+
+@pytest.fixture
+def collection(lead: Any, engineer: Any, rater: Any, rater2: Any, rater3: Any) -> Any:
+    """A collection with a lead, an engineer and three raters, and nothing in it."""
+    from judgments.models import Collection, Membership, Role
+
+    made = Collection.objects.create(slug="shop", name="Shop search", created_by=lead)
+    roles = {lead: Role.LEAD, engineer: Role.ENGINEER, rater: Role.RATER, rater2: Role.RATER, rater3: Role.RATER}
+    for user, role in roles.items():
+        Membership.objects.create(collection=made, user=user, role=role)
+    return made
+
+
+@pytest.fixture
+def client_of() -> Callable[[Any], Client]:
+    """``client_of(user)``: a browser in which the user is logged in; ``client_of(None)``: nobody is."""
+
+    def browser(user: Any) -> Client:
+        client = Client()
+        if user is not None:
+            client.force_login(user)
+        return client
+
+    return browser

@@ -1,0 +1,48 @@
+"""Are guidelines versioned, and does the template hold what raters ask about?"""
+
+from __future__ import annotations
+
+import pytest
+
+from judgments import guidelines
+from judgments.core.errors import NotValid
+from judgments.models import AuditRow
+from judgments.richtext import markdown_html
+
+
+@pytest.mark.parametrize("part", ["Intent", "The grades", "Edge cases", "Duplicates", "Freshness", "cannot judge"])
+def test_template_has_the_part(part):
+    assert part in guidelines.DEFAULT_TEMPLATE
+
+
+@pytest.mark.parametrize("grade", [0, 1, 2, 3])
+def test_template_shows_each_grade_with_an_example(grade):
+    row = next(line for line in guidelines.DEFAULT_TEMPLATE.splitlines() if line.startswith(f"| {grade} |"))
+    assert all(cell.strip() for cell in row.strip("|").split("|"))
+
+
+def test_template_renders_as_a_table():
+    assert "<table>" in markdown_html(guidelines.DEFAULT_TEMPLATE)
+
+
+@pytest.mark.django_db
+def test_versions_are_numbered_and_on_record(collection, lead):
+    first = guidelines.add_version(collection, actor=lead, markdown="one\r\n")
+    second = guidelines.add_version(collection, actor=lead, markdown="two")
+    assert (first.number, first.markdown, second.number) == (1, "one\n", 2)
+    assert guidelines.latest(collection) == second
+    assert AuditRow.objects.filter(verb="guidelines.add_version").count() == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["", " \n ", "one", "one\r\n"])
+def test_empty_or_unchanged_text_is_no_version(collection, lead, text):
+    guidelines.add_version(collection, actor=lead, markdown="one")
+    with pytest.raises(NotValid) as told:
+        guidelines.add_version(collection, actor=lead, markdown=text)
+    assert "markdown" in told.value.fields
+
+
+@pytest.mark.django_db
+def test_collection_without_guidelines_has_no_latest(collection):
+    assert guidelines.latest(collection) is None

@@ -1,0 +1,35 @@
+"""Is everything that was done in the collection on its page, and nothing of others?"""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from judgments import audit, collections
+
+pytestmark = pytest.mark.django_db
+
+
+def test_acts_stand_newest_first(client_of, collection, lead):
+    collections.add_member(collection, actor=lead, username=lead_of_another(lead), role="rater")
+    collections.update_collection(collection, actor=lead, name="Site")
+    rows = client_of(lead).get(reverse("activity", args=["shop"])).context["listing"].rows
+    assert [row.verb for row in rows] == ["collections.update_collection", "collections.add_member"]
+
+
+def lead_of_another(lead):
+    from judgments.models import User
+
+    return User.objects.create_user("nora").username
+
+
+def test_acts_of_other_collections_do_not(client_of, collection, lead, outsider):
+    collections.create_collection(actor=outsider, slug="other", name="Other")
+    assert client_of(lead).get(reverse("activity", args=["shop"])).context["listing"].nothing
+
+
+def test_filter_offers_those_who_acted(client_of, collection, lead):
+    audit.record("snapshots.freeze", "The server froze a snapshot", actor=None, collection=collection)
+    audit.record("rounds.open_round", "lena opened round 1", actor=lead, collection=collection)
+    response = client_of(lead).get(reverse("activity", args=["shop"]) + "?who=lena")
+    assert [row.verb for row in response.context["listing"].rows] == ["rounds.open_round"]

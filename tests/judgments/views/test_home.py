@@ -1,0 +1,73 @@
+"""Does everybody find their collections and their work?"""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.urls import reverse
+
+from judgments import guidelines
+from judgments.models import Document, Judgment, Pair, Query, Round, RoundRater, Scale, Slot
+from judgments.views.home import open_work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round_(collection, lead, rater):
+    version = guidelines.add_version(collection, actor=lead, markdown="Grade it")
+    scale = Scale.objects.create(collection=collection)
+    made = Round.objects.create(
+        collection=collection, name="First round", state="open", scale=scale, guidelines=version
+    )
+    RoundRater.objects.create(round=made, user=rater, pseudonym="r01")
+    query = Query.objects.create(collection=collection, query_id="q1", text="rain jacket")
+    for position in range(3):
+        document = Document.objects.create(collection=collection, doc_id=f"d{position}", content_sha256="0" * 64)
+        pair = Pair.objects.create(round=made, query=query, document=document, position=position, ratings_wanted=1)
+        Slot.objects.create(round=made, pair=pair, position=position, number=1)
+    return made
+
+
+def answer(pair, rater, state, grade=None):
+    return Judgment.objects.create(
+        pair=pair, rater=rater, client_id=uuid.uuid4(), state=state, grade=grade, document_sha256="0" * 64
+    )
+
+
+def test_newcomer_is_told_to_make_a_collection(client_of, outsider):
+    assert "Start with a collection" in client_of(outsider).get(reverse("home")).content.decode()
+
+
+def test_staff_see_their_collections(client_of, collection, engineer):
+    assert reverse("collection", args=["shop"]) in client_of(engineer).get(reverse("home")).content.decode()
+
+
+def test_rater_sees_work_and_no_way_into_the_collection(client_of, round_, rater):
+    html = client_of(rater).get(reverse("home")).content.decode()
+    assert "First round" in html
+    assert reverse("collection", args=["shop"]) not in html
+
+
+def test_rater_without_work_is_told_so(client_of, round_, rater2):
+    assert "Nothing to rate right now" in client_of(rater2).get(reverse("home")).content.decode()
+
+
+def test_work_counts_what_is_left(round_, rater, rater2):
+    first, second, third = round_.pairs.all()
+    judgment = answer(first, rater, "graded", 2)
+    Slot.objects.filter(pair=first).update(rater=rater, filled_by=judgment)
+    answer(second, rater, "later")
+    Slot.objects.filter(pair=third).update(rater=rater2)
+    assert [(work.graded, work.left) for work in open_work(rater)] == [(1, 1)]
+
+
+def test_closed_round_is_no_work(round_, rater):
+    Round.objects.filter(pk=round_.pk).update(state="closed")
+    assert open_work(rater) == []
+
+
+def test_removed_member_has_no_work(round_, rater, collection):
+    collection.memberships.get(user=rater).delete()
+    assert open_work(rater) == []

@@ -1,0 +1,55 @@
+"""Does the door open with the right key only?"""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from judgments.views.login import MOST_TRIES
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_cache():
+    cache.clear()
+
+
+def log_in(client, password, **more):
+    return client.post(reverse("login"), {"username": "lena", "password": password, **more})
+
+
+def test_right_password_leads_home(client, lead):
+    assert log_in(client, "pass").url == reverse("home")
+
+
+def test_page_that_was_asked_for_comes_next(client, lead):
+    asked = client.get(reverse("tokens"))
+    assert asked.url == "/login/?next=/tokens/"
+    assert log_in(client, "pass", next="/tokens/").url == "/tokens/"
+
+
+def test_stranger_cannot_send_people_elsewhere(client, lead):
+    assert log_in(client, "pass", next="https://elsewhere.example/").url == reverse("home")
+
+
+def test_wrong_password_is_answered_with_the_form(client, lead):
+    response = log_in(client, "wrong")
+    assert response.status_code == 422
+    assert "do not fit" in response.content.decode()
+
+
+def test_many_wrong_passwords_rest_the_account(client, lead):
+    for _ in range(MOST_TRIES):
+        log_in(client, "wrong")
+    response = log_in(client, "pass")
+    assert response.status_code == 422
+    assert "Try again in 10 minutes" in response.content.decode()
+
+
+def test_logging_out_is_a_post(client_of, lead):
+    client = client_of(lead)
+    assert client.get(reverse("logout")).status_code == 405
+    assert client.post(reverse("logout")).url == reverse("login")
+    assert client.get(reverse("home")).status_code == 302
