@@ -66,6 +66,8 @@ class ImportKind:
         Who may do it.
     columns : tuple of str
         What the preview of the first rows shows.
+    asks : tuple of str
+        What the user is asked when the file is stored: ``name``, ``description``.
     """
 
     name: str
@@ -76,6 +78,7 @@ class ImportKind:
     store: Callable[[Collection, Checked, Upload, dict[str, Any], User], dict[str, Any]]
     roles: tuple[str, ...]
     columns: tuple[str, ...]
+    asks: tuple[str, ...] = ()
 
 
 # Apps above this one register theirs (runs, query logs) in their AppConfig.
@@ -163,6 +166,10 @@ def read(upload: Upload) -> tuple[Report, Checked]:
         raise NotValid(
             f"{member.title} are not read from {upload.format!r}.", {"format": f"One of {', '.join(known)}."}
         )
+    strange = sorted(set(upload.options) - set(FORMATS[upload.format].options))
+    if strange:
+        message = f"{FORMATS[upload.format].title} files are read without the option {strange[0]}."
+        raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
     with storage.open_file(upload.path) as stream:
         found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
     checked = member.check(upload.collection, found.rows, upload)

@@ -105,4 +105,5 @@ LABELS = ImportKind(
     store=store,
     roles=LEADS,
     columns=("query_id", "doc_id", "grade", "origin"),
+    asks=("name",),
 )

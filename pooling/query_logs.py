@@ -213,4 +213,5 @@ QUERY_LOGS = ImportKind(
     store=store,
     roles=LEADS,
     columns=("query", "count", "timestamp"),
+    asks=("name",),
 )

@@ -153,4 +153,5 @@ RUNS = ImportKind(
     store=store,
     roles=STAFF,
     columns=("query_id", "doc_id", "rank", "score"),
+    asks=("name", "description"),
 )
