@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli import main
+
+BM25 = "q1 Q0 d1 1 9.1 x\nq1 Q0 d2 2 8.7 x\nq1 Q0 d3 3 8.7 x\n"
+NEURAL = "q1 Q0 d4 1 3 x\nq1 Q0 d1 2 2 x\nq1 Q0 d5 3 1 x\n"
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    Path("bm25.run").write_text(BM25, encoding="utf-8")
+    Path("neural.run").write_text(NEURAL, encoding="utf-8")
+    return ["bm25.run", "neural.run"]
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_the_worked_example_as_csv(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pool", *runs, "--strategy", "depth", "--depth", "3"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("query_id,doc_id,rank,runs,why\n")
+    found = {row["doc_id"]: (row["rank"], row["runs"], row["why"]) for row in rows_of(out)}
+    assert found["d1"] == ("1", "bm25;neural", "depth")
+    assert sorted(found) == ["d1", "d2", "d3", "d4", "d5"]
+    assert "5 pairs for 1 queries" in err
+    assert "all 2 runs share 1 pairs (20%)" in err
+
+
+@pytest.mark.parametrize(("by", "expected"), [("score", ["d1", "d3"]), ("rank", ["d1", "d2"])])
+def test_ties_go_by_score_or_by_rank(
+    runs: list[str], capsys: pytest.CaptureFixture[str], by: str, expected: list[str]
+) -> None:
+    assert main(["pool", runs[0], "--depth", "2", "--by", by]) == 0
+    assert [row["doc_id"] for row in rows_of(capsys.readouterr().out)] == expected
+
+
+def test_judged_pairs_budget_and_residual(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("qrels.txt").write_text("q1 0 d1 3\n", encoding="utf-8")
+    options = ["--qrels", "qrels.txt", "--budget", "1", "--residual", "1", "--seed", "5"]
+    assert main(["pool", *runs, *options]) == 0
+    out, err = capsys.readouterr()
+    chosen, residual = rows_of(out)
+    assert (chosen["why"], chosen["probability"]) == ("depth", "1.0")
+    assert residual["why"] == "residual"
+    assert float(residual["probability"]) == pytest.approx(1 / 3)
+    assert "judged already: 1" in err
+
+
+def test_a_list_keeps_its_pairs(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("pairs.csv").write_text("query_id,doc_id\nq1,d9\nq1,d2\n", encoding="utf-8")
+    assert main(["pool", runs[0], "--strategy", "list", "--pairs", "pairs.csv"]) == 0
+    assert [tuple(row.values()) for row in rows_of(capsys.readouterr().out)] == [
+        ("q1", "d9", "", "", "list"),
+        ("q1", "d2", "3", "bm25", "list"),
+    ]
+
+
+def test_json_tells_the_whole_choice(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pool", f"old={runs[0]}", runs[1], "--strategy", "rbp", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["strategy"], told["params"]) == ("rbp", {"depth": 50, "p": 0.8})
+    assert [each["name"] for each in told["runs"]] == ["neural", "old"]
+    assert told["pairs"][0]["runs"] == {"neural": 2, "old": 1}
+
+
+def test_out_writes_a_file(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pool", *runs, "--out", "pool.csv"]) == 0
+    assert capsys.readouterr().out == ""
+    assert len(rows_of(Path("pool.csv").read_text(encoding="utf-8"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "needs at least one run"),
+        (["bm25.run", "bm25.run"], "two runs are called 'bm25'"),
+        (["bm25.run", "--strategy", "dept"], "did you mean depth"),
+        (["bm25.run", "--depth", "0"], "depth is 0"),
+        (["bm25.run", "--p", "0.5"], "no parameter 'p'"),
+        (["a;b=bm25.run"], "holds ';'"),
+        (["none.run"], "none.run"),
+        (["--strategy", "list"], "--pairs FILE"),
+        (["broken.run"], "broken.run:2"),
+        (["broken.run", "--by", "rank"], "broken.run:2"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(
+    runs: list[str], capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    Path("broken.run").write_text("q1 Q0 d1 1 9.1 x\nq1 Q0 d2 2\n", encoding="utf-8")
+    assert main(["pool", *words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert message in err

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from assay.cli import main
+
+HEADER = "query_id,query,tier,frequency,clients,probability,weight"
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    lines = ["query,timestamp,client_id"]
+    for rank in range(1, 41):
+        count = 1 + 80 // rank
+        lines += [f"Query {rank},2026-03-{1 + n % 28:02}T10:00:00Z,c{n}" for n in range(count)]
+    Path("log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "log.csv"
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_a_stratified_sample_has_the_columns_of_queries_csv(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sample", log, "--head", "2", "--torso", "3", "--tail", "4", "--seed", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == HEADER
+    assert [row["tier"] for row in rows_of(out)] == ["head"] * 2 + ["torso"] * 3 + ["tail"] * 4
+    assert rows_of(out)[0]["query_id"] == "q001"
+    assert all(0 < float(row["probability"]) <= 1 for row in rows_of(out))
+    assert "head:" in err
+
+
+def test_the_seed_gives_the_same_file_again(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    outs = []
+    for seed in ("1", "1", "2"):
+        main(["sample", log, "--tail", "5", "--seed", seed])
+        outs.append(capsys.readouterr().out)
+    assert outs[0] == outs[1] != outs[2]
+
+
+def test_pps_gives_constant_ratios_of_weight_and_probability(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sample", log, "--method", "pps", "--n", "8"]) == 0
+    rows = rows_of(capsys.readouterr().out)
+    uncertain = [float(row["weight"]) / float(row["probability"]) for row in rows if row["probability"] != "1.0"]
+    assert len(rows) == 8
+    assert uncertain == pytest.approx([uncertain[0]] * len(uncertain))
+
+
+def test_raw_rows_name_no_client(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sample", log, "--head", "1", "--raw-out", "raw.csv"]) == 0
+    (row,) = rows_of(Path("raw.csv").read_text(encoding="utf-8"))
+    (drawn,) = rows_of(capsys.readouterr().out)
+    assert (row["query_id"], row["query"]) == ("q001", drawn["query"])
+    assert "client_id" not in row
+    assert Path(log).read_text(encoding="utf-8").splitlines()[int(row["line"]) - 1].startswith(row["query"])
+
+
+def test_a_counted_log_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("term,searches\ntent,5\nrope,3\nknot,2\n", encoding="utf-8")
+    words = [
+        "sample",
+        str(path),
+        "--columns",
+        "query=term,count=searches",
+        "--head",
+        "1",
+        "--torso",
+        "1",
+        "--tail",
+        "1",
+    ]
+    assert main(words) == 0
+    rows = rows_of(capsys.readouterr().out)
+    assert [(row["query"], row["tier"], row["frequency"], row["clients"]) for row in rows] == [
+        ("tent", "head", "5", ""),
+        ("rope", "torso", "3", ""),
+        ("knot", "tail", "2", ""),
+    ]
+    assert rows[0]["weight"] == "0.5"
+
+
+def test_a_jsonl_log_is_known_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "counts.jsonl"
+    path.write_text('{"query": "tent", "count": 5}\n', encoding="utf-8")
+    assert main(["sample", str(path), "--head", "1"]) == 0
+    assert rows_of(capsys.readouterr().out)[0]["query"] == "tent"
+
+
+def test_few_clients_are_told_and_can_be_left_out(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["sample", log, "--tail", "100"])
+    out, err = capsys.readouterr()
+    assert "fewer than 5 clients" in err
+    assert "fewer than asked: tail" in err
+    main(["sample", log, "--tail", "100", "--min-clients", "5"])
+    few, err = capsys.readouterr()
+    assert len(rows_of(few)) < len(rows_of(out))
+    assert "left out:" in err
+
+
+def test_a_sample_can_be_read_again(log: str) -> None:
+    from judgments.formats import FORMATS
+
+    main(["sample", log, "--head", "2", "--tail", "2", "--out", "queries.csv"])
+    found = FORMATS["queries-csv"].read(Path("queries.csv"), path="queries.csv")
+    assert found.report.ok
+    assert [row.tier for row in found.rows] == ["head", "head", "tail", "tail"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["log.csv"], "--head N"),
+        (["log.csv", "--n", "3"], "--method stratified"),
+        (["log.csv", "--method", "pps"], "--n N"),
+        (["log.csv", "--head", "0"], "nothing to draw"),
+        (["log.csv", "--head", "1", "--head-share", "0.9"], "head share"),
+        (["log.csv", "--head", "1", "--window-days", "0"], "window"),
+        (["log.csv", "--head", "1", "--min-clients", "9999"], "no query is left"),
+        (["log.csv", "--head", "1", "--columns", "query"], "OURS=THEIRS"),
+        (["none.csv", "--head", "1"], "none.csv"),
+        (["bare.csv", "--head", "1"], "bare.csv"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(
+    log: str, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    Path("bare.csv").write_text("tent,5\nrope,3\n", encoding="utf-8")
+    assert main(["sample", *words]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert message in err
