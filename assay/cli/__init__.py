@@ -71,9 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell(_overview())
         return DONE if words else REFUSED
     if words[0] == "--version":
-        from importlib.metadata import version
-
-        _tell(f"assay {version('assay')}\n")
+        _tell(f"assay {_version()}\n")
         return DONE
     return _run(words[0], words[1:])
 
@@ -129,6 +127,15 @@ def _run(name: str, words: list[str]) -> int:
 def _refuse(who: str, message: object) -> int:
     sys.stderr.write(f"{who}: {one_line(message)}\n")
     return REFUSED
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("assay")
+    except PackageNotFoundError:
+        return "(from a checkout, not installed)"
 
 
 def _overview() -> str:

@@ -1,0 +1,44 @@
+"""The command in a folder that holds the worked example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assay.cli import main
+from tests import worked_example
+
+Call = Callable[..., tuple[int, str, str]]
+RATINGS = "query_id,doc_id,rater,grade\n" + "".join(
+    f"q1,{doc_id},{rater},{grade}\n"
+    for rater, grades in worked_example.GRADES.items()
+    for doc_id, grade in grades.items()
+)
+FILES = {
+    "qrels.txt": worked_example.QRELS,
+    "bm25.run": worked_example.BM25,
+    "neural.run": worked_example.NEURAL,
+    "new.run": worked_example.NEWCOMER,
+    "ratings.csv": RATINGS,
+    "queries.csv": "query_id,query,tier,probability,weight\nq1,rain jacket,head,0.5,0.25\n",
+}
+
+
+@pytest.fixture
+def assay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run ``assay`` there; answers status, standard output and standard error."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        try:
+            status = main(words)
+        except SystemExit as end:
+            status = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
