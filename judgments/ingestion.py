@@ -205,6 +205,8 @@ def store(
         There is no row to store.
     """
     member = KINDS[upload.kind]
+    if upload.stored_at is not None:
+        raise NotValid(f"{upload.filename} was stored already.")
     report, checked = read(upload)
     if not accept_errors:
         report.raise_if_errors()

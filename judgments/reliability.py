@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import combinations
 from statistics import median
 from typing import Any
 
@@ -201,3 +202,23 @@ def conflicts(round_: Round, *, viewer: User, steps: int = 1) -> list[Conflict]:
         for pair_id in wide
     ]
     return sorted(found, key=lambda conflict: (-conflict.spread, conflict.pair.position))
+
+
+def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:
+    """How often two raters gave one pair these two grades, the lower first; what the viewer may still grade left out.
+
+    Returns
+    -------
+    dict of (int, int) to int
+        A pair with three grades counts three times: once for each two of its raters.
+    """
+    hidden = access.hidden_pairs(viewer, round_)
+    rows = Judgment.objects.counted().of_round(round_).exclude(pair__in=hidden)
+    given: dict[int, list[int]] = defaultdict(list)
+    for pair_id, grade in rows.order_by().values_list("pair_id", "grade"):
+        given[pair_id].append(grade)
+    found: dict[tuple[int, int], int] = defaultdict(int)
+    for grades in given.values():
+        for low, high in combinations(sorted(grades), 2):
+            found[low, high] += 1
+    return dict(found)

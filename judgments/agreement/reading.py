@@ -1,0 +1,80 @@
+"""How is a coefficient of agreement read: in words, and against a gate?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+THRESHOLD = 0.60
+Verdict = Literal["passed", "undecided", "failed", "undefined"]
+
+
+@dataclass(frozen=True)
+class Band:
+    """A stretch of kappa with its usual name, and what it advises.
+
+    Parameters
+    ----------
+    top : float
+        The highest value that still belongs to the band.
+    name : str
+        After Landis and Koch, Biometrics 33 (1977).
+    advice : str
+        What to do about it, for a team that judges search results.
+    """
+
+    top: float
+    name: str
+    advice: str
+
+
+BANDS = (
+    Band(0.20, "slight", "Raters guess. Rewrite the guidelines before anybody grades on."),
+    Band(0.40, "fair", "The guidelines are unclear. Go through examples together, then grade the overlap again."),
+    Band(0.60, "moderate", "Enough to explore with. Sharpen the edge cases before numbers decide anything."),
+    Band(0.80, "substantial", "Good enough for gates in production."),
+    Band(1.00, "almost perfect", "What high-stakes decisions ask for."),
+)
+
+
+def band(value: float) -> Band:
+    """Return the band that a coefficient falls into. The bands are conventions, not tests.
+
+    Parameters
+    ----------
+    value : float
+        A coefficient, at most 1; below 0 it is slight too.
+
+    Examples
+    --------
+    >>> [band(value).name for value in (-0.1, 0.2, 0.41, 0.659, 0.81)]
+    ['slight', 'slight', 'moderate', 'substantial', 'almost perfect']
+    """
+    return next((one for one in BANDS if round(value, 2) <= one.top), BANDS[-1])
+
+
+def verdict(low: float | None, high: float | None, threshold: float = THRESHOLD) -> Verdict:
+    """Decide a gate on the interval, not on the point: passed when all of it lies at or above the threshold.
+
+    Parameters
+    ----------
+    low, high : float or None
+        The ends of the interval; None where there is none.
+    threshold : float
+        Where the gate stands.
+
+    Returns
+    -------
+    {"passed", "failed", "undecided", "undefined"}
+        ``undecided`` when the threshold lies inside the interval.
+
+    Examples
+    --------
+    >>> verdict(0.63, 0.69), verdict(0.55, 0.69), verdict(0.31, 0.59), verdict(None, None)
+    ('passed', 'undecided', 'failed', 'undefined')
+    """
+    if low is None or high is None:
+        return "undefined"
+    if low >= threshold:
+        return "passed"
+    return "failed" if high < threshold else "undecided"
