@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.views import activity, collections, documents, guidelines, home, jobs, members, queries, tokens
+from judgments.ingestion import KINDS
+from judgments.views import activity, collections, documents, guidelines, home, imports, jobs, members, queries, tokens
 
 urlpatterns = [
     # Mine.
@@ -22,6 +23,14 @@ urlpatterns = [
     path("c/<slug:slug>/queries/<uuid:uuid>/", queries.query, name="query"),
     path("c/<slug:slug>/documents/", documents.document_list, name="documents"),
     path("c/<slug:slug>/documents/<uuid:uuid>/", documents.document, name="document"),
+    # Files: every kind in the same way, those of the rooms above too.
+    *(
+        path(f"c/<slug:slug>/{kind}/new/", imports.new, {"kind": kind}, name=f"{kind.replace('-', '_')}_new")
+        for kind in KINDS
+    ),
+    path("uploads/<uuid:uuid>/", imports.upload, name="upload"),
+    path("uploads/<uuid:uuid>/throw-away/", imports.throw_away, name="upload_throw_away"),
+    path("c/<slug:slug>/qrels/", imports.label_sources, name="qrels"),
     # Guidelines.
     path("c/<slug:slug>/guidelines/", guidelines.version_list, name="guidelines"),
     path("c/<slug:slug>/guidelines/new/", guidelines.new, name="guidelines_new"),

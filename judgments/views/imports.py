@@ -1,0 +1,303 @@
+"""How does a file come in: chosen, read and looked at, then stored or thrown away? One way for every kind of file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from judgments import access, ingestion
+from judgments.core.errors import AssayError, Conflict, NotValid
+from judgments.core.report import Problem, Report
+from judgments.forms import AssayForm
+from judgments.ingestion import KINDS, ImportKind
+from judgments.models import Collection, LabelSource, Upload
+from judgments.views.lists import Choice, Column, Listing, answer
+
+# The columns that a file may call something else, by what its rows are.
+MAPPED = {
+    "documents": ("doc_id", "title", "text", "url", "image"),
+    "queries": ("query_id", "query", "narrative", "group", "frequency"),
+    "query-log": ("query", "count", "timestamp", "client_id", "clicks"),
+}
+TWICE = [("first", "the first counts"), ("last", "the last counts"), ("min", "the lowest"), ("max", "the highest")]
+REPEATED = [("sum", "add the counts"), ("max", "take the highest"), ("first", "take the first")]
+# Where a kind's rows are listed once they are stored, and which step of the way it belongs to.
+STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs"}
+SCALE = re.compile(r"\s*(\d{1,3})\s*(?:[:–-]\s*(\d{1,3})\s*)?")
+
+
+class FileForm(AssayForm):
+    """Which file, and how it is to be read. What a kind's formats take is asked, nothing else."""
+
+    file = forms.FileField(help_text="Also compressed with gzip. Nothing is stored before you have seen the report.")
+    format = forms.ChoiceField(required=False)
+    grades = forms.CharField(
+        label="Scale of the labels (optional)",
+        required=False,
+        max_length=40,
+        widget=forms.TextInput(attrs={"placeholder": "0:3"}),
+        help_text="Lowest and highest grade, as in 0:3. Labels off the scale are then errors.",
+    )
+    conflicts = forms.ChoiceField(
+        label="The same key twice, with different content", required=False, choices=[("", "is an error"), *TWICE]
+    )
+    repeated = forms.ChoiceField(
+        label="A counted query that stands twice", required=False, choices=[("", "is an error"), *REPEATED]
+    )
+    encoding = forms.ChoiceField(required=False, choices=[("", "UTF-8"), ("latin-1", "Latin-1 (old files)")])
+
+    def __init__(self, kind: ImportKind, *args: Any, **kwargs: Any) -> None:
+        from judgments.formats import FORMATS
+
+        super().__init__(*args, **kwargs)
+        self.kind = kind
+        self.formats = [FORMATS[name] for name in FORMATS if FORMATS[name].kind == kind.format_kind]
+        taken = {option for format_ in self.formats for option in format_.options}
+        for name in ("grades", "conflicts", "repeated", "encoding"):
+            if name not in taken:
+                del self.fields[name]
+        self.fields["format"].choices = [
+            ("", "told from the content"),
+            *((one.name, one.title) for one in self.formats),
+        ]
+        self.mapped = MAPPED.get(kind.format_kind, ()) if "columns" in taken else ()
+        for column in self.mapped:
+            label = f"{column} (optional)"
+            self.fields[f"column_{column}"] = forms.CharField(label=label, required=False, max_length=120)
+
+    def clean_grades(self) -> list[int]:
+        """The scale as the list of its grades; empty for any grade."""
+        text = self.cleaned_data["grades"]
+        found = SCALE.fullmatch(text) if text else None
+        if text and (found is None or found[2] is None or int(found[1]) >= int(found[2])):
+            raise forms.ValidationError("Write the lowest and the highest grade, as in 0:3.")
+        return list(range(int(found[1]), int(found[2]) + 1)) if found else []
+
+    def options(self) -> dict[str, Any]:
+        """What is handed to the reader."""
+        given = {name: self.cleaned_data.get(name) for name in ("grades", "conflicts", "repeated", "encoding")}
+        columns = {column: self.cleaned_data[f"column_{column}"].strip() for column in self.mapped}
+        given["columns"] = {column: name for column, name in columns.items() if name}
+        return {name: value for name, value in given.items() if value}
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """What few files need: it stands in a box that opens."""
+        return [self[name] for name in ("conflicts", "repeated", "encoding") if name in self.fields]
+
+    @property
+    def columns(self) -> list[forms.BoundField]:
+        return [self[f"column_{column}"] for column in self.mapped]
+
+    def tell(self, error: AssayError) -> None:
+        if isinstance(error, NotValid) and "columns" in error.fields:
+            error.fields = {"format": error.fields["columns"]}
+        super().tell(error)
+
+
+class StoreForm(AssayForm):
+    """What is asked before a file that was read is stored."""
+
+    name = forms.CharField(max_length=120)
+    description = forms.CharField(
+        label="What is new in it (optional)",
+        required=False,
+        max_length=300,
+        help_text="For those who compare it later.",
+    )
+    accept_errors = forms.BooleanField(error_messages={"required": "Read the errors first, then tick this."})
+
+    def __init__(self, upload: Upload, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("initial", {"name": re.split(r"[/\\]", upload.filename)[-1].split(".")[0]})
+        super().__init__(*args, **kwargs)
+        for name in {"name", "description"} - set(KINDS[upload.kind].asks):
+            del self.fields[name]
+        errors = upload.report["error_count"]
+        if errors:
+            lines = "error; its line stays out" if errors == 1 else "errors; their lines stay out"
+            self.fields["accept_errors"].label = f"I have read the {errors:,} {lines}"
+        else:
+            del self.fields["accept_errors"]
+
+    def tell(self, error: AssayError) -> None:
+        """A name that is taken is said at the name."""
+        if isinstance(error, Conflict) and "name" in self.fields:
+            self.conflict = True
+            self.add_error("name", str(error))
+        else:
+            super().tell(error)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    member = KINDS[kind]
+    collection = access.collection_for(request.user, slug, member.roles)
+    post = request.method == "POST"
+    form = FileForm(member, request.POST if post else None, request.FILES if post else None)
+    if post and form.is_valid():
+        with form.telling():
+            upload = _receive(request, collection, member, form)
+            return redirect("upload", upload.uuid)
+    context = {
+        "collection": collection,
+        "kind": member,
+        "form": form,
+        "list_url": _list_url(collection, member),
+        "step": STEPS.get(kind, ""),
+    }
+    return render(request, "judgments/import_new.html", context, status=form.status)
+
+
+def _receive(request: HttpRequest, collection: Collection, member: ImportKind, form: FileForm) -> Upload:
+    file = form.cleaned_data["file"]
+    return ingestion.receive(
+        collection,
+        kind=member.name,
+        file=file,
+        filename=file.name,
+        actor=request.user,
+        format=form.cleaned_data["format"],
+        options=form.options(),
+    )
+
+
+def _kind_of_problem(problem: Problem) -> SafeString:
+    look = "danger" if problem.severity == "error" else "warn"
+    return format_html('<span class="badge badge--{}">{}</span>', look, problem.severity)
+
+
+ODD_LINES = Listing(
+    name="odd",
+    noun=("odd line", "odd lines"),
+    columns=(
+        Column("line", "Line", order="line", numeric=True),
+        Column("severity", "Kind", order="severity", show=_kind_of_problem),
+        Column("raw", "As it stands", style="mono clip"),
+        Column("what", "What is odd", order="what", style="why"),
+        Column("done", "What will be done"),
+        Column("fix", "How to mend it", style="muted why"),
+        Column("code", "Code", order="code", style="id"),
+    ),
+    search=("raw", "what", "code"),
+    choices=(Choice("severity", "Kind", "severity", [("error", "errors"), ("warning", "warnings")]),),
+    order="line",
+    mark=lambda problem: problem.severity,
+)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: HttpRequest, uuid: str) -> HttpResponse:
+    row = _upload_for(request, uuid)
+    if request.GET.get("format") == "json":
+        return _report_file(row)
+    form = StoreForm(row, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            return _store(request, row, form)
+    report = report_of(row)
+    context = {
+        "collection": row.collection,
+        "upload": row,
+        "kind": KINDS[row.kind],
+        "report": report,
+        "columns": [name.replace("_", " ") for name in row.preview["columns"]],
+        "form": form,
+        "list_url": _list_url(row.collection, KINDS[row.kind]),
+        "step": STEPS.get(row.kind, ""),
+    }
+    return answer(request, ODD_LINES, list(report.problems), "judgments/import_check.html", context, form.status)
+
+
+@login_required
+@require_POST
+def throw_away(request: HttpRequest, uuid: str) -> HttpResponse:
+    row = _upload_for(request, uuid)
+    if row.stored_at is None:
+        ingestion.throw_away(row)
+        messages.success(request, f"{row.filename} was thrown away. Nothing of it was stored.")
+    else:
+        messages.info(request, f"{row.filename} was stored already.")
+    return redirect(_list_url(row.collection, KINDS[row.kind]))
+
+
+def _upload_for(request: HttpRequest, uuid: str) -> Upload:
+    rows = Upload.objects.select_related("collection")
+    row = access.reach(rows, request.user, access.STAFF, uuid=uuid)
+    return access.reach(rows, request.user, KINDS[row.kind].roles, uuid=uuid)
+
+
+def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
+    options = {name: form.cleaned_data[name] for name in KINDS[row.kind].asks}
+    accept = form.cleaned_data.get("accept_errors", False)
+    if row.bytes > settings.JOB_FROM_BYTES:
+        job = ingestion.store_later(row, actor=request.user, accept_errors=accept, options=options)
+        messages.success(request, f"{row.filename} is being stored. You can leave this page.")
+        return redirect("job", job.uuid)
+    stored = ingestion.store(row, actor=request.user, accept_errors=accept, options=options)
+    rows = f"{stored['rows']:,} row{'' if stored['rows'] == 1 else 's'}"
+    left_out = f" {stored['left_out']:,} stayed out." if stored["left_out"] else ""
+    messages.success(request, f"Stored {rows} of {row.filename}.{left_out}")
+    return redirect(_list_url(row.collection, KINDS[row.kind]))
+
+
+def report_of(row: Upload) -> Report:
+    """The report as it was written when the file was read."""
+    return Report(**{**row.report, "problems": tuple(Problem(**problem) for problem in row.report["problems"])})
+
+
+def _report_file(row: Upload) -> HttpResponse:
+    response = HttpResponse(report_of(row).as_json(), content_type="application/json")
+    name = slugify(f"{row.collection.slug} {row.filename} report")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.json"'
+    return response
+
+
+def _list_url(collection: Collection, member: ImportKind) -> str:
+    """Where the rows of a kind are listed; the overview, where they have no list of their own."""
+    try:
+        return reverse(member.name.replace("-", "_"), args=[collection.slug])
+    except NoReverseMatch:
+        return reverse("collection", args=[collection.slug])
+
+
+LABEL_SOURCES = Listing(
+    name="label-sources",
+    noun=("label source", "label sources"),
+    columns=(
+        Column("name", "Source", order="name", head=True, style="clip"),
+        Column("kind", "Kind", order="kind", value=lambda source: source.get_kind_display()),
+        Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
+        Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
+        Column("created_by", "Stored by", value=lambda source: str(source.created_by or "")),
+        Column("created_at", "When", order="created_at", style="nowrap"),
+        Column("sha256", "SHA-256", show=lambda source: f"{source.sha256[:12]}…", style="id"),
+    ),
+    search=("name",),
+    choices=(Choice("kind", "Kind", "kind", LabelSource.Kind.choices),),
+    order="-created_at",
+)
+
+
+@login_required
+@require_safe
+def label_sources(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = collection.label_sources.select_related("created_by").annotate(
+        label_count=Count("labels"), query_count=Count("labels__query", distinct=True)
+    )
+    return answer(request, LABEL_SOURCES, rows, "judgments/import_labels.html", {"collection": collection})
