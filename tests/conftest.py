@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client, override_settings
 
 Make = Callable[..., Any]
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder with real data; a test that needs it skips by name where it is not."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("../shared/data is not here")
+    return SHARED / "data"
+
+
+@pytest.fixture
+def redis_url() -> str:
+    """A real Redis, or a skip that says what to set."""
+    url = os.environ.get("TEST_REDIS_URL", "")
+    if not url:
+        pytest.skip("no Redis: set TEST_REDIS_URL, for example redis://127.0.0.1:6379/9")
+    return url
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    """What one test computed is nobody else's; primary keys repeat between tests."""
+    from django.core.cache import cache
+
+    cache.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -109,3 +138,32 @@ def client_of() -> Callable[[Any], Client]:
         return client
 
     return browser
+
+
+@pytest.fixture
+def api_of() -> Callable[..., Any]:
+    """``api_of(user)``: an API client with a token of the user's that covers everything."""
+    from rest_framework.test import APIClient
+
+    from judgments import tokens
+
+    def with_token(user: Any, scopes: tuple[str, ...] = ("write",)) -> APIClient:
+        _, text = tokens.make_token(user, name="test", scopes=list(scopes))
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+        return client
+
+    return with_token
+
+
+@pytest.fixture
+def store_file(collection: Any, lead: Any) -> Callable[..., dict[str, Any]]:
+    """``store_file(kind, content)``: read and store a file in the collection, as an upload would."""
+    from judgments import ingestion
+
+    def store(kind: str, content: str | bytes, filename: str = "", **options: Any) -> dict[str, Any]:
+        file = io.BytesIO(content.encode() if isinstance(content, str) else content)
+        upload = ingestion.receive(collection, kind=kind, file=file, filename=filename or f"{kind}.txt", actor=lead)
+        return ingestion.store(upload, actor=lead, options=options)
+
+    return store

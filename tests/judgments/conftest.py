@@ -1,0 +1,86 @@
+"""What do the tests of judgments share? A round with pairs, and a way to answer."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments import assignment, guidelines, rounds, submission
+from judgments.models import Document, Pair, Query, Round
+from judgments.models.document import content_hash
+
+
+@pytest.fixture
+def make_round(collection: Any, lead: Any) -> Callable[..., Round]:
+    """Make a round over so many queries and documents each, opened for its raters."""
+
+    def make(
+        *,
+        queries: int = 2,
+        documents: int = 3,
+        raters: list[Any],
+        opened: bool = True,
+        name: str = "Round 1",
+        **options: Any,
+    ) -> Round:
+        candidates = []
+        for number in range(1, queries + 1):
+            query, _ = Query.objects.get_or_create(
+                collection=collection, query_id=f"q{number}", defaults={"text": f"query {number}"}
+            )
+            for place in range(1, documents + 1):
+                document, _ = Document.objects.get_or_create(
+                    collection=collection,
+                    doc_id=f"d{number}-{place}",
+                    defaults={
+                        "title": f"Document {number}-{place}",
+                        "text": "A text.",
+                        "content_sha256": content_hash(f"Document {number}-{place}", "A text.", "", "", {}),
+                    },
+                )
+                candidates.append(rounds.Candidate(query, document, {"strategy": "depth", "runs": {"bm25": place}}))
+        version = guidelines.latest(collection) or guidelines.add_version(
+            collection, markdown="Grade what helps.", actor=lead
+        )
+        made = rounds.create_round(
+            collection,
+            name=name,
+            candidates=candidates,
+            provenance={"strategy": "depth", "parameters": {"depth": documents}},
+            guidelines=version,
+            actor=lead,
+            raters=raters,
+            **options,
+        )
+        return rounds.open_round(made, actor=lead) if opened else made
+
+    return make
+
+
+@pytest.fixture
+def answer() -> Callable[..., submission.Receipt]:
+    """Submit one answer of a rater for a pair."""
+
+    def send(round_: Round, rater: Any, pair: Pair, grade: int | None = 2, **fields: Any) -> submission.Receipt:
+        fields.setdefault("client_id", uuid.uuid4())
+        return submission.submit(round_, submission.Answer(pair=pair.uuid, grade=grade, **fields), rater=rater)
+
+    return send
+
+
+@pytest.fixture
+def rate_all(answer: Callable[..., Any]) -> Callable[..., int]:
+    """Let a rater grade everything that is handed out; ``grade`` is a number or a function of the pair."""
+
+    def rate(round_: Round, rater: Any, grade: Any = 2) -> int:
+        count = 0
+        while batch := assignment.claim_batch(round_, rater=rater, size=20):
+            for pair in batch:
+                answer(round_, rater, pair, grade(pair) if callable(grade) else grade)
+                count += 1
+        return count
+
+    return rate

@@ -1,0 +1,150 @@
+"""Is every answer kept, and does each one count as it should?"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from judgments import assignment, rounds, submission
+from judgments.core.errors import Closed, Conflict, NotFound, NotValid
+from judgments.models import Judgment, Slot
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
+    return make_round(queries=1, documents=2, raters=[rater, rater2], ratings_per_pair=1)
+
+
+@pytest.fixture
+def pair(round_: Any, rater: Any) -> Any:
+    return assignment.claim_batch(round_, rater=rater, size=1)[0]
+
+
+def test_an_answer_fills_its_slot(round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]) -> None:
+    receipt = answer(round_, rater, pair, 3)
+    assert receipt.new
+    assert pair.slots.get().filled_by == receipt.judgment
+    assert receipt.judgment.document_sha256 == pair.document.content_sha256
+
+
+def test_the_same_client_id_is_recorded_once(round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]) -> None:
+    client_id = uuid.uuid4()
+    first = answer(round_, rater, pair, 3, client_id=client_id)
+    second = answer(round_, rater, pair, 3, client_id=client_id)
+    assert (first.new, second.new) == (True, False)
+    assert Judgment.objects.count() == 1
+
+
+def test_a_client_id_stands_for_one_pair(round_: Any, rater: Any, answer: Callable[..., Any]) -> None:
+    one, two = assignment.claim_batch(round_, rater=rater, size=2)
+    client_id = uuid.uuid4()
+    answer(round_, rater, one, 3, client_id=client_id)
+    with pytest.raises(Conflict, match="another pair"):
+        answer(round_, rater, two, 3, client_id=client_id)
+
+
+def test_a_change_of_mind_supersedes(round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]) -> None:
+    first = answer(round_, rater, pair, 3).judgment
+    second = answer(round_, rater, pair, 1).judgment
+    assert second.supersedes == first
+    assert list(Judgment.objects.current()) == [second]
+    assert Judgment.objects.count() == 2
+
+
+def test_undo_is_an_event_and_returns_the_pair(round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]) -> None:
+    judgment = answer(round_, rater, pair, 3).judgment
+    event = submission.undo(round_, judgment.client_id, rater=rater)
+    assert submission.undo(round_, judgment.client_id, rater=rater) == event
+    assert not Judgment.objects.current().exists()
+    assert Judgment.objects.count() == 2
+    assert pair in assignment.claim_batch(round_, rater=rater, size=2)
+    answer(round_, rater, pair, 2)
+    assert Judgment.objects.counted().get().grade == 2
+
+
+def test_only_the_newest_answer_can_be_taken_back(
+    round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]
+) -> None:
+    first = answer(round_, rater, pair, 3).judgment
+    answer(round_, rater, pair, 1)
+    with pytest.raises(Conflict, match="newer"):
+        submission.undo(round_, first.client_id, rater=rater)
+
+
+def test_nobody_takes_back_anothers_answer(
+    round_: Any, pair: Any, rater: Any, rater2: Any, answer: Callable[..., Any]
+) -> None:
+    judgment = answer(round_, rater, pair, 3).judgment
+    with pytest.raises(NotFound):
+        submission.undo(round_, judgment.client_id, rater=rater2)
+
+
+def lose_lease(rater: Any) -> None:
+    Slot.objects.filter(rater=rater).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_an_answer_after_the_lease_ran_out_counts_while_there_is_room(
+    round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]
+) -> None:
+    lose_lease(rater)
+    assert not answer(round_, rater, pair, 3).judgment.surplus
+
+
+def test_an_answer_for_a_full_pair_is_kept_as_surplus(
+    round_: Any, pair: Any, rater: Any, rater2: Any, answer: Callable[..., Any]
+) -> None:
+    lose_lease(rater)
+    assignment.claim_batch(round_, rater=rater2, size=2)
+    answer(round_, rater2, pair, 0)
+    late = answer(round_, rater, pair, 3).judgment
+    assert late.surplus
+    assert Judgment.objects.counted().get(pair=pair).grade == 0
+
+
+def test_a_pair_that_was_never_leased_is_refused(
+    round_: Any, pair: Any, rater2: Any, answer: Callable[..., Any]
+) -> None:
+    with pytest.raises(Conflict, match="never leased"):
+        answer(round_, rater2, pair, 3)
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize("grade", [4, -1, None])
+def test_a_grade_off_the_scale_is_refused_and_named(
+    round_: Any, pair: Any, rater: Any, answer: Callable[..., Any], grade: int | None
+) -> None:
+    with pytest.raises(NotValid) as refused:
+        answer(round_, rater, pair, grade)
+    assert refused.value.fields == {"grade": "The grades are 0, 1, 2, 3."}
+    assert not Judgment.objects.exists()
+
+
+def test_unrateable_fills_the_slot_and_has_no_grade(
+    round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]
+) -> None:
+    answer(round_, rater, pair, None, state="unrateable", reason="document broken")
+    assert pair.slots.get().filled_by.reason == "document broken"
+    assert not Judgment.objects.counted().exists()
+
+
+def test_an_unknown_state_is_refused(round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]) -> None:
+    with pytest.raises(NotValid, match="no state"):
+        answer(round_, rater, pair, None, state="undone")
+
+
+def test_a_closed_round_takes_no_answer_but_knows_what_it_has(
+    round_: Any, pair: Any, rater: Any, lead: Any, answer: Callable[..., Any]
+) -> None:
+    client_id = uuid.uuid4()
+    answer(round_, rater, pair, 3, client_id=client_id)
+    closed = rounds.close_round(round_, actor=lead)
+    assert not answer(closed, rater, pair, 3, client_id=client_id).new
+    with pytest.raises(Closed):
+        answer(closed, rater, pair, 1)
