@@ -33,7 +33,7 @@ EXAMPLE = """{
       "format": "trec-qrels",
       "path": "qrels.txt",
       "rows": 3,
-      "sha256": "1d3e41a6f8bbd2bd0c77dd3c5cf33b49b1f4c8f6a8e5a9c4ec4cbb0ff5e40f7b"
+      "sha256": "2d387135af0a19d08f10a694bd8933703959f801dea966925f14ca532d9d6135"
     }
   ]
 }

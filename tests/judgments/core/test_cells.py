@@ -1,0 +1,27 @@
+"""Does every text come back from a CSV cell, and does none of them run?"""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgments.core.cells import csv_row, escape, unescape
+
+
+@given(st.text())
+def test_escaping_is_reversible(text: str):
+    assert unescape(escape(text)) == text
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\tx", "\rx"])
+def test_no_formula_begins_a_cell(text: str):
+    assert escape(text) == "'" + text
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=2))
+def test_a_row_is_read_back_by_the_csv_module(cells: list[str]):
+    assert next(csv.reader(io.StringIO(csv_row(cells), newline=""), strict=True)) == cells

@@ -1,0 +1,44 @@
+"""Are ratings numbered the same way whatever the order of their rows?"""
+
+from __future__ import annotations
+
+import pytest
+
+from judgments.core import Ratings
+from judgments.core.errors import NotValid
+
+ROWS = [("q2", "d1", "r02", 1), ("q1", "d2", "r01", 0), ("q1", "d1", "r01", 3), ("q1", "d1", "r02", 2)]
+
+
+def test_columns_of_a_small_table():
+    ratings = Ratings.from_rows(ROWS)
+    assert ratings.units == [("q1", "d1"), ("q1", "d2"), ("q2", "d1")]
+    assert (ratings.raters, ratings.query_ids) == (("r01", "r02"), ("q1", "q2"))
+    assert ratings.unit.tolist() == [0, 0, 1, 2]
+    assert ratings.rater.tolist() == [0, 1, 0, 1]
+    assert ratings.grade.tolist() == [3, 2, 0, 1]
+    assert ratings.query.tolist() == [0, 0, 1]
+
+
+def test_order_of_rows_does_not_matter():
+    assert Ratings.from_rows(ROWS) == Ratings.from_rows(reversed(ROWS))
+
+
+def test_identical_rows_are_kept_once_and_counted():
+    ratings = Ratings.from_rows([*ROWS, ROWS[0]])
+    assert (len(ratings), ratings.duplicates) == (4, 1)
+
+
+def test_one_rater_cannot_give_two_grades():
+    with pytest.raises(NotValid, match="'r01' gives 3 and 2"):
+        Ratings.from_rows([("q1", "d1", "r01", 3), ("q1", "d1", "r01", 2)])
+
+
+def test_a_grade_is_a_whole_number():
+    with pytest.raises(NotValid, match=r"2\.5"):
+        Ratings.from_rows([("q1", "d1", "r01", 2.5)])
+
+
+def test_no_ratings_is_a_table_too():
+    ratings = Ratings.from_rows([])
+    assert (len(ratings), ratings.units, ratings.query.tolist()) == (0, [], [])
