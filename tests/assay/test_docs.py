@@ -1,0 +1,46 @@
+"""Do the examples of docs/cli.md run, and is docs/metrics.md what the family says?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from assay.cli import COMMANDS
+from evaluation.metrics.document import page
+from judgments.formats.manifest import file_entry
+from tests import worked_example
+from tests.assay.conftest import Call
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def examples(page: str) -> list[str]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```", text, re.M | re.S)
+    return [line for block in blocks for line in block.splitlines() if line.startswith("assay ")]
+
+
+@pytest.mark.parametrize("line", examples("cli.md"))
+def test_every_example_runs(assay: Call, line: str) -> None:
+    searches = [f"{query},2026-03-{day:02}T10:00:00Z,c{day}" for day in range(1, 21) for query in ("jacket", "tent")]
+    Path("log.csv").write_text("\n".join(["query,timestamp,client_id", *searches, "rope,2026-03-01T10:00:00Z,c1", ""]))
+    Path("snapshot").mkdir()
+    content = worked_example.QRELS.encode()
+    Path("snapshot/qrels.txt").write_bytes(content)
+    manifest = {"assay_manifest": 1, "files": [file_entry("qrels.txt", "trec-qrels", 5, content)]}
+    Path("snapshot/manifest.json").write_text(json.dumps(manifest))
+    status, _, err = assay(*shlex.split(line)[1:])
+    assert status == 0, err
+
+
+def test_every_command_has_an_example() -> None:
+    assert {line.split()[1] for line in examples("cli.md")} == set(COMMANDS)
+
+
+def test_the_page_of_metrics_is_the_familys_own() -> None:
+    written = (DOCS / "metrics.md").read_text(encoding="utf-8")
+    assert written == page(), "run python -m evaluation.metrics.document > docs/metrics.md"
