@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from judgments.models import Collection, Membership, Role, User
 
 # These would collide with addresses under /c/.
 TAKEN_SLUGS = ("new",)
+SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
 _UNCHANGED: Any = object()
 
 
@@ -23,12 +25,13 @@ def create_collection(*, actor: User, slug: str, name: str, description: str = "
     Raises
     ------
     NotValid
-        When the slug is empty or is an address of Assay's own.
+        When the slug cannot be an address, or is one of Assay's own.
     Conflict
         When another collection has the slug.
     """
-    if slug in TAKEN_SLUGS or not slug:
-        raise NotValid(f"The address {slug!r} is not free.", {"slug": "Choose another one, for example shop-search."})
+    if slug in TAKEN_SLUGS or not SLUG.fullmatch(slug):
+        said = f"{slug!r} cannot be an address. Use letters, digits and hyphens, for example shop-search."
+        raise NotValid(said, {"slug": said})
     if not name.strip():
         raise NotValid("A collection needs a name.", {"name": "Say what it is a collection of."})
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.text import slugify
 
 from judgments.core.errors import AssayError, Conflict
 from judgments.models import ApiToken, Role
@@ -73,9 +74,12 @@ class CollectionForm(AssayForm):
 
     name = forms.CharField(max_length=120, help_text="What is searched, for example: Outdoor shop, site search.")
     slug = forms.SlugField(
-        label="Address",
+        label="Address (optional)",
+        required=False,
         max_length=60,
-        help_text="Small letters, digits and hyphens. It stands in every link and cannot be changed later.",
+        help_text="Letters, digits and hyphens. It stands in every link and cannot be changed later. Left empty, it is "
+        "made from the name.",
+        error_messages={"invalid": "Use letters, digits and hyphens only, for example shop-search."},
     )
     description = forms.CharField(
         label="What it is for (optional)",
@@ -84,6 +88,12 @@ class CollectionForm(AssayForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="One or two sentences for those who come later.",
     )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not cleaned["slug"]:
+            cleaned["slug"] = slugify(cleaned["name"])[:60].strip("-")
+        return cleaned
 
 
 class CollectionSettingsForm(AssayForm):

@@ -12,6 +12,8 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
+HOLE = SafeString('<span class="grade" data-grade="hole"><span class="sr">not judged</span></span>')
+
 # What a state is called where its shape cannot be seen.
 STATE_WORDS = {
     "done": "done",
@@ -79,7 +81,7 @@ def grade(value: int | None, top: int = 3, label: str = "") -> SafeString:
         The name of the grade, said beside the chip.
     """
     if value is None or value == "":
-        return format_html('<span class="grade" data-grade="hole"><span class="sr">not judged</span></span>')
+        return HOLE
     chip = format_html('<span class="grade" {}="{}">{}</span>', *_place(int(value), int(top)), value)
     return format_html('<span class="row row--tight nowrap">{} <span>{}</span></span>', chip, label) if label else chip
 

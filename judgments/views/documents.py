@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from judgments import access
-from judgments.models import Document
+from judgments.models import Document, Pair
 from judgments.richtext import LONGEST
 from judgments.templatetags.figures import state
-from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.lists import Choice, Column, Listing, answer, how_many
 
 
 def _address(document: Document) -> str:
@@ -52,7 +51,7 @@ DOCUMENTS = Listing(
 def document_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.documents.select_related("collection").defer("text", "fields")
-    rows = rows.annotate(pair_count=Count("pairs"))
+    rows = rows.annotate(pair_count=how_many(Pair.objects, "document"))
     context = {"collection": collection, "stubs": collection.documents.filter(stub=True).count()}
     return answer(request, DOCUMENTS, rows, "judgments/documents.html", context)
 

@@ -32,7 +32,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -311,6 +312,15 @@ def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
     name = slugify(f"{slug} {page.listing.name}")
     response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
+
+
+def how_many(rows: QuerySet[Any], field_: str) -> Coalesce:
+    """How many of the rows point here by the field, for ``annotate``: counted for the rows of the page only.
+
+    ``Count`` would join and group the whole list before it cuts a page from it.
+    """
+    counts = rows.filter(**{field_: OuterRef("pk")}).order_by().values(field_).annotate(many=Count("pk"))
+    return Coalesce(Subquery(counts.values("many")), 0)
 
 
 def _shown(value: Any, digits: int) -> str:

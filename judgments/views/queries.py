@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from judgments import access
 from judgments.models import Judgment, Pair, Query
-from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.lists import Choice, Column, Listing, answer, how_many
 
 
 def _address(query: Query) -> str:
@@ -50,7 +50,7 @@ QUERIES = Listing(
 @require_safe
 def query_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.queries.select_related("collection").annotate(pair_count=Count("pairs"))
+    rows = collection.queries.select_related("collection").annotate(pair_count=how_many(Pair.objects, "query"))
     context = {"collection": collection, "step": "queries", "sample": collection.query_samples.first()}
     return answer(request, QUERIES, rows, "judgments/queries.html", context)
 

@@ -26,7 +26,10 @@ def test_making_is_on_record(outsider):
     assert (row.verb, row.actor, row.target_uuid) == ("collections.create_collection", outsider, made.uuid)
 
 
-@pytest.mark.parametrize(("slug", "name", "field"), [("new", "Mine", "slug"), ("", "Mine", "slug"), ("x", " ", "name")])
+@pytest.mark.parametrize(
+    ("slug", "name", "field"),
+    [("new", "Mine", "slug"), ("", "Mine", "slug"), ("a b", "Mine", "slug"), ("x", " ", "name")],
+)
 def test_making_needs_a_free_address_and_a_name(outsider, slug, name, field):
     with pytest.raises(NotValid) as told:
         collections.create_collection(actor=outsider, slug=slug, name=name)

@@ -16,6 +16,11 @@ def test_new_collection(client_of, outsider):
     assert Collection.objects.get().name == "Mine"
 
 
+def test_address_is_made_from_the_name(client_of, outsider):
+    response = client_of(outsider).post(reverse("collection_new"), {"name": "My Shop, search"})
+    assert response.url == reverse("collection", args=["my-shop-search"])
+
+
 def test_form_comes_back_with_its_errors(client_of, outsider):
     response = client_of(outsider).post(reverse("collection_new"), {"name": "", "slug": "not a slug"})
     html = response.content.decode()
