@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework import authentication, permissions
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
 
 from judgments import tokens
 from judgments.models import ApiToken, User
@@ -26,6 +27,30 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="assay"'
+
+
+class PasswordTries(SimpleRateThrottle):
+    """So many passwords a minute from one address, right or wrong."""
+
+    scope = "anonymous-login"
+
+    def get_cache_key(self, request: Request, view: Any) -> str:
+        # Not X-Forwarded-For, which any caller may write.
+        return self.cache_format % {"scope": self.scope, "ident": request.META.get("REMOTE_ADDR", "")}
+
+
+class PasswordAuthentication(authentication.BasicAuthentication):
+    """Name and password, where a program gets its first token. Counted before the password is tried."""
+
+    www_authenticate_realm = "assay"
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        if not request.headers.get("Authorization", "").lower().startswith("basic "):
+            return None
+        tries = PasswordTries()
+        if not tries.allow_request(request, None):
+            raise Throttled(tries.wait())
+        return super().authenticate(request)
 
 
 class InScope(permissions.BasePermission):

@@ -1,0 +1,118 @@
+"""Which collections is the caller a member of, and how are they made and changed?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.mixins import ListModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access
+from judgments import collections as verbs
+from judgments.api.endpoint import Endpoint, InCollection
+from judgments.models import Collection, Membership, Role, Round
+
+
+class OpenRound(serializers.Serializer):
+    """A round that asks the caller for ratings."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+
+
+class CollectionRow(serializers.Serializer):
+    """A collection as every member may see it."""
+
+    id = serializers.UUIDField(source="uuid")
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    role = serializers.ChoiceField(choices=Role.choices, help_text="The caller's role.")
+    open_rounds = OpenRound(many=True, source="asking", help_text="Rounds that ask the caller for ratings.")
+
+
+class CollectionBody(serializers.Serializer):
+    """A collection as leads and engineers see it."""
+
+    id = serializers.UUIDField(source="uuid")
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    embedding_changed_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class NewCollection(serializers.Serializer):
+    """What a new collection is called."""
+
+    slug = serializers.SlugField(max_length=60, help_text="Stands in every address and cannot be changed later.")
+    name = serializers.CharField(max_length=120)
+    description = serializers.CharField(required=False, allow_blank=True, default="")
+
+
+class CollectionChange(serializers.Serializer):
+    """What to change; what is left out stays as it is."""
+
+    name = serializers.CharField(max_length=120, required=False)
+    description = serializers.CharField(required=False, allow_blank=True)
+    embedding_changed_at = serializers.DateTimeField(
+        required=False, allow_null=True, help_text="When the vector space changed: grades before that are suspect."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "slug" in self.initial_data:
+            raise serializers.ValidationError({"slug": "It stands in every address and cannot be changed."})
+        return attrs
+
+
+class Collections(ListModelMixin, Endpoint):
+    """The caller's collections."""
+
+    queryset = Collection.objects.all()
+    serializer_class = CollectionRow
+    also = (409,)
+    tag = "collections"
+
+    def get_queryset(self) -> QuerySet[Collection]:
+        user = self.request.user
+        mine = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk)
+        rounds = Round.objects.open_to(user).order_by("opened_at")
+        rows = Collection.objects.visible_to(user).annotate(role=Subquery(mine.values("role")[:1]))
+        return rows.prefetch_related(Prefetch("rounds", rounds, to_attr="asking"))
+
+    @extend_schema(summary="My collections")
+    def get(self, request: Request) -> Response:
+        """Every collection that the caller is a member of, with the open rounds that ask them for ratings."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Make a collection",
+        request=NewCollection,
+        responses={201: CollectionBody},
+        examples=[OpenApiExample("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}, request_only=True)],
+    )
+    def post(self, request: Request) -> Response:
+        """Whoever makes a collection leads it."""
+        made = verbs.create_collection(actor=request.user, **self.sent(NewCollection))
+        return self.told(CollectionBody, made, 201)
+
+
+class OneCollection(InCollection):
+    """One collection."""
+
+    writes = access.LEADS
+    serializer_class = CollectionBody
+    tag = "collections"
+
+    @extend_schema(summary="One collection")
+    def get(self, request: Request, slug: str) -> Response:
+        return self.told(CollectionBody, self.collection)
+
+    @extend_schema(summary="Change a collection", request=CollectionChange)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Name, description, and the day on which the embeddings changed. The slug stays."""
+        changes = self.sent(CollectionChange)
+        return self.told(CollectionBody, verbs.update_collection(self.collection, actor=request.user, **changes))

@@ -1,0 +1,123 @@
+"""What do all endpoints share: who may call, in which collection, how bodies are read, how lists are handed out?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.generics import GenericAPIView
+from rest_framework.mixins import ListModelMixin
+from rest_framework.parsers import JSONParser
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access
+from judgments.api.schema import EndpointSchema
+from judgments.core.errors import TooLarge
+from judgments.models import Collection, Round
+
+
+class Json(JSONParser):
+    """JSON; a body that is nested too deeply to be read is the caller's fault, not ours."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError:
+            raise ParseError("The JSON is nested too deeply.") from None
+
+
+class Endpoint(GenericAPIView):
+    """One address of the API.
+
+    Attributes
+    ----------
+    reads, writes : tuple of str
+        The roles that may call it with GET, and with the other methods.
+    also : tuple of int
+        Statuses of errors beyond 400, 401, 403 and 404, for the OpenAPI document.
+    tag : str
+        Under which heading the docs show it.
+    """
+
+    schema = EndpointSchema()
+    parser_classes = [Json]
+    reads: tuple[str, ...] = access.STAFF
+    writes: tuple[str, ...] = access.LEADS
+    also: tuple[int, ...] = ()
+    tag = ""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        json = "multipart" not in (request.content_type or "")
+        if json and int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // (1024 * 1024)
+            raise TooLarge(f"A JSON body has {limit} MB at most. Send a file (multipart) instead.")
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        return self.reads if self.request.method in SAFE_METHODS else self.writes
+
+    def sent(self, serializer: type[serializers.Serializer], *, partial: bool = False) -> dict[str, Any]:
+        """The body, checked by a serializer.
+
+        Raises
+        ------
+        ValidationError
+            With every field that is not valid.
+        """
+        checked = serializer(data=self.request.data, partial=partial, context=self.get_serializer_context())
+        checked.is_valid(raise_exception=True)
+        return dict(checked.validated_data)
+
+    def told(self, serializer: type[serializers.Serializer], row: Any, status: int = 200) -> Response:
+        """One row as the answer."""
+        return Response(serializer(row, context=self.get_serializer_context()).data, status=status)
+
+
+class InCollection(Endpoint):
+    """An address below ``collections/<slug>/``; the collection is reached before anything else is looked at."""
+
+    collection: Collection
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.collection = access.collection_for(request.user, kwargs["slug"], self.roles)
+
+
+class Rows(ListModelMixin, InCollection):
+    """The rows of one kind in a collection, page by page.
+
+    Attributes
+    ----------
+    filters : mapping of str to str
+        Query parameter to the column that it must equal.
+    """
+
+    filters: Mapping[str, str] = {}
+
+    def get_queryset(self) -> QuerySet[Any]:
+        rows = super().get_queryset()
+        if getattr(self, "swagger_fake_view", False):
+            return rows
+        asked = {column: self.request.query_params.get(name) for name, column in self.filters.items()}
+        wanted = {column: value for column, value in asked.items() if value is not None}
+        return rows.filter(collection=self.collection, **wanted)
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return self.list(request, *args, **kwargs)
+
+
+class InRound(Endpoint):
+    """An address below ``rounds/<uuid>/``."""
+
+    round: Round
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.round = access.round_for(request.user, kwargs["uuid"], self.roles)

@@ -1,0 +1,229 @@
+"""How does a program send documents, queries, runs, logs and labels: as a file, or as a list?
+
+Both go the way of the pages: read and compared first, then stored whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Sequence
+from typing import IO, Any, NamedTuple
+
+from django.conf import settings
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import ingestion
+from judgments.api.endpoint import Json, Rows
+from judgments.api.errors import shape
+from judgments.api.jobs import Started, started
+from judgments.api.posted import PostedFile
+from judgments.core.errors import AssayError, NotValid, TooLarge, UnreadableInput
+from judgments.ingestion import KINDS
+from judgments.models import Upload
+
+MOST_PROBLEMS = 100
+SCALE = re.compile(r"(\d{1,3}):(\d{1,3})")
+
+
+class Reading(serializers.Serializer):
+    """How to read and store what is sent. Form fields beside a file; query parameters beside a JSON list."""
+
+    name = serializers.CharField(required=False, max_length=200, help_text="Of a run, a log or a label source.")
+    description = serializers.CharField(required=False, allow_blank=True, max_length=300, help_text="Of a run.")
+    accept_errors = serializers.BooleanField(
+        required=False, default=False, help_text="Store the good rows although others cannot be read."
+    )
+    columns = serializers.CharField(required=False, help_text="Which column is which: `count=searches,query=term`.")
+    delimiter = serializers.CharField(required=False, max_length=1, trim_whitespace=False)
+    grades = serializers.CharField(required=False, help_text="The scale, `0:3`; other grades are then errors.")
+    conflicts = serializers.ChoiceField(
+        required=False, choices=["first", "last", "min", "max"], help_text="Which of two that contradict is taken."
+    )
+    repeated = serializers.ChoiceField(
+        required=False, choices=["sum", "max", "first"], help_text="What a counted query means that stands twice."
+    )
+    header = serializers.BooleanField(required=False, default=None, allow_null=True)
+    encoding = serializers.ChoiceField(required=False, choices=["utf-8", "latin-1"])
+
+    def validate_columns(self, value: str) -> dict[str, str]:
+        parts = [part.partition("=") for part in value.split(",")]
+        if not all(ours.strip() and theirs.strip() for ours, _, theirs in parts):
+            raise serializers.ValidationError("Write OURS=THEIRS, such as count=searches,query=term.")
+        return {ours.strip(): theirs.strip() for ours, _, theirs in parts}
+
+    def validate_grades(self, value: str) -> list[int]:
+        found = SCALE.fullmatch(value.strip())
+        if not found or int(found[1]) >= int(found[2]):
+            raise serializers.ValidationError("Write the lowest and the highest grade, such as 0:3.")
+        return list(range(int(found[1]), int(found[2]) + 1))
+
+
+class FileSent(Reading):
+    """A file, in any format of its kind; gzip is fine."""
+
+    file = serializers.FileField(allow_empty_file=True)
+    format = serializers.CharField(required=False, allow_blank=True, help_text="Told from the content when left out.")
+
+
+class Problem(serializers.Serializer):
+    """One odd line."""
+
+    line = serializers.IntegerField(allow_null=True)
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning"])
+    raw = serializers.CharField()
+    what = serializers.CharField()
+    done = serializers.CharField()
+    fix = serializers.CharField()
+
+
+class ReportBody(serializers.Serializer):
+    """What was found, line by line: every row is in one bin."""
+
+    file = serializers.CharField()
+    format = serializers.CharField()
+    sha256 = serializers.CharField()
+    bins = serializers.DictField(child=serializers.IntegerField())
+    errors = serializers.IntegerField()
+    warnings = serializers.IntegerField()
+    problems = Problem(many=True, help_text=f"The first {MOST_PROBLEMS}.")
+
+
+class Stored(serializers.Serializer):
+    """What was stored."""
+
+    rows = serializers.IntegerField()
+    left_out = serializers.IntegerField(help_text="Rows with an error that was accepted.")
+    new = serializers.IntegerField(required=False)
+    changed = serializers.IntegerField(required=False)
+    id = serializers.UUIDField(required=False, help_text="Of the run, the log or the label source.")
+    name = serializers.CharField(required=False)
+    report = ReportBody()
+
+
+class Given(NamedTuple):
+    """What came in, whichever way."""
+
+    file: IO[bytes]
+    filename: str
+    format: str
+    asked: dict[str, Any]
+
+
+class Imports(Rows):
+    """One kind of file: its rows on GET, a file or a list of them on POST."""
+
+    kind = ""
+    parser_classes = [Json, MultiPartParser]
+    also = (409, 413)
+
+    @property
+    def writes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return KINDS[self.kind].roles
+
+    def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
+        """The posted list as a file of a format of this kind."""
+        raise NotImplementedError
+
+    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        given = self._given(request)
+        try:
+            upload = self._receive(given)
+        except UnreadableInput as error:
+            raise NotValid(str(error), {"file": str(error)}) from error
+        try:
+            return self._store(upload, given.asked)
+        except UnreadableInput as error:
+            ingestion.throw_away(upload)
+            return refused(str(error), upload)
+        except AssayError:
+            ingestion.throw_away(upload)
+            raise
+
+    def _given(self, request: Request) -> Given:
+        if isinstance(request.data, list):
+            return self._of_list(request.data, self._asked(request.query_params))
+        if isinstance(request.data.get("rows"), list):
+            return self._of_list(request.data["rows"], self._asked(request.data))
+        asked = self.sent(FileSent)
+        file = asked.pop("file")
+        if file.size > settings.MAX_UPLOAD_BYTES:
+            limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
+            raise TooLarge(f"{file.name} is too large; this server takes {limit:,} MB. Split the file.")
+        return Given(file, file.name, asked.pop("format", ""), asked)
+
+    def _asked(self, given: Any) -> dict[str, Any]:
+        checked = Reading(data=given)
+        checked.is_valid(raise_exception=True)
+        return dict(checked.validated_data)
+
+    def _of_list(self, rows: Sequence[Any], asked: dict[str, Any]) -> Given:
+        """A file whose name is different for different content, since sources are called after their files."""
+        format, content = self.as_file(rows, asked)
+        filename = f"posted-{self.kind}-{hashlib.sha256(content).hexdigest()[:8]}"
+        return Given(io.BytesIO(content), filename, format, asked)
+
+    def _receive(self, given: Given) -> Upload:
+        options = {name: value for name, value in given.asked.items() if value is not None}
+        return ingestion.receive(
+            self.collection,
+            kind=self.kind,
+            file=given.file,
+            filename=given.filename,
+            actor=self.request.user,
+            format=given.format,
+            options={name: value for name, value in options.items() if name not in NOT_FOR_THE_READER},
+        )
+
+    def _store(self, upload: Upload, asked: dict[str, Any]) -> Response:
+        options = {name: asked[name] for name in KINDS[self.kind].asks if asked.get(name)}
+        accept, actor = asked["accept_errors"], self.request.user
+        usable = accept or not upload.report["error_count"]
+        if usable and upload.bytes > settings.JOB_FROM_BYTES:
+            return started(ingestion.store_later(upload, actor=actor, accept_errors=accept, options=options))
+        stored = ingestion.store(upload, actor=actor, accept_errors=accept, options=options)
+        stored.pop("keeps_file", None)
+        return Response({**stored, "report": report_of(upload)}, status=201)
+
+
+NOT_FOR_THE_READER = ("name", "description", "accept_errors")
+
+
+def refused(message: str, upload: Upload) -> Response:
+    """The 400 of a file with errors that nobody accepted: nothing was stored."""
+    body = shape(400, message, {"file": message})
+    body["error"]["report"] = report_of(upload)
+    return Response(body, status=400)
+
+
+def report_of(upload: Upload) -> dict[str, Any]:
+    """The report in the shape of the API."""
+    report = upload.report
+    names = list(Problem().fields)
+    return {
+        "file": upload.filename,
+        "format": upload.format,
+        "sha256": upload.sha256,
+        "bins": report["bins"],
+        "errors": report["error_count"],
+        "warnings": report["warning_count"],
+        "problems": [{name: problem[name] for name in names} for problem in report["problems"][:MOST_PROBLEMS]],
+    }
+
+
+def documented(summary: str, row: type[serializers.Serializer], example: Any) -> Any:
+    """How the OpenAPI document shows the POST of one kind."""
+    return extend_schema(
+        summary=summary,
+        description="A file (multipart), or a JSON list. Strict: with one row that cannot be read nothing is stored.",
+        parameters=[Reading],
+        request={"multipart/form-data": FileSent, "application/json": row(many=True)},
+        responses={201: Stored, 202: Started},
+        examples=[OpenApiExample("A list", example, request_only=True, media_type="application/json")],
+    )

@@ -1,0 +1,60 @@
+"""How do labels from elsewhere come in? As a source of their own, beside the judgments and never among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Count
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+
+from judgments.api.imports import Imports, documented
+from judgments.api.posted import PostedFile, labels
+from judgments.models import LabelSource
+
+
+class RatingSent(serializers.Serializer):
+    """One rating of a judgment list."""
+
+    doc_id = serializers.CharField()
+    rating = serializers.IntegerField(allow_null=True)
+
+
+class LabelsSent(serializers.Serializer):
+    """One query of a judgment list; plain rows of query_id, doc_id and grade are taken as well."""
+
+    query_id = serializers.CharField()
+    query = serializers.CharField()
+    ratings = RatingSent(many=True)
+
+
+class SourceBody(serializers.Serializer):
+    """One import of labels."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=LabelSource.Kind.choices)
+    labels = serializers.IntegerField(source="label_count")
+    sha256 = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+@extend_schema_view(
+    get=extend_schema(summary="The imported labels, by source"),
+    post=documented(
+        "Send labels",
+        LabelsSent,
+        [{"query_id": "q1", "query": "rain jacket", "ratings": [{"doc_id": "d1", "rating": 3}]}],
+    ),
+)
+class LabelSources(Imports):
+    """The label sources of a collection."""
+
+    kind = "qrels"
+    queryset = LabelSource.objects.annotate(label_count=Count("labels")).order_by("-created_at", "-pk")
+    serializer_class = SourceBody
+    tag = "labels"
+
+    def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
+        return labels(rows)
