@@ -80,6 +80,8 @@ class Coefficient:
         Whether it takes any number of raters or two.
     equal_ratings : bool
         Whether every unit must have the same number of grades.
+    singles : bool
+        Whether units with a single grade play a part; without, `parts` never sees them.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Coefficient:
     value: Callable[[Floats, Floats], Floats]
     raters: str = "all"
     equal_ratings: bool = False
+    singles: bool = False
 
 
 def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[Ints, Floats]:

@@ -48,10 +48,8 @@ def fleiss_kappa(
 
 def _parts(counts: Floats) -> Floats:
     ratings = counts.sum(axis=1)
-    shared = ratings >= 2
-    pairs = np.where(shared, ratings * (ratings - 1), 1)
-    equal = np.where(shared, (counts * (counts - 1)).sum(axis=1) / pairs, 0.0)
-    return np.column_stack([equal, shared, counts * shared[:, None]])
+    equal = (counts * (counts - 1)).sum(axis=1) / (ratings * (ratings - 1))
+    return np.column_stack([equal, np.ones(len(counts)), counts])
 
 
 def _value(sums: Floats, values: Floats) -> Floats:

@@ -94,6 +94,7 @@ def _declare(name: str, weights: str) -> Coefficient:
         source="Gwet 2008 and 2014.",
         parts=partial(_parts, weights),
         value=partial(_value, weights),
+        singles=True,
     )
 
 

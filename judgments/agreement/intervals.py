@@ -46,15 +46,19 @@ def agreements(
     list of Agreement
         One for each coefficient, by the contract of `Agreement`.
     """
-    shared = counts[counts.sum(axis=1) >= 2]
+    overlapping = counts.sum(axis=1) >= 2
+    shared = counts[overlapping]
+    queries = None if clusters is None else np.asarray(clusters)
+    queries_shared = None if queries is None else queries[overlapping]
     basis = Agreement(None, None, len(shared), int(shared.sum()), percent_agreement(counts))
     found = []
     for coefficient in coefficients:
         reason = degenerate(counts, coefficient.equal_ratings)
         if reason is None:
-            parts = coefficient.parts(counts)
+            parts = coefficient.parts(counts if coefficient.singles else shared)
             value = float(coefficient.value(parts.sum(axis=0), values))
-            interval = bootstrap(coefficient, parts, values, clusters, resamples=resamples, seed=seed)
+            of_parts = queries if coefficient.singles else queries_shared
+            interval = bootstrap(coefficient, parts, values, of_parts, resamples=resamples, seed=seed)
             found.append(with_interval(replace(basis, value=value), interval))
         else:
             found.append(replace(basis, reason=reason))
@@ -79,6 +83,8 @@ def bootstrap(
     array, shape (resamples,)
         The same draws for the same seed and number of clusters, whatever the coefficient.
     """
+    if not resamples:
+        return np.zeros(0)
     sums = cluster_sums(parts, cluster_codes(clusters, len(parts)))
     draws = [coefficient.value(block, values) for block in resampled(sums, resamples, seed)]
     return np.concatenate(draws) if draws else np.zeros(0)

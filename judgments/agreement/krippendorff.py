@@ -69,10 +69,8 @@ def krippendorff_alpha(
 
 
 def _coincidences(counts: Floats) -> Floats:
-    ratings = counts.sum(axis=1)
-    shared = ratings >= 2
-    share = np.where(shared[:, None], counts / np.maximum(ratings - 1, 1)[:, None], 0.0)
-    table = counts[:, :, None] * share[:, None, :]
+    share = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    table: Floats = counts[:, :, None] * share[:, None, :]
     place = np.arange(counts.shape[1])
     table[:, place, place] -= share
     return table.reshape(len(counts), -1)
