@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pooling.strategies.preview import Preview
 
 BATCH = 1_000
+ORDERS = ("rank", "score")
 
 
 def choose(
@@ -32,17 +33,20 @@ def choose(
     seed: int = 1,
     budget: int | None = None,
     residual: int = 0,
+    by: str = "rank",
     leave_out_judged: bool = False,
 ) -> ChosenPool:
     """The pairs that a strategy would choose, over the collection's own queries. Nothing is stored."""
+    if by not in ORDERS:
+        raise NotValid(f"A run is ordered by {' or '.join(ORDERS)}, not by {by!r}.", {"by": " or ".join(ORDERS)})
     from pooling.strategies.pool import build_pool
 
     queries = set(collection.queries.values_list("query_id", flat=True))
     if not queries:
         raise NotValid("A pool needs queries.", {"queries": "Draw them from a log, or store a queries file."})
-    judged = _judged(collection) if leave_out_judged else frozenset()
+    judged = judged_pairs(collection) if leave_out_judged else frozenset()
     chosen = build_pool(
-        [runs_of.ranked(run) for run in runs],
+        [runs_of.ranked(run, by=by) for run in runs],
         strategy,
         parameters or {},
         seed=seed,
@@ -73,6 +77,7 @@ def draw_pool(
     seed: int = 1,
     budget: int | None = None,
     residual: int = 0,
+    by: str = "rank",
     leave_out_judged: bool = False,
 ) -> Pool:
     """Choose pairs and put them on record, each with the runs that found it and their ranks.
@@ -93,6 +98,10 @@ def draw_pool(
         For every random choice; stored.
     budget, residual : int
         Pairs per query at most, and random pairs per query from below the pool.
+    by : str
+        ``rank``: what each system showed, its rank column telling equal scores apart (a run whose ranks contradict its
+        scores is taken by score). ``score``: trec_eval's order, in which metrics read the run: with ties it is the one
+        that leaves no hole in the top k.
     leave_out_judged : bool
         Leave out the pairs that have a human label already.
     """
@@ -106,6 +115,7 @@ def draw_pool(
         seed=seed,
         budget=budget,
         residual=residual,
+        by=by,
         leave_out_judged=leave_out_judged,
     )
     if not chosen.pairs:
@@ -115,9 +125,9 @@ def draw_pool(
         pool = Pool.objects.create(
             collection=collection,
             strategy=strategy,
-            parameters={**kept, "budget": budget, "residual": residual},
+            parameters={**kept, "budget": budget, "residual": residual, "by": by},
             seed=seed,
-            provenance=_provenance(strategy, kept, seed, budget, residual, runs),
+            provenance={**_provenance(strategy, kept, seed, budget, residual, runs), "by": by},
             summary={**_plain(asdict(preview(chosen))), "left_out_judged": chosen.judged},
             created_by=actor,
         )
@@ -152,7 +162,7 @@ def _check_queries(parameters: dict[str, Any], queries: set[str]) -> None:
         raise NotValid(message, {"pairs": f"{message} Store the queries first."})
 
 
-def _judged(collection: Collection) -> frozenset[tuple[str, str]]:
+def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
     """Pairs with a counted human grade in any round of the collection."""
     rows = Pair.objects.filter(round__collection=collection, slots__filled_by__state="graded")
     return frozenset(rows.values_list("query__query_id", "document__doc_id"))

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
@@ -116,17 +117,52 @@ def default_name(filename: str) -> str:
     return re.split(r"[/\\]", filename)[-1].split(".")[0] or "run"
 
 
-def ranked(run: Run) -> RankedRun:
-    """The run's ranked documents; kept for a while, since pools and scores read the same runs again and again."""
-    from judgments.formats.trec_run import load_run
+def ranked(run: Run, *, by: str = "score") -> RankedRun:
+    """The run's ranked documents; kept for a while, since pools and scores read the same runs again and again.
 
-    key = f"run:{run.sha256}:{run.path}"
+    Parameters
+    ----------
+    run : Run
+        Which.
+    by : str
+        ``score``: trec_eval's order, the only one that metrics know. ``rank``: the order in which the system showed its
+        documents, where its rank column does not contradict its scores; equal scores are told apart by it.
+    """
+    key = f"run:{by}:{run.sha256}:{run.path}"
     table = cache.get(key)
     if table is None:
-        table = load_run(storage.read_bytes(run.path), path=run.filename, name=run.name)
+        table = _by_rank(run) if by == "rank" else _by_score(run)
         if run.rows <= 200_000:
             cache.set(key, table, 600)
     return replace(table, name=run.name)
+
+
+def _by_score(run: Run) -> RankedRun:
+    from judgments.formats.trec_run import load_run
+
+    return load_run(storage.read_bytes(run.path), path=run.filename, name=run.name)
+
+
+def _by_rank(run: Run) -> RankedRun:
+    from judgments.formats import FORMATS
+    from pooling.strategies.ranking import by_rank
+
+    with storage.open_file(run.path) as stream:
+        rows: list[RunRow] = FORMATS["trec-run"].read(stream, path=run.filename).rows
+    if not ranks_agree(rows):
+        return _by_score(run)
+    return by_rank(((row.query_id, row.doc_id, row.rank or 0) for row in rows), run.name)
+
+
+def ranks_agree(rows: Sequence[RunRow]) -> bool:
+    """Whether every row has a rank, and no document with a lower score stands above one with a higher score."""
+    if any(row.rank is None for row in rows):
+        return False
+    ordered = sorted(rows, key=lambda row: (row.query_id, row.rank or 0))
+    return all(
+        above.query_id != below.query_id or (above.score >= below.score and above.rank != below.rank)
+        for above, below in pairwise(ordered)
+    )
 
 
 @transaction.atomic

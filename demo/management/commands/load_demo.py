@@ -1,0 +1,197 @@
+"""How does the demo get into the database? By the same verbs that everybody uses."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from demo import catalogue, engines, log, raters
+from evaluation import scoring
+from judgments import adjudication, assignment, guidelines, ingestion, reliability, rounds, snapshots, submission
+from judgments.collections import add_member, create_collection
+from judgments.models import Collection, Pair, Query, Round, User
+from pooling import pools, query_logs
+from pooling.models import QueryLog, Run
+from pooling.sampling.log import normalize
+
+SLUG = "larch-and-ridge"
+PASSWORD = "demo"  # noqa: S105 - made only by the demo, and refused when DEBUG is off
+PEOPLE = {"lead": "lead", "engineer": "engineer", "rater1": "rater", "rater2": "rater", "rater3": "rater"}
+SEED = 17
+SIZES = {"head": 15, "torso": 20, "tail": 15}
+DEPTH = 10
+PILOT_QUERIES_A_TIER = 5
+
+
+class Command(BaseCommand):
+    help = "Load the demo: a shop of outdoor gear with a log, three systems, and a round that is half judged."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--quiet", action="store_true", help="do not print the log-ins")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.DEBUG:
+            raise CommandError("The demo has log-ins with a known password: it is loaded only with DEBUG=1.")
+        if Collection.objects.filter(slug=SLUG).exists():
+            self.tell(options)
+            return
+        self.stdout.write("Loading the demo: documents, log, three systems, three raters ...")
+        people = _people()
+        with transaction.atomic():
+            collection = _collection(people)
+            _documents(collection, people["lead"])
+            _log(collection, people["lead"])
+        _runs(collection, people["engineer"])
+        pilot = _pilot(collection, people)
+        snapshot = snapshots.freeze(collection, name="pilot", rounds=[pilot], actor=people["lead"])
+        scoring.score_runs(snapshot, list(collection.runs.all()), actor=people["engineer"])
+        _half_judged(collection, people)
+        self.tell(options)
+
+    def tell(self, options: dict[str, Any]) -> None:
+        if options["quiet"]:
+            return
+        self.stdout.write(f"Demo log-ins: {', '.join(PEOPLE)}; password: {PASSWORD}")
+
+
+def _people() -> dict[str, User]:
+    people = {}
+    for name in PEOPLE:
+        people[name], new = User.objects.get_or_create(username=name)
+        if new:
+            people[name].set_password(PASSWORD)
+            people[name].save(update_fields=["password"])
+    return people
+
+
+def _collection(people: dict[str, User]) -> Collection:
+    collection = create_collection(
+        slug=SLUG,
+        name="Larch & Ridge site search",
+        description="How well the search of an invented outdoor shop answers what people type.",
+        actor=people["lead"],
+    )
+    for name, role in PEOPLE.items():
+        if name != "lead":
+            add_member(collection, username=name, role=role, actor=people["lead"])
+    return collection
+
+
+def _store(collection: Collection, kind: str, filename: str, rows: list[dict[str, Any]], actor: User) -> None:
+    body = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    _store_bytes(collection, kind, filename, body, actor)
+
+
+def _store_bytes(collection: Collection, kind: str, filename: str, body: bytes, actor: User) -> None:
+    upload = ingestion.receive(collection, kind=kind, file=io.BytesIO(body), filename=filename, actor=actor)
+    ingestion.store(upload, actor=actor)
+
+
+def _documents(collection: Collection, lead: User) -> None:
+    _store(collection, "documents", "catalogue.jsonl", catalogue.documents(), lead)
+
+
+def _log(collection: Collection, lead: User) -> None:
+    """The log, a draw by tier, and a need in one sentence for every query that was drawn."""
+    _store(collection, "query-logs", "searches.jsonl", log.query_log(), lead)
+    query_logs.draw(QueryLog.objects.get(collection=collection), sizes=SIZES, seed=SEED, actor=lead)
+    needs = log.needs()
+    queries = list(collection.queries.all())
+    for query in queries:
+        query.narrative = needs.get(normalize(query.text), "")
+    Query.objects.bulk_update(queries, ["narrative"])
+
+
+def _runs(collection: Collection, engineer: User) -> None:
+    """What the three systems really return for the drawn queries."""
+    queries = dict(collection.queries.values_list("query_id", "text"))
+    for run in engines.runs(queries, catalogue.documents()):
+        lines = []
+        for query_id in run.query_ids:
+            scores = run.to_dict()[query_id]
+            for rank, (doc_id, score) in enumerate(scores.items(), 1):
+                lines.append(f"{query_id} Q0 {doc_id} {rank} {score!r} {run.name}\n")
+        _store_bytes(collection, "runs", f"{run.name}.run", "".join(lines).encode(), engineer)
+
+
+def _pilot(collection: Collection, people: dict[str, User]) -> Round:
+    """A small first round, all judged, its widest conflicts settled, closed: what the first snapshot is made of."""
+    lead = people["lead"]
+    version = guidelines.add_version(collection, markdown=guidelines.DEFAULT_TEMPLATE, actor=lead)
+    chosen: set[str] = set()
+    for tier in SIZES:
+        chosen.update(collection.queries.filter(tier=tier).values_list("query_id", flat=True)[:PILOT_QUERIES_A_TIER])
+    drawn = pools.choose(collection, strategy="depth", runs=_all_runs(collection), parameters={"depth": DEPTH})
+    pairs = [(pair.query_id, pair.doc_id) for pair in drawn.pairs if pair.query_id in chosen]
+    pool = pools.draw_pool(
+        collection, strategy="list", runs=_all_runs(collection), parameters={"pairs": pairs}, actor=lead
+    )
+    staff = [people[name] for name in ("rater1", "rater2", "rater3")]
+    pilot = pools.make_round(
+        pool, actor=lead, name="Pilot", guidelines=version, ratings_per_pair=2, raters=staff, seed=SEED
+    )
+    pilot = rounds.open_round(pilot, actor=lead)
+    _rate(pilot, people, share=1.0)
+    for conflict in reliability.conflicts(pilot, viewer=lead, steps=2):
+        grades = sorted(conflict.grades.values())
+        reason = "Read again with the guidelines: the need decides, not the words that match."
+        adjudication.settle(conflict.pair, grade=grades[0] + 1, reason=reason, actor=lead)
+    return rounds.close_round(pilot, actor=lead)
+
+
+def _half_judged(collection: Collection, people: dict[str, User]) -> Round:
+    """The round that is under way: a depth pool over all queries, two ratings a pair, about half of them given."""
+    lead = people["lead"]
+    pool = pools.draw_pool(
+        collection, strategy="depth", runs=_all_runs(collection), parameters={"depth": DEPTH}, seed=SEED, actor=lead
+    )
+    staff = [people[name] for name in ("rater1", "rater2", "rater3")]
+    version = guidelines.latest(collection)
+    made = pools.make_round(
+        pool, actor=lead, name="Autumn", guidelines=version, ratings_per_pair=2, raters=staff, seed=SEED
+    )
+    made = rounds.open_round(made, actor=lead)
+    _rate(made, people, share=0.5)
+    return made
+
+
+def _all_runs(collection: Collection) -> list[Run]:
+    return list(collection.runs.order_by("name"))
+
+
+def _rate(round_: Round, people: dict[str, User], share: float) -> None:
+    """The three raters take turns, a batch each, until the share of the ratings is given."""
+    wanted = sum(round_.pairs.values_list("ratings_wanted", flat=True))
+    given, idle = 0, 0
+    while given < share * wanted and idle < 3:
+        idle = 0
+        for number, name in enumerate(("rater1", "rater2", "rater3"), 1):
+            batch = assignment.claim_batch(round_, rater=people[name], size=10)
+            idle += not batch
+            with transaction.atomic():  # one write for the batch: the demo should be there at once
+                for pair in batch:
+                    submission.submit(round_, _answer(pair, number), rater=people[name])
+            given += len(batch)
+
+
+def _answer(pair: Pair, rater: int) -> submission.Answer:
+    document = pair.document
+    row = {"doc_id": document.doc_id, "title": document.title, "text": document.text, "fields": document.fields}
+    state, grade, seconds = raters.grade(rater, pair.query.text, row, SEED)
+    return submission.Answer(
+        client_id=uuid.uuid5(pair.uuid, f"rater{rater}"),
+        pair=pair.uuid,
+        state=state,
+        grade=grade,
+        reason="the page says too little" if state == "unrateable" else "",
+        seconds_active=timedelta(seconds=seconds).total_seconds(),
+        seconds_away=0.0,
+    )
