@@ -22,6 +22,7 @@ BLOCK = 1 << 20
 HEAD = 1 << 16
 MAX_LINE = 1 << 24
 MAX_EXPANDED = 1 << 31
+MAX_TEXT = 1 << 29
 MAX_RATIO = 250
 RATIO_MATTERS_FROM = 100 << 20
 
@@ -143,9 +144,17 @@ class Content:
                 self.lines_read += 1
                 yield self.lines_read, match.group()
 
-    def text(self) -> str:
-        """Return everything as one string, for formats that are one JSON value."""
-        text = self._decoded(b"".join(self._blocks(whole=True)))
+    def text(self, most: int = MAX_TEXT) -> str:
+        """Return everything as one string, for formats that are one JSON value of at most so many bytes."""
+        parts, size = [], 0
+        for block in self._blocks(whole=True):
+            parts.append(block)
+            size += len(block)
+            if size > most:
+                self.refuse(
+                    None, f"is larger than {most >> 20} MiB", "split it, or check that it is the right file", "F03"
+                )
+        text = self._decoded(b"".join(parts))
         self._note_carriage_return(text)
         self.lines_read = text.count("\n") + (not text.endswith("\n"))
         return text

@@ -101,7 +101,7 @@ def read_table(
         F04 when a required column is missing, E22 when two columns have one name.
     """
     header: _Header | None = None
-    first = content.head.decode("utf-8", "replace").lstrip("\r\n").partition("\n")[0]
+    first = content.head.decode("utf-8", "replace").replace("\r", "\n").lstrip("\n").partition("\n")[0]
     chosen = delimiter or max(",;\t", key=first.count)
     for record in records(content, tally, chosen):
         if header is None:
@@ -204,10 +204,10 @@ def _cells(record: Record, header: _Header, tally: Tally, columns: Columns, unes
     of = {column: record.cells[place] for column, place in header.places.items()}
     others = {name: record.cells[place] for name, place in header.others.items()}
     repaired = False
-    if unescaped and "'" in record.raw:
+    if unescaped:
         for cells in (of, others):
             for column, text in cells.items():
-                if column not in columns.numeric and (plain := unescape(text)) != text:
+                if text[:1] == "'" and column not in columns.numeric and (plain := unescape(text)) != text:
                     cells[column] = plain
                     repaired = True
                     tally.once("W37", record.line, "an apostrophe before a formula", done="removed", column=column)

@@ -25,6 +25,7 @@ from judgments.formats.writing import Written
 NAME = "manifest"
 FILE = "manifest.json"
 VERSION = 1
+MAX_BYTES = 1 << 26
 EXAMPLE = """{
   "assay_manifest": 1,
   "files": [
@@ -93,7 +94,7 @@ def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
         raise NotValid(f"the manifest cannot be written: {error}") from error
 
 
-def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[BundleFile]:
+def read(source: Source, *, path: str = "-") -> Read[BundleFile]:
     """Read the files that a manifest lists.
 
     Parameters
@@ -102,15 +103,13 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Bu
         The manifest.
     path : str
         The file as the user named it.
-    encoding : str
-        ``utf-8``.
 
     Raises
     ------
     UnreadableInput
         F03 when it is no manifest, F05 when it is not JSON.
     """
-    return collect(*open_as(source, path, NAME, '{"assay_manifest": 1, "files": [...]}', encoding=encoding), _parse)
+    return collect(*open_as(source, path, NAME, '{"assay_manifest": 1, "files": [...]}'), _parse)
 
 
 def write(rows: Iterable[BundleFile], stream: BinaryIO, *, about: Mapping[str, Any] | None = None) -> Written:
@@ -179,8 +178,11 @@ def _is_inside(path: str) -> bool:
 
 
 def _parse(content: Content, tally: Tally) -> Iterator[BundleFile]:
+    if not content.head.lstrip().startswith(b"{"):
+        tally.refuse("does not begin with {, so it is no manifest")
+    text = content.text(MAX_BYTES)
     try:
-        value = DECODER.decode(content.text())
+        value = DECODER.decode(text)
         refuse_unstorable(value)
     except (RecursionError, ValueError) as error:
         tally.refuse(f"is no JSON that can be used: {error}", code="F05")

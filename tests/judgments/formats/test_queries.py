@@ -1,0 +1,103 @@
+"""Are queries read with and without ids, and written so that they come back?"""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from judgments.core.errors import UnreadableInput
+from judgments.formats import FORMATS
+from judgments.formats.rows import QueryRow
+
+ROWS = [
+    QueryRow("q1", '=sum, "red"', "need\nof two lines", "g1", "head", 12, 3, 0.25, 0.125),
+    QueryRow("q2", "'=x 😀", "", "", "", None, None, None, None),
+]
+GOLDEN = (
+    "query_id,query,narrative,group,tier,frequency,clients,probability,weight\n"
+    'q1,"\'=sum, ""red""","need\nof two lines",g1,head,12,3,0.25,0.125\n'
+    "q2,''=x 😀,,,,,,,\n"
+)
+
+
+def read(text: str, format: str = "queries-csv", **options: object):
+    return FORMATS[format].read(text.encode(), path="a", **options)
+
+
+def written(rows: list[QueryRow], format: str = "queries-csv"):
+    stream = io.BytesIO()
+    write = FORMATS[format].write
+    assert write is not None
+    done = write(rows, stream)
+    return stream.getvalue().decode(), done
+
+
+def test_golden_bytes_and_round_trip():
+    assert written(list(reversed(ROWS)))[0] == GOLDEN
+    assert read(GOLDEN).rows == ROWS
+    assert read(GOLDEN).report.codes == {"W37": 2}
+    assert written([])[0] == GOLDEN.partition("\n")[0] + "\n"
+
+
+def test_only_the_query_is_required():
+    assert read("query\ntent\nboots\ntent\n").rows == [QueryRow("q001", "tent"), QueryRow("q002", "boots")]
+
+
+def test_numbers_are_wide_enough_to_sort():
+    rows = read("query\n" + "".join(f"query {n}\n" for n in range(1000))).rows
+    assert (rows[0].query_id, rows[-1].query_id) == ("q0001", "q1000")
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ("q1,,head,1,0.5", "E11"),
+        (",tent,head,1,0.5", "E11"),
+        (f"q1,{'x' * 2049},head,1,0.5", "E21"),
+        ("q1,tent,middle,1,0.5", "E23"),
+        ("q1,tent,head,many,0.5", "E12"),
+        ("q1,tent,head,-1,0.5", "E12"),
+        ("q1,tent,head,1,1.5", "E12"),
+        ("q1,tent,head,1", "E10"),
+        ("q0,boots,head,1,0.5", "E18"),
+        ("q0,tent,tail,1,0.5", "E16"),
+    ],
+)
+def test_each_odd_row_has_its_code(row: str, code: str):
+    found = read(f"query_id,query,tier,frequency,probability\nq0,tent,head,1,0.5\n{row}\n")
+    assert [(problem.line, problem.code) for problem in found.report.errors] == [(3, code)]
+    assert len(found.rows) == 1
+
+
+def test_a_file_without_header_is_refused_with_an_offer():
+    with pytest.raises(UnreadableInput, match=r"no column query; it has 'q1', 'tent'.*query=NAME") as caught:
+        read("q1,tent\nq2,boots\n")
+    assert caught.value.code == "F04"
+
+
+def test_tsv_golden_bytes():
+    rows = [QueryRow("q2", "tent"), QueryRow("q1", "a\tb\r\nc")]
+    text, done = written(rows, "queries-tsv")
+    assert text == "q1\ta b c\nq2\ttent\n"
+    assert done.notes == ("query 'q1': TABs and line breaks became spaces",)
+    assert written([], "queries-tsv")[0] == ""
+
+
+def test_tsv_round_trip():
+    assert read('q1\t=a, "b"\nq2\ttent\n', "queries-tsv").rows == [QueryRow("q1", '=a, "b"'), QueryRow("q2", "tent")]
+
+
+def test_a_header_is_asked_about_and_not_guessed():
+    text = "qid\tquery\nq1\ttent\n"
+    with pytest.raises(UnreadableInput, match="looks like a header") as caught:
+        read(text, "queries-tsv")
+    assert caught.value.code == "F04"
+    assert len(read(text, "queries-tsv", header=True).rows) == 1
+    assert len(read(text, "queries-tsv", header=False).rows) == 2
+
+
+def test_a_second_tab_is_asked_about():
+    text = "q1\ttent\tsmall\n"
+    assert read(text, "queries-tsv").report.codes == {"E10": 1}
+    assert read(text, "queries-tsv", tabs=True).rows[0].query == "tent\tsmall"

@@ -1,0 +1,91 @@
+"""Are searches counted as the log says, and doubtful ones held back?"""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from judgments.core.errors import UnreadableInput
+from judgments.formats import FORMATS
+from judgments.formats.decoding import Content
+from judgments.formats.query_log_csv import parse_log
+from judgments.formats.reading import Tally
+from judgments.formats.rows import LogRow
+
+RAW = [
+    LogRow("rain jacket", 1, "2026-03-02T09:14:07Z", "c17", "doc-abc"),
+    LogRow('=x, "y"\n', 1, "2026-03-02T09:15:40Z", "-c4", ""),
+]
+COUNTED = [LogRow("rain jacket", 12), LogRow("tent", 3)]
+
+
+def read(text: str, format: str = "query-log-csv", **options: object):
+    return FORMATS[format].read(text.encode(), path="a", **options)
+
+
+@pytest.mark.parametrize("format", ["query-log-csv", "query-log-jsonl"])
+@pytest.mark.parametrize("rows", [RAW, COUNTED], ids=["raw", "counted"])
+def test_round_trip(format: str, rows: list[LogRow]):
+    stream = io.BytesIO()
+    write = FORMATS[format].write
+    assert write is not None
+    write(rows, stream)
+    assert FORMATS[format].read(stream.getvalue(), path="a").rows == rows
+
+
+def test_columns_are_mapped():
+    assert read("term,n\ntent,12\n", columns={"query": "term", "count": "n"}).rows == [LogRow("tent", 12)]
+    line = '{"term": "tent", "n": 12}\n'
+    assert read(line, "query-log-jsonl", columns={"query": "term", "count": "n"}).rows == [LogRow("tent", 12)]
+
+
+def test_a_log_without_header_is_refused_with_an_offer():
+    with pytest.raises(UnreadableInput, match=r"a:1: the first line has no column query.*'tent', '12'.*query=NAME"):
+        read("tent,12\nboots,3\n")
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [("boots,0", "E12"), ("boots,-1", "E12"), ("boots,1.5", "E12"), ("boots,", "E12"), (",3", "E11"), ("a,b,c", "E10")],
+)
+def test_each_odd_row_of_a_counted_log_has_its_code(row: str, code: str):
+    assert list(read(f"query,count\ntent,1\n{row}\n").report.codes) == [code]
+
+
+def test_a_query_counted_twice_is_asked_about():
+    text = "query,count\ntent,12\nboots,1\ntent,3\ntent,5\n"
+    found = read(text)
+    assert found.rows == [LogRow("boots", 1)]
+    assert (found.report.codes, found.report.bins["conflict"]) == ({"E16": 3}, 3)
+
+
+@pytest.mark.parametrize(("repeated", "count"), [("sum", 15), ("max", 12), ("first", 12)])
+def test_the_user_says_what_it_means(repeated: str, count: int):
+    found = read("query,count\ntent,12\ntent,3\n", repeated=repeated)
+    assert (found.rows, found.report.ok) == ([LogRow("tent", count)], True)
+
+
+@pytest.mark.parametrize("time", ["2026-03-02T09:14:07Z", "2026-03-02 09:14:07", "1772442847", "1772442847000"])
+def test_times_of_three_kinds(time: str):
+    assert read(f"query,timestamp\ntent,{time}\n").rows == [LogRow("tent", 1, time)]
+
+
+@pytest.mark.parametrize("time", ["yesterday", "02.03.2026", "1772442847"])
+def test_a_time_of_no_kind_or_of_another_is_an_error(time: str):
+    report = read(f"query,timestamp\ntent,2026-03-02T09:14:07Z\nboots,{time}\n").report
+    assert report.codes == {"E23": 1}
+
+
+@pytest.mark.parametrize("line", ['{"count": 3}', '{"query": ["tent"]}', '{"query": ""}', "3"])
+def test_each_odd_line_of_jsonl_is_rejected(line: str):
+    found = read('{"query": "boots"}\n' + line + "\n", "query-log-jsonl")
+    assert (len(found.rows), found.report.error_count, found.report.errors[0].line) == (1, 1, 2)
+
+
+def test_a_raw_log_is_handed_on_row_by_row():
+    content = Content(b"query,client_id\ntent,c1\n" + b"boots,c2\n" * 10, "a")
+    tally = Tally("a", "query-log-csv")
+    rows = parse_log(content, tally)
+    assert next(rows) == LogRow("tent", 1, client_id="c1")
+    assert tally.bins["accepted"] == 1
