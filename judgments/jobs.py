@@ -42,12 +42,12 @@ class Work:
 
     def progress(self, done: int, total: int | None = None) -> None:
         """Tell how far the work is, renew the lease, and stop here when the user asked for it."""
+        if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
+            raise Cancelled("Cancelled.")
         fields: dict[str, Any] = {"done": done, "lease_until": timezone.now() + LEASE}
         if total is not None:
             fields["total"] = total
         Job.objects.filter(pk=self.job.pk).update(**fields)
-        if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
-            raise Cancelled("Cancelled.")
 
     def say(self, line: str) -> None:
         """Add a line to the job's log."""

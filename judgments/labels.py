@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Max
 
@@ -25,6 +26,18 @@ class Label:
     doc_id: str
     grade: int
     column: str = HUMAN
+
+
+@dataclass(frozen=True)
+class Consolidation:
+    """How many judgments became one label: part of a snapshot's provenance."""
+
+    rule: str = "median"
+    sources: tuple[str, ...] = ("human",)
+    merge: str = "newest"
+
+    def as_json(self) -> dict[str, Any]:
+        return {"rule": self.rule, "sources": sorted(self.sources), "merge": self.merge}
 
 
 @dataclass(frozen=True)

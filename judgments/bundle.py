@@ -1,0 +1,186 @@
+"""What goes into a snapshot: the content that its hash covers, and the files that leave the house?"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from judgments import reliability
+from judgments.labels import Consolidation, Settled
+from judgments.models import Collection, Judgment, Query, Round
+
+CONTENT_VERSION = 1
+# Export format to the bundle's file. Formats are those of judgments.formats.
+FILES = {
+    "trec-qrels": "qrels.txt",
+    "judgment-list": "judgments.json",
+    "queries-csv": "queries.csv",
+    "queries-tsv": "queries.tsv",
+    "ratings-csv": "ratings.csv",
+}
+FORMAT_OF = {path: name for name, path in FILES.items()}
+
+
+def software() -> str:
+    """The version that a snapshot is frozen with; part of its provenance."""
+    try:
+        return version("assay")
+    except PackageNotFoundError:  # a checkout that was never installed
+        return "0.1.0"
+
+
+def content_sha256(content: dict[str, Any]) -> str:
+    """The identity of a snapshot: SHA-256 of its content as canonical JSON (sorted keys, no spaces, UTF-8)."""
+    return hashlib.sha256(_canonical(content)).hexdigest()
+
+
+def judged_queries(collection: Collection, rounds: list[Round], settled: Settled) -> list[Query]:
+    """Every query that was up for judging or has a label, by the bytes of its id."""
+    labelled = {label.query_id for label in settled.labels}
+    judged = Query.objects.filter(pairs__round__in=rounds).distinct().select_related("sample")
+    rest = collection.queries.filter(query_id__in=labelled).select_related("sample")
+    return sorted({*judged, *rest}, key=lambda query: query.query_id.encode())
+
+
+def content(queries: list[Query], rounds: list[Round], settled: Settled, how: Consolidation) -> dict[str, Any]:
+    """All that the hash covers, as plain JSON values."""
+    samples = {query.sample for query in queries if query.sample}
+    return {
+        "assay_content": CONTENT_VERSION,
+        "labels": [[label.query_id, label.doc_id, label.grade, label.column] for label in settled.labels],
+        "queries": [
+            {
+                "query_id": query.query_id,
+                "query": query.text,
+                "narrative": query.narrative,
+                "group": query.group,
+                "tier": query.tier,
+                "frequency": query.frequency,
+                "probability": query.probability,
+                "weight": query.weight,
+            }
+            for query in queries
+        ],
+        "provenance": {
+            "sampling": sorted((_sampling(sample) for sample in samples), key=_canonical),
+            "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
+            "consolidation": how.as_json(),
+            "software": software(),
+        },
+    }
+
+
+def _sampling(sample: Any) -> dict[str, Any]:
+    return {
+        "log_sha256": sample.log_sha256,
+        "method": sample.method,
+        "seed": sample.seed,
+        "parameters": sample.parameters,
+        "frame": sample.frame,
+    }
+
+
+def _round_content(round_: Round) -> dict[str, Any]:
+    return {
+        "guidelines_sha256": round_.guidelines.sha256,
+        "scale": [[grade.value, grade.label, grade.cue] for grade in round_.scale.grades.all()],
+        "ratings_per_pair": round_.ratings_per_pair,
+        "overlap": round_.overlap,
+        "seed": round_.seed,
+        "pool": round_.provenance,
+    }
+
+
+def _canonical(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def scale_of(rounds: list[Round]) -> dict[str, Any]:
+    if not rounds:
+        return {"grades": [], "labels": []}
+    grades = list(rounds[0].scale.grades.all())
+    return {"grades": [grade.value for grade in grades], "labels": [grade.label for grade in grades]}
+
+
+def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[str, tuple[int, bytes]]:
+    """The files, each with its number of rows."""
+    from judgments.formats import FORMATS
+    from judgments.formats.rows import LabelRow, QueryRow
+
+    text = {query.query_id: query.text for query in queries}
+    labels = [
+        LabelRow(label.query_id, label.doc_id, label.grade, label.column, text[label.query_id])
+        for label in settled.labels
+    ]
+    rows_of_queries = [
+        QueryRow(
+            query.query_id,
+            query.text,
+            query.narrative,
+            query.group,
+            query.tier,
+            query.frequency,
+            query.clients,
+            query.probability,
+            query.weight,
+        )
+        for query in queries
+    ]
+    rows = {
+        "trec-qrels": labels,
+        "judgment-list": labels,
+        "queries-csv": rows_of_queries,
+        "queries-tsv": rows_of_queries,
+        "ratings-csv": list(_ratings(rounds)),
+    }
+    return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
+
+
+def _written(write: Any, rows: Sequence[Any]) -> bytes:
+    stream = io.BytesIO()
+    write(rows, stream)
+    return stream.getvalue()
+
+
+def _ratings(rounds: list[Round]) -> Iterable[Any]:
+    """Every current answer, with pseudonyms that hold across the rounds of the bundle."""
+    from judgments.formats.rows import RatingRow
+
+    names = _pseudonyms(rounds)
+    current = Judgment.objects.current().filter(pair__round__in=rounds)
+    current = current.select_related("pair__query", "pair__document", "pair__round__guidelines")
+    for judgment in current.order_by("pk").iterator(chunk_size=2000):
+        yield RatingRow(
+            judgment.pair.query.query_id,
+            judgment.pair.document.doc_id,
+            names[judgment.rater_id],
+            judgment.grade,
+            state=judgment.state,
+            query=judgment.pair.query.text,
+            source="human",
+            guideline=str(judgment.pair.round.guidelines.number),
+            rated_at=judgment.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            ms_active=None if judgment.seconds_active is None else round(judgment.seconds_active * 1000),
+            note=judgment.note,
+        )
+
+
+def _pseudonyms(rounds: list[Round]) -> dict[int, str]:
+    """The newest round's pseudonyms as they are; raters of older rounds get the next free numbers."""
+    names: dict[int, str] = {}
+    for round_ in sorted(rounds, key=lambda row: row.created_at, reverse=True):
+        for rater, pseudonym in sorted(reliability.pseudonyms(round_).items(), key=lambda row: row[1]):
+            free = pseudonym if pseudonym not in names.values() else f"r{len(names) + 1:02d}"
+            names.setdefault(rater, free)
+    return names
+
+
+def entries(files: dict[str, tuple[int, bytes]]) -> list[dict[str, Any]]:
+    """What the manifest says about each file: its format, rows, size and hash."""
+    from judgments.formats.manifest import file_entry
+
+    return [file_entry(path, FORMAT_OF[path], rows, body) for path, (rows, body) in sorted(files.items())]

@@ -1,0 +1,183 @@
+"""Is a job worked by exactly one worker, and does it survive the death of one?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from judgments import jobs
+from judgments.core.errors import NotValid
+from judgments.models import Job
+
+pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def kind() -> Iterator[Callable[[jobs.Handler], str]]:
+    """Register a handler for one test."""
+
+    def register(handler: jobs.Handler) -> str:
+        jobs.KINDS._members["test"] = handler
+        return "test"
+
+    yield register
+    jobs.KINDS._members.pop("test", None)
+
+
+def start(name: str, collection: Any, lead: Any, run: Callable[..., Any]) -> Job:
+    with run(execute=True):
+        job = jobs.start(name, title="Count to three", parameters={}, collection=collection, actor=lead)
+    job.refresh_from_db()
+    return job
+
+
+def test_a_job_ends_as_done_with_its_result(
+    kind: Any, collection: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    def count(work: jobs.Work) -> dict[str, Any]:
+        for number in range(1, 4):
+            work.progress(number, 3)
+        work.say("counted")
+        return {"counted": 3}
+
+    job = start(kind(count), collection, lead, django_capture_on_commit_callbacks)
+    assert (job.state, job.result, job.done, job.total) == (Job.State.DONE, {"counted": 3}, 3, 3)
+    assert "counted" in job.log
+
+
+def test_what_was_foreseen_ends_as_failed_with_a_sentence(
+    kind: Any, collection: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    def refuse(work: jobs.Work) -> dict[str, Any]:
+        raise NotValid("The file has no header. Add one.")
+
+    job = start(kind(refuse), collection, lead, django_capture_on_commit_callbacks)
+    assert (job.state, job.error, job.traceback) == (Job.State.FAILED, "The file has no header. Add one.", "")
+
+
+def test_our_mistake_ends_as_crashed_with_the_traceback(
+    kind: Any, collection: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    def stumble(work: jobs.Work) -> dict[str, Any]:
+        return {"one": 1 // 0}
+
+    job = start(kind(stumble), collection, lead, django_capture_on_commit_callbacks)
+    assert job.state == Job.State.CRASHED
+    assert "our mistake" in job.error
+    assert "ZeroDivisionError" in job.traceback
+
+
+def test_a_running_job_stops_at_its_next_step_when_cancelled(
+    kind: Any, collection: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    def cancelled_half_way(work: jobs.Work) -> dict[str, Any]:
+        work.progress(1, 3)
+        jobs.cancel(work.job, actor=lead)
+        work.progress(2, 3)
+        raise AssertionError("it went on")
+
+    job = start(kind(cancelled_half_way), collection, lead, django_capture_on_commit_callbacks)
+    assert (job.state, job.done) == (Job.State.CANCELLED, 1)
+
+
+def test_an_unknown_kind_is_refused_with_the_known_ones(collection: Any, lead: Any) -> None:
+    with pytest.raises(NotValid, match="import"):
+        jobs.start("nonsense", title="", parameters={}, collection=collection, actor=lead)
+
+
+def test_a_dead_workers_job_is_taken_again_and_given_up_after_three_deaths(collection: Any) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    job = Job.objects.create(
+        collection=collection, kind="nobody", title="", state=Job.State.RUNNING, lease_until=past, attempts=1
+    )
+    assert jobs.claim(job)
+    Job.objects.filter(pk=job.pk).update(lease_until=past, attempts=jobs.MOST_ATTEMPTS)
+    assert jobs.reap() == 0
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert "3 times" in job.error
+
+
+def test_a_living_workers_job_is_left_alone(collection: Any) -> None:
+    future = timezone.now() + timedelta(minutes=1)
+    job = Job.objects.create(
+        collection=collection, kind="nobody", title="", state=Job.State.RUNNING, lease_until=future
+    )
+    assert not jobs.claim(job)
+    assert jobs.reap() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_exactly_one_gets_a_job(collection: Any) -> None:
+    job = Job.objects.create(collection=collection, kind="nobody", title="")
+    won: list[bool] = []
+    together = threading.Barrier(16)
+
+    def claim() -> None:
+        try:
+            together.wait()
+            won.append(jobs.claim(job))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=claim) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won) == [False] * 15 + [True]
+
+
+@pytest.mark.parametrize("queue", ["database", "redis"])
+def test_a_real_worker_does_the_job(queue: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """The real thing: a server's database, a worker process of its own, a file large enough to be a job."""
+    environment = {
+        **os.environ,
+        "ASSAY_VAR": str(tmp_path),
+        "DATABASE_URL": "",
+        "DEBUG": "1",
+        "REDIS_URL": request.getfixturevalue("redis_url") if queue == "redis" else "",
+    }
+
+    def manage(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=True, **options)
+
+    manage("migrate", "-v0")
+    begun = """
+import io
+from judgments import ingestion
+from judgments.collections import create_collection
+from judgments.models import User
+lead = User.objects.create_user("lead")
+shop = create_collection(slug="shop", name="Shop", actor=lead)
+file = io.BytesIO(b'{"doc_id": "d1", "title": "Tent"}\\n')
+upload = ingestion.receive(shop, kind="documents", file=file, filename="d.jsonl", actor=lead)
+print(ingestion.store_later(upload, actor=lead, accept_errors=False, options={}).uuid)
+"""
+    uuid = manage("shell", "-v0", "-c", begun).stdout.strip().splitlines()[-1]
+    work = ["rqworker", "default"] if queue == "redis" else ["db_worker", "--interval", "0.1"]
+    worker = subprocess.Popen([sys.executable, "manage.py", *work, "--verbosity", "0"], cwd=ROOT, env=environment)
+    try:
+        ask = f"from judgments.models import *; print(Job.objects.get(uuid='{uuid}').state, Document.objects.count())"
+        deadline = time.monotonic() + 60
+        said = ""
+        while time.monotonic() < deadline and not said.startswith("done"):
+            said = manage("shell", "-v0", "-c", ask).stdout.strip().splitlines()[-1]
+        assert said == "done 1"
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        worker.wait(timeout=30)

@@ -1,0 +1,190 @@
+"""Is a snapshot what it says: the same hash for the same inputs, immutable, complete, and without people in it?"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.db import DatabaseError, connection, transaction
+
+from judgments import adjudication, assignment, labels, snapshots
+from judgments.core.errors import AssayError, Conflict, NotFound, NotValid
+from judgments.models import AuditRow, Judge, MachineJudgment, Snapshot
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rated(make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, rater2: Any) -> Any:
+    """Two raters, two queries with three documents; the second rater is a step higher on the first query."""
+    round_ = make_round(queries=2, documents=3, raters=[rater, rater2])
+    rate_all(round_, rater, 1)
+    rate_all(round_, rater2, lambda pair: 2 if pair.query.query_id == "q1" else 1)
+    return round_
+
+
+@pytest.fixture
+def freeze(rated: Any, lead: Any) -> Callable[..., Snapshot]:
+    def make(name: str = "one", **options: Any) -> Snapshot:
+        options.setdefault("rounds", [rated])
+        return snapshots.freeze(rated.collection, name=name, actor=lead, **options)
+
+    return make
+
+
+def test_the_same_inputs_give_the_same_hash_under_another_name(freeze: Callable[..., Snapshot]) -> None:
+    assert freeze("one").content_sha256 == freeze("two").content_sha256
+
+
+def test_another_rule_or_another_label_gives_another_hash(
+    freeze: Callable[..., Snapshot], rated: Any, lead: Any
+) -> None:
+    median, highest = freeze("median"), freeze("highest", rule="max")
+    adjudication.settle(rated.pairs.first(), grade=3, reason="Just what was asked for.", actor=lead)
+    settled = freeze("settled")
+    assert len({median.content_sha256, highest.content_sha256, settled.content_sha256}) == 3
+
+
+def test_the_hash_holds_no_name_time_or_pseudonym(freeze: Callable[..., Snapshot], rated: Any) -> None:
+    before = freeze("one").content_sha256
+    rated.name = "Another name"
+    rated.save()
+    rated.raters.filter(pseudonym="r01").update(pseudonym="r09")
+    rated.collection.slug = "elsewhere"
+    rated.collection.save()
+    assert freeze("two").content_sha256 == before
+
+
+def test_the_lower_median_decides_and_conflicts_are_told(freeze: Callable[..., Snapshot]) -> None:
+    snapshot = freeze()
+    qrels = snapshots.export(snapshot, "trec-qrels")[1].decode().splitlines()
+    assert qrels == [f"q{query} 0 d{query}-{place} 1" for query in (1, 2) for place in (1, 2, 3)]
+    assert snapshot.summary["conflicts"] == 3
+    assert "3 conflicts were decided by the rule, not by a person" in snapshot.manifest["warnings"]
+
+
+def test_an_adjudication_wins_over_the_rule(freeze: Callable[..., Snapshot], rated: Any, lead: Any) -> None:
+    pair = rated.pairs.first()
+    adjudication.settle(pair, grade=0, reason="Another product.", actor=lead)
+    adjudication.settle(pair, grade=3, reason="Seen again: it is the product.", actor=lead)
+    assert "q1 0 d1-1 3" in snapshots.export(freeze(), "trec-qrels")[1].decode().splitlines()
+
+
+def test_an_unrateable_pair_is_left_out_and_counted(
+    make_round: Callable[..., Any], answer: Callable[..., Any], rater: Any, lead: Any
+) -> None:
+    round_ = make_round(queries=1, documents=2, raters=[rater], ratings_per_pair=1)
+    one, two = assignment.claim_batch(round_, rater=rater, size=2)
+    answer(round_, rater, one, 2)
+    answer(round_, rater, two, None, state="unrateable", reason="document broken")
+    snapshot = snapshots.freeze(round_.collection, name="one", rounds=[round_], actor=lead)
+    assert snapshot.summary["labels"] == 1
+    assert snapshot.manifest["counts"]["unrateable"] == 1
+    assert b" -1" not in snapshots.export(snapshot, "trec-qrels")[1]
+
+
+def test_a_machines_grade_is_no_label(freeze: Callable[..., Snapshot], rated: Any) -> None:
+    before = freeze("one").content_sha256
+    judge = Judge.objects.create(collection=rated.collection, name="overlap", kind="token_overlap")
+    for pair in rated.pairs.all():
+        MachineJudgment.objects.create(judge=judge, pair=pair, outcome="graded", grade=3)
+    assert freeze("two").content_sha256 == before
+
+
+def test_imported_labels_come_in_only_where_asked_and_are_marked(
+    freeze: Callable[..., Snapshot], store_file: Callable[..., Any]
+) -> None:
+    store_file("qrels", "q1 0 d1-1 3\nq1 0 d9 2\n", "old.txt")
+    human = snapshots.export(freeze("human"), "trec-qrels")[1].decode()
+    both = snapshots.export(freeze("both", sources=["human", "imported"]), "trec-qrels")[1].decode()
+    assert "d9" not in human
+    assert "q1 2 d9 2" in both.splitlines()
+    assert "q1 0 d1-1 1" in both.splitlines()
+
+
+def test_the_manifest_lists_every_file_with_its_hash(freeze: Callable[..., Snapshot]) -> None:
+    name, body = snapshots.export(freeze(), "bundle")
+    archive = zipfile.ZipFile(io.BytesIO(body))
+    manifest = json.loads(archive.read("manifest.json"))
+    listed = {entry["path"]: entry for entry in manifest["files"]}
+    assert name.endswith(".zip")
+    assert set(archive.namelist()) == {"manifest.json", *listed}
+    for path, entry in listed.items():
+        content = archive.read(path)
+        assert (hashlib.sha256(content).hexdigest(), len(content)) == (entry["sha256"], entry["bytes"])
+
+
+def test_two_exports_are_the_same_bytes(freeze: Callable[..., Snapshot]) -> None:
+    snapshot = freeze()
+    for format in [*snapshots.FILES, "bundle"]:
+        assert snapshots.export(snapshot, format) == snapshots.export(snapshot, format)
+
+
+def test_no_rater_is_named_in_any_byte(freeze: Callable[..., Snapshot], rater: Any, rater2: Any) -> None:
+    archive = zipfile.ZipFile(io.BytesIO(snapshots.export(freeze(), "bundle")[1]))
+    everything = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"r01" in everything
+    for user in (rater, rater2):
+        assert user.username.encode() not in everything
+        assert str(user.uuid).encode() not in everything
+
+
+def test_a_snapshot_never_changes(freeze: Callable[..., Snapshot]) -> None:
+    snapshot = freeze()
+    snapshot.name = "other"
+    with pytest.raises(TypeError):
+        snapshot.save()
+    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE judgments_snapshot SET name = 'other'")
+
+
+def test_a_file_that_was_changed_in_storage_is_not_handed_out(freeze: Callable[..., Snapshot]) -> None:
+    snapshot = freeze()
+    path = default_storage.path(f"{snapshot.folder}/qrels.txt")
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("q1 0 d1 3\n")
+    with pytest.raises(AssayError, match="not what was frozen"):
+        snapshots.export(snapshot, "trec-qrels")
+
+
+def test_a_name_is_taken_once_and_an_export_is_known(freeze: Callable[..., Snapshot]) -> None:
+    snapshot = freeze("one")
+    with pytest.raises(Conflict, match="one already"):
+        freeze("one")
+    with pytest.raises(NotFound, match="trec-qrels"):
+        snapshots.export(snapshot, "xml")
+
+
+def test_nothing_to_freeze_is_said(make_round: Callable[..., Any], rater: Any, lead: Any) -> None:
+    round_ = make_round(raters=[rater])
+    with pytest.raises(NotValid, match="nothing to freeze"):
+        snapshots.freeze(round_.collection, name="one", rounds=[round_], actor=lead)
+
+
+def test_the_newest_round_wins_and_other_guidelines_can_be_refused(
+    rated: Any, make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
+) -> None:
+    from judgments import guidelines
+
+    guidelines.add_version(rated.collection, markdown="Grade anew.", actor=lead)
+    second = make_round(queries=1, documents=1, raters=[rater], name="Round 2", ratings_per_pair=1)
+    rate_all(second, rater, 3)
+    merged = labels.settle_labels(rated.collection, [second, rated], rule="median", merge="newest", sources=["human"])
+    assert {(label.query_id, label.doc_id): label.grade for label in merged.labels}["q1", "d1-1"] == 3
+    with pytest.raises(NotValid, match="different guidelines"):
+        labels.settle_labels(
+            rated.collection, [second, rated], rule="median", merge="same-guidelines", sources=["human"]
+        )
+
+
+def test_freezing_is_on_record(freeze: Callable[..., Snapshot], lead: Any) -> None:
+    snapshot = freeze()
+    row = AuditRow.objects.filter(verb="snapshots.freeze").get()
+    assert (row.actor, row.target_uuid) == (lead, snapshot.uuid)
+    assert row.detail["content_sha256"] == snapshot.content_sha256
