@@ -1,0 +1,59 @@
+"""What does each code in a report mean, and what became of the line?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    """The meaning of a code, and what the reader does about it."""
+
+    meaning: str
+    effect: str
+
+
+_REFUSED = "the file is refused"
+_REJECTED = "the row is left out"
+_KEPT = "the row is kept"
+
+CODES: dict[str, Code] = {
+    "F00": Code("the file cannot be opened", _REFUSED),
+    "F01": Code("not valid UTF-8, or UTF-16", _REFUSED),
+    "F02": Code("a damaged, truncated, unsafe or far too large archive", _REFUSED),
+    "F03": Code("not this format: binary, another format, nothing but errors in the first 1,000 rows", _REFUSED),
+    "F04": Code("a header is missing, lacks a column, or seems to be there where none is expected", _REFUSED),
+    "F05": Code("a JSON syntax error", _REFUSED),
+    "F06": Code("a bundle without manifest", _REFUSED),
+    "F07": Code("the file is empty", _REFUSED),
+    "E10": Code("a wrong number of fields or cells, or broken quotes", _REJECTED),
+    "E11": Code("an empty id or query", _REJECTED),
+    "E12": Code("not a number", _REJECTED),
+    "E13": Code("a fraction where the scale has whole grades", "the row is left out; map the grades first"),
+    "E14": Code("a grade that is not on the scale", "the row is left out; map the grades first"),
+    "E15": Code("an id with white space where the format cannot carry it", _REJECTED),
+    "E16": Code("the same pair (or id, or counted query) with another value", "all its rows are held back"),
+    "E18": Code("one query id with two texts", _REJECTED),
+    "E19": Code("a control character, NUL or half a surrogate pair", _REJECTED),
+    "E20": Code("a key twice in one JSON object", _REJECTED),
+    "E21": Code("an id of over 500 or a query of over 2,048 characters", _REJECTED),
+    "E22": Code("two columns with one name", _REFUSED),
+    "E23": Code("a value of the wrong kind, or one that does not go with another", _REJECTED),
+    "E24": Code("a line that is not a JSON object", _REJECTED),
+    "W30": Code("a byte order mark", "removed"),
+    "W31": Code("lines that end in CRLF or CR", "read as line ends"),
+    "W32": Code("a whole grade written with a point, such as 3.0", "read as a whole number"),
+    "W33": Code("the same row again", "kept once"),
+    "W34": Code("a comment line", "skipped"),
+    "W35": Code("a blank line", "skipped"),
+    "W36": Code("no line end at the end of the file", "read as a whole line"),
+    "W37": Code("an apostrophe before a formula", "removed"),
+    "W39": Code("an id with an unusual space, or in another Unicode form than NFC", _KEPT),
+    "W40": Code("a rank that contradicts the scores", "ordered by score"),
+    "W41": Code("a column or key that is not known", "ignored"),
+    "W42": Code("a number where an id is text", "read as text"),
+    "W44": Code("an infinite score", "kept, and sorts as such"),
+    "W45": Code("more fields than the format has", "the rest is ignored, or belongs to the tag"),
+    "W46": Code("cells that are separated by something else than a comma", "read that way"),
+    "W47": Code("a column under another name", "read for the one it stands for"),
+    "W48": Code("no column for the rater", "all rows go to one rater"),
+}

@@ -1,0 +1,60 @@
+"""Does ``assay validate`` list every odd line, and fail when it should?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli import main
+
+
+@pytest.fixture
+def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.txt").write_text("q1 0 d1 3\n")
+    (tmp_path / "warned.txt").write_text("# c\r\nq1 0 d1 3\r\nq1 0 d1 3\r\n")
+    (tmp_path / "bad.txt").write_text("q1 0 d1 3\nq1 0 d2\nq1 0 d3 9\n")
+    (tmp_path / "image.txt").write_bytes(b"\x89PNG\x00\x00")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("good.txt", 0),
+        ("good.txt --strict", 0),
+        ("warned.txt", 0),
+        ("warned.txt --strict", 1),
+        ("bad.txt --format trec-qrels", 1),
+        ("image.txt --format trec-qrels", 2),
+        ("none.txt --format trec-qrels", 2),
+        ("good.txt --format trec-run", 1),
+    ],
+)
+def test_exit_status(odd: Path, words: str, status: int):
+    assert main(["validate", *words.split()]) == status
+
+
+def test_each_odd_line_is_listed(odd: Path, capsys: pytest.CaptureFixture[str]):
+    main(["validate", "bad.txt", "--format", "trec-qrels", "--scale", "0:3"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("bad.txt:2: E10 3 fields instead of 4; rejected; expected 4 fields")
+    assert lines[1].startswith("bad.txt:3: E14 the grade 9 is not on the scale; rejected; expected one of 0, 1, 2, 3")
+    assert lines[2] == "bad.txt: trec-qrels, 3 lines: 1 accepted, 2 rejected; 2 errors, 0 warnings"
+
+
+def test_json_and_csv(odd: Path, capsys: pytest.CaptureFixture[str]):
+    main(["validate", "bad.txt", "--format", "trec-qrels", "--output", "json"])
+    assert json.loads(capsys.readouterr().out)["problems"][0]["line"] == 2
+    main(["validate", "bad.txt", "--format", "trec-qrels", "--output", "csv"])
+    assert [row["code"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))] == ["E10"]
+
+
+def test_what_comes_often_is_told_once(odd: Path, capsys: pytest.CaptureFixture[str]):
+    (odd / "comments.txt").write_text("# a\n# b\nq1 0 d1 3\n")
+    main(["validate", "comments.txt"])
+    assert capsys.readouterr().out.splitlines()[0] == "comments.txt:1: W34 a comment line; skipped (2 times)"
