@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from judgments.views.login import Login
 
@@ -16,5 +17,10 @@ urlpatterns = [
     path("", include("judgments.urls")),
     path("", include("pooling.urls")),
     path("", include("evaluation.urls")),
-    # The API under api/v1/, its schema and its docs.
+    # The API, its schema and its docs; the docs' script is a file of its own, as the content policy asks.
+    path("api/v1/", include("judgments.api.urls")),
+    path("api/v1/", include("pooling.api.urls")),
+    path("api/v1/", include("evaluation.api.urls")),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api_docs"),
 ]

@@ -168,16 +168,42 @@ def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
     audit.record("rounds.invite", sentence, actor=actor, collection=round_.collection, target=round_)
 
 
+@transaction.atomic
+def rename(round_: Round, *, name: str, actor: User) -> Round:
+    """Give a round another name; snapshots know it by its content.
+
+    Raises
+    ------
+    NotValid
+        There is no name.
+    Conflict
+        Another round of the collection has it.
+    """
+    wanted = name.strip()
+    if wanted == round_.name:
+        return round_
+    _check_name(round_.collection, wanted)
+    before, round_.name = round_.name, wanted
+    round_.save(update_fields=["name"])
+    sentence = f"{actor} renamed round {before} to {wanted}"
+    audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_)
+    return round_
+
+
 def is_rater(user: Any, round_: Round) -> bool:
     """Whether the user was asked to rate in this round and has not left."""
     return round_.raters.filter(user_id=user.pk, left_at__isnull=True).exists()
 
 
-def _check(collection: Collection, name: str, ratings_per_pair: int, overlap: float) -> None:
-    if not name.strip():
+def _check_name(collection: Collection, name: str) -> None:
+    if not name:
         raise NotValid("A round needs a name.", {"name": "For example: Round 1."})
-    if collection.rounds.filter(name=name.strip()).exists():
-        raise Conflict(f"There is a round called {name.strip()} already. Take another name.")
+    if collection.rounds.filter(name=name).exists():
+        raise Conflict(f"There is a round called {name} already. Take another name.")
+
+
+def _check(collection: Collection, name: str, ratings_per_pair: int, overlap: float) -> None:
+    _check_name(collection, name.strip())
     if not 1 <= ratings_per_pair <= 20:
         raise NotValid("Ratings per pair cannot be that.", {"ratings_per_pair": "A whole number from 1 to 20."})
     if not 0 <= overlap <= 1:

@@ -31,8 +31,8 @@ CODES = {
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: our errors and the framework's in one shape. Anything else stays a 500."""
     if isinstance(error, AssayError):
-        status = status_of(error)
-        return Response(shape(status, str(error), getattr(error, "fields", {})), status=status)
+        status, body = told_of(error)
+        return Response(body, status=status)
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
@@ -41,6 +41,14 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     if response is not None:
         response.data = shape(response.status_code, *_told(error))
     return response
+
+
+def told_of(error: AssayError | exceptions.APIException) -> tuple[int, dict[str, Any]]:
+    """The status and the body that an error is answered with."""
+    if isinstance(error, AssayError):
+        status = status_of(error)
+        return status, shape(status, str(error), getattr(error, "fields", {}))
+    return error.status_code, shape(error.status_code, *_told(error))
 
 
 def shape(status: int, message: str, fields: dict[str, str] | None = None) -> dict[str, Any]:

@@ -32,7 +32,7 @@ SCALE = re.compile(r"(\d{1,3}):(\d{1,3})")
 
 
 class Reading(serializers.Serializer):
-    """How to read and store what is sent. Form fields beside a file; query parameters beside a JSON list."""
+    """How to read and store what is sent: form fields beside a file, or query parameters."""
 
     name = serializers.CharField(required=False, max_length=200, help_text="Of a run, a log or a label source.")
     description = serializers.CharField(required=False, allow_blank=True, max_length=300, help_text="Of a run.")
@@ -147,19 +147,21 @@ class Imports(Rows):
             raise
 
     def _given(self, request: Request) -> Given:
+        beside = request.query_params.dict()
         if isinstance(request.data, list):
-            return self._of_list(request.data, self._asked(request.query_params))
-        if isinstance(request.data.get("rows"), list):
-            return self._of_list(request.data["rows"], self._asked(request.data))
-        asked = self.sent(FileSent)
+            return self._of_list(request.data, self._asked(Reading, beside))
+        sent = dict(request.data.items())
+        if isinstance(sent.get("rows"), list):
+            return self._of_list(sent["rows"], self._asked(Reading, {**beside, **sent}))
+        asked = self._asked(FileSent, {**beside, **sent})
         file = asked.pop("file")
         if file.size > settings.MAX_UPLOAD_BYTES:
             limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
             raise TooLarge(f"{file.name} is too large; this server takes {limit:,} MB. Split the file.")
         return Given(file, file.name, asked.pop("format", ""), asked)
 
-    def _asked(self, given: Any) -> dict[str, Any]:
-        checked = Reading(data=given)
+    def _asked(self, serializer: type[Reading], given: dict[str, Any]) -> dict[str, Any]:
+        checked = serializer(data=given)
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
 

@@ -1,4 +1,4 @@
-"""What does the OpenAPI document say about every call: how a caller proves who they are, and what an error looks like?"""
+"""What does the OpenAPI document say about every call: how callers prove who they are, what an error looks like?"""
 
 from __future__ import annotations
 

@@ -1,0 +1,224 @@
+"""How does a rater's program lease pairs, send answers and take them back?
+
+What is said here is all that a rater may know: no rank, system, score, origin, nor anybody else's grade. A batch is
+written field by field for that reason, never from a row as a whole.
+"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access, assignment, submission
+from judgments.api.endpoint import InRound
+from judgments.api.errors import told_of
+from judgments.api.rounds import GradeBody
+from judgments.core.errors import AssayError, NotValid, TooLarge
+from judgments.models import Judgment, Pair, Slot
+from judgments.richtext import document_html
+from judgments.submission import Answer, Receipt
+
+# More than anybody can hold leases on; a longer list is a mistake.
+MOST_ANSWERS = 1_000
+
+
+class QueryShown(serializers.Serializer):
+    """The query as the rater sees it."""
+
+    id = serializers.CharField(source="query_id")
+    text = serializers.CharField()
+    narrative = serializers.CharField()
+
+
+class DocumentShown(serializers.Serializer):
+    """The document as the rater sees it."""
+
+    id = serializers.CharField(source="doc_id")
+    title = serializers.CharField()
+    html = serializers.SerializerMethodField(help_text="Safe to put into a page: scripts and styles are taken out.")
+    url = serializers.CharField()
+    image = serializers.CharField()
+    fields = serializers.DictField()
+
+    def get_html(self, document: Any) -> str:
+        return str(document_html(document.text))
+
+
+class PairShown(serializers.Serializer):
+    """One pair to grade."""
+
+    id = serializers.UUIDField(source="uuid")
+    query = QueryShown()
+    document = DocumentShown()
+
+
+class BatchBody(serializers.Serializer):
+    """Pairs that are the caller's until the lease runs out."""
+
+    lease = serializers.UUIDField()
+    expires_at = serializers.DateTimeField()
+    scale = GradeBody(many=True)
+    guidelines_version = serializers.IntegerField()
+    pairs = PairShown(many=True)
+    remaining = serializers.IntegerField(help_text="Pairs still open to the caller, these among them.")
+
+
+class AnswerSent(serializers.Serializer):
+    """One answer: a grade, or a state without one."""
+
+    client_id = serializers.UUIDField(help_text="Made by the client, new for each answer: sent twice it counts once.")
+    pair = serializers.UUIDField()
+    grade = serializers.IntegerField(required=False, allow_null=True, default=None)
+    state = serializers.ChoiceField(choices=submission.STATES, default=Judgment.State.GRADED)
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
+    note = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=submission.LONGEST_NOTE, trim_whitespace=False
+    )
+    seconds_active = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0, max_value=1e7)
+    seconds_away = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0, max_value=1e7)
+
+
+class ReceiptBody(serializers.Serializer):
+    """What became of an answer."""
+
+    client_id = serializers.UUIDField()
+    pair = serializers.UUIDField(source="pair.uuid")
+    state = serializers.ChoiceField(choices=Judgment.State.choices)
+    grade = serializers.IntegerField(allow_null=True)
+    surplus = serializers.BooleanField(help_text="True when the pair was full: kept, and not counted.")
+
+
+class ItemResult(serializers.Serializer):
+    """What became of one answer of a list."""
+
+    client_id = serializers.CharField(allow_null=True)
+    status = serializers.IntegerField(
+        help_text="The status that it would have had alone: 201, 200, 400, 404, 409, 410."
+    )
+    surplus = serializers.BooleanField(required=False)
+    error = serializers.DictField(allow_null=True, help_text="`code`, `message`, `fields`; null when recorded.")
+
+
+class Results(serializers.Serializer):
+    """One result for each answer, in the order in which they were sent."""
+
+    results = ItemResult(many=True)
+
+
+class Rating(InRound):
+    """What a rater does. An engineer may not; a lead may, where they were asked."""
+
+    reads = writes = access.RATERS
+    scope = "rate"
+    also = (409, 410)
+    tag = "rating"
+
+
+class Batch(Rating):
+    """Lease pairs."""
+
+    serializer_class = BatchBody
+
+    @extend_schema(
+        summary="Lease the next pairs",
+        request=None,
+        parameters=[OpenApiParameter("size", int, description="How many at most, 1-50; 10 when left out.")],
+        responses={200: BatchBody, 204: None},
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """First what is in hand already, then the rest of the query, then the next query. 204 when there is none."""
+        pairs = assignment.claim_batch(self.round, rater=request.user, size=_size(request))
+        if not pairs:
+            return Response(status=204)
+        return self.told(BatchBody, self._batch(pairs))
+
+    def _batch(self, pairs: list[Pair]) -> dict[str, Any]:
+        rater = self.request.user
+        slots = Slot.objects.filter(rater=rater, pair__in=pairs, filled_by__isnull=True)
+        expires_at = slots.order_by("lease_until").values_list("lease_until", flat=True).first()
+        return {
+            # The lease is the caller's hold on these slots; its name changes when it is renewed.
+            "lease": uuid_module.uuid5(self.round.uuid, f"{rater.uuid} {expires_at}"),
+            "expires_at": expires_at,
+            "scale": self.round.scale.grades.all(),
+            "guidelines_version": self.round.guidelines.number,
+            "pairs": pairs,
+            "remaining": assignment.remaining(self.round, rater),
+        }
+
+
+class Judgments(Rating):
+    """Send answers."""
+
+    serializer_class = ReceiptBody
+
+    @extend_schema(
+        summary="Send one answer, or a list",
+        request=AnswerSent,
+        responses={201: ReceiptBody, 200: Results},
+        examples=[
+            OpenApiExample(
+                "A grade",
+                {"client_id": "7d9f5c1e-5a35-4a0c-9d5c-0d3f3a1f9b11", "pair": "<id from the batch>", "grade": 2},
+                request_only=True,
+            )
+        ],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """201 recorded, 200 recorded before, 409 never leased to you. A list is answered with 200, each on its own."""
+        if not isinstance(request.data, list):
+            receipt = self._submit(request.data)
+            return self.told(ReceiptBody, receipt.judgment, 201 if receipt.new else 200)
+        if len(request.data) > MOST_ANSWERS:
+            raise TooLarge(f"A list has {MOST_ANSWERS:,} answers at most. Send it in parts.")
+        return Response({"results": [self._result(item) for item in request.data]})
+
+    def _submit(self, item: Any) -> Receipt:
+        checked = AnswerSent(data=item)
+        checked.is_valid(raise_exception=True)
+        return submission.submit(self.round, Answer(**checked.validated_data), rater=self.request.user)
+
+    def _result(self, item: Any) -> dict[str, Any]:
+        """One answer of a list; what is wrong with it is no reason to lose the others."""
+        client_id = item.get("client_id") if isinstance(item, dict) else None
+        try:
+            receipt = self._submit(item)
+        except (AssayError, ValidationError) as error:
+            status, body = told_of(error)
+            return {"client_id": client_id, "status": status, "error": body["error"]}
+        status = 201 if receipt.new else 200
+        return {"client_id": client_id, "status": status, "surplus": receipt.judgment.surplus, "error": None}
+
+
+class Undo(Rating):
+    """Take an answer back."""
+
+    serializer_class = ReceiptBody
+
+    @extend_schema(summary="Take an answer back", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID, client_id: uuid_module.UUID) -> Response:
+        """The pair is in the rater's hand again. Undoing twice is undoing once."""
+        event = submission.undo(self.round, client_id, rater=request.user)
+        return Response(
+            {
+                "client_id": str(client_id),
+                "pair": str(event.pair.uuid),
+                "state": event.state,
+                "grade": None,
+                "surplus": False,
+            }
+        )
+
+
+def _size(request: Request) -> int:
+    text = request.query_params.get("size", "10")
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= assignment.LARGEST_BATCH):
+        most = assignment.LARGEST_BATCH
+        raise NotValid(f"A batch has 1 to {most} pairs.", {"size": f"A whole number from 1 to {most}."})
+    return int(text)

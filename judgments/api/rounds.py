@@ -1,0 +1,211 @@
+"""How is a round looked at, opened and closed, and how far do its raters agree?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access, assignment, reliability, rounds
+from judgments.api.endpoint import InRound
+from judgments.core.errors import NotAllowed, NotValid
+from judgments.models import Collection, Membership, Round, User
+
+
+class GradeBody(serializers.Serializer):
+    """One value of a scale, with what stands on its button."""
+
+    value = serializers.IntegerField()
+    label = serializers.CharField(max_length=40)
+    cue = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+
+
+class ScaleBody(serializers.Serializer):
+    """The grades that can be given."""
+
+    grades = GradeBody(many=True)
+
+
+class ScaleOfRound(serializers.Serializer):
+    """The scale of a round, lowest grade first."""
+
+    grades = GradeBody(many=True, source="grades.all")
+
+
+class RoundBody(serializers.Serializer):
+    """A round as leads and engineers see it."""
+
+    id = serializers.UUIDField(source="uuid")
+    collection = serializers.CharField(source="collection.slug")
+    name = serializers.CharField()
+    state = serializers.ChoiceField(choices=Round.State.choices)
+    scale = ScaleOfRound()
+    guidelines_version = serializers.IntegerField(source="guidelines.number")
+    ratings_per_pair = serializers.IntegerField()
+    overlap = serializers.FloatField(help_text="Share of the pairs that get all their ratings; the others get one.")
+    seed = serializers.IntegerField()
+    pairs = serializers.IntegerField(source="pair_count")
+    raters = serializers.SerializerMethodField(help_text="User names.")
+    created_at = serializers.DateTimeField()
+    opened_at = serializers.DateTimeField(allow_null=True)
+    closed_at = serializers.DateTimeField(allow_null=True)
+
+    def get_raters(self, round_: Round) -> list[str]:
+        return sorted(asked.user.username for asked in round_.raters.all() if asked.left_at is None)
+
+
+class RoundChange(serializers.Serializer):
+    """What may change in a round; its pairs, scale, guidelines and ratings per pair may not."""
+
+    name = serializers.CharField(max_length=120, required=False)
+    raters = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="User names to ask as well; nobody is taken out."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        fixed = set(self.initial_data) - {"name", "raters"}
+        if fixed:
+            said = "This is fixed when a round is made: make a new round."
+            raise serializers.ValidationError(dict.fromkeys(sorted(fixed), said))
+        return attrs
+
+
+class ProgressOfRater(serializers.Serializer):
+    """One rater's part, under their pseudonym."""
+
+    rater = serializers.CharField()
+    graded = serializers.IntegerField()
+    unrateable = serializers.IntegerField()
+    later = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True)
+
+
+class ProgressBody(serializers.Serializer):
+    """How far a round is, in ratings. A rater is told about their own part only."""
+
+    pairs = serializers.IntegerField(required=False)
+    ratings_wanted = serializers.IntegerField(required=False)
+    ratings = serializers.IntegerField(required=False)
+    surplus = serializers.IntegerField(required=False)
+    hours_left = serializers.FloatField(required=False, allow_null=True)
+    raters = ProgressOfRater(many=True)
+    remaining = serializers.IntegerField(required=False, help_text="Pairs still open to the calling rater.")
+
+
+def shown_rounds() -> QuerySet[Round]:
+    """Rounds with all that their body needs, in a fixed number of queries."""
+    rows = Round.objects.select_related("collection", "guidelines", "scale")
+    return rows.prefetch_related("scale__grades", "raters__user").annotate(pair_count=Count("pairs"))
+
+
+def members_called(collection: Collection, usernames: Sequence[str]) -> list[User]:
+    """The members with these user names, in the order given.
+
+    Raises
+    ------
+    NotValid
+        A name that no member has; whether it exists elsewhere is not said.
+    """
+    rows = Membership.objects.filter(collection=collection, user__username__in=usernames).select_related("user")
+    found = {row.user.username: row.user for row in rows}
+    strange = sorted(set(usernames) - found.keys())
+    if strange:
+        said = f"Add these as members with the role rater first: {', '.join(strange)}."
+        raise NotValid("Only raters and leads of the collection can rate.", {"raters": said})
+    return [found[name] for name in dict.fromkeys(usernames)]
+
+
+def round_told(round_: Round) -> Any:
+    """The body of one round."""
+    return RoundBody(shown_rounds().get(pk=round_.pk)).data
+
+
+class OneRound(InRound):
+    """One round."""
+
+    serializer_class = RoundBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="One round")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        return Response(round_told(self.round))
+
+    @extend_schema(summary="Rename a round, ask more raters", request=RoundChange)
+    def patch(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """A round has one scale and one guidelines version; to change either, make a new round."""
+        changes = self.sent(RoundChange)
+        with transaction.atomic():
+            if "name" in changes:
+                rounds.rename(self.round, name=changes["name"], actor=request.user)
+            if changes.get("raters"):
+                asked = members_called(self.round.collection, changes["raters"])
+                rounds.invite(self.round, asked, actor=request.user)
+        return Response(round_told(self.round))
+
+
+class OpenRound(InRound):
+    """Let the raters in."""
+
+    serializer_class = RoundBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="Open a round", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """A draft is opened once; a closed round stays closed."""
+        return Response(round_told(rounds.open_round(self.round, actor=request.user)))
+
+
+class CloseRound(InRound):
+    """Take no more answers."""
+
+    serializer_class = RoundBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="Close a round", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """From now on answers are refused with 410."""
+        return Response(round_told(rounds.close_round(self.round, actor=request.user)))
+
+
+class Agreement(InRound):
+    """How far the raters agree."""
+
+    tag = "rounds"
+
+    @extend_schema(summary="Agreement", responses={200: dict})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """The shape of `assay agreement --format json`: kappa, alpha and their kin with n, overlap and interval."""
+        return Response(reliability.agreement(self.round))
+
+
+class Progress(InRound):
+    """How far the round is."""
+
+    reads = access.EVERYBODY
+    serializer_class = ProgressBody
+    tag = "rounds"
+
+    @extend_schema(summary="Progress")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """For leads and engineers the whole round by pseudonym; for a rater their own part."""
+        if access.role_in(request.user, self.round.collection) in access.STAFF:
+            return Response(reliability.progress(self.round).as_json())
+        return Response(self._own(request.user))
+
+    def _own(self, rater: User) -> dict[str, Any]:
+        name = reliability.pseudonyms(self.round).get(rater.pk)
+        if name is None:
+            raise NotAllowed(f"You were not asked to rate in {self.round}.")
+        everybody = reliability.progress(self.round).as_json()["raters"]
+        mine = [row for row in everybody if row["rater"] == name]
+        return {"raters": mine, "remaining": assignment.remaining(self.round, rater)}

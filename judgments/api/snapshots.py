@@ -1,0 +1,170 @@
+"""How are labels frozen, and how do they leave the house?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access, snapshots
+from judgments.aggregation import RULES
+from judgments.api.endpoint import Endpoint, Rows
+from judgments.core.errors import NotValid
+from judgments.labels import MERGES, SOURCES
+from judgments.models import Collection, Round, Snapshot
+
+CONTENT_TYPES = {
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".zip": "application/zip",
+}
+
+
+class SnapshotBody(serializers.Serializer):
+    """A frozen set of labels; its identity is `content_sha256`."""
+
+    id = serializers.UUIDField(source="uuid")
+    collection = serializers.CharField(source="collection.slug")
+    name = serializers.CharField()
+    content_sha256 = serializers.CharField()
+    rule = serializers.CharField()
+    rounds = serializers.SerializerMethodField()
+    summary = serializers.JSONField(help_text="Labels, queries, labels by grade, conflicts.")
+    formats = serializers.SerializerMethodField(help_text="What `/export/<format>/` knows.")
+    override_reason = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+    def get_rounds(self, snapshot: Snapshot) -> list[uuid_module.UUID]:
+        return [round_.uuid for round_ in snapshot.rounds.all()]
+
+    def get_formats(self, snapshot: Snapshot) -> list[str]:
+        return [*snapshots.FILES, "bundle"]
+
+
+class Freeze(serializers.Serializer):
+    """Whose labels, under which rule."""
+
+    name = serializers.CharField(max_length=120)
+    rounds = serializers.ListField(child=serializers.UUIDField(), default=list)
+    rule = serializers.CharField(
+        default="median", help_text="A label rule: " + ", ".join(f"`{name}`" for name in RULES)
+    )
+    sources = serializers.ListField(child=serializers.ChoiceField(choices=SOURCES), default=["human"])
+    merge = serializers.ChoiceField(choices=MERGES, default="newest")
+    override_reason = serializers.CharField(allow_null=True, allow_blank=True, default="")
+
+    def validate_rule(self, value: str) -> str:
+        if value not in RULES:
+            raise serializers.ValidationError(f"There is no label rule {value!r}. Known: {', '.join(RULES)}.")
+        return value
+
+
+def shown_snapshots() -> QuerySet[Snapshot]:
+    """Snapshots with all that their body needs; the manifest stays in its file."""
+    return Snapshot.objects.select_related("collection").prefetch_related("rounds").defer("manifest")
+
+
+class Snapshots(Rows):
+    """The snapshots of a collection."""
+
+    queryset = shown_snapshots().order_by("-created_at", "-pk")
+    serializer_class = SnapshotBody
+    filters = {"name": "name"}
+    also = (409,)
+    tag = "snapshots"
+
+    @extend_schema(summary="The snapshots", parameters=[OpenApiParameter("name")])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The newest first."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Freeze labels",
+        request=Freeze,
+        responses={201: SnapshotBody},
+        examples=[
+            OpenApiExample("One round", {"name": "autumn-1", "rounds": ["<id>"], "rule": "median"}, request_only=True)
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """One label for every pair: adjudicated, else by the rule; the newest round wins."""
+        asked = self.sent(Freeze)
+        asked["rounds"] = rounds_called(self.collection, asked["rounds"])
+        asked["override_reason"] = asked["override_reason"] or ""
+        made = snapshots.freeze(self.collection, actor=request.user, **asked)
+        return self.told(SnapshotBody, shown_snapshots().get(pk=made.pk), 201)
+
+
+def rounds_called(collection: Collection, uuids: list[uuid_module.UUID]) -> list[Round]:
+    """The collection's rounds with these ids.
+
+    Raises
+    ------
+    NotValid
+        One of them is no round of this collection.
+    """
+    found = {round_.uuid: round_ for round_ in collection.rounds.filter(uuid__in=uuids)}
+    strange = [str(uuid) for uuid in uuids if uuid not in found]
+    if strange:
+        said = f"No round of this collection: {', '.join(strange)}."
+        raise NotValid(said, {"rounds": said})
+    return list(found.values())
+
+
+class OneSnapshot(Endpoint):
+    """One snapshot."""
+
+    serializer_class = SnapshotBody
+    tag = "snapshots"
+
+    @extend_schema(summary="One snapshot")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        return self.told(SnapshotBody, access.snapshot_for(request.user, uuid, self.roles))
+
+
+class Export(Endpoint):
+    """A snapshot as a file."""
+
+    tag = "snapshots"
+
+    @extend_schema(
+        summary="Download labels",
+        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*snapshots.FILES, "bundle"])],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
+        """The file as it was frozen; its hash is checked on the way out."""
+        snapshot = access.snapshot_for(request.user, uuid, self.roles)
+        return _file(*snapshots.export(snapshot, name))
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """A file comes as what it is, whatever the caller says to prefer."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+class Manifest(Endpoint):
+    """What a snapshot says about itself."""
+
+    tag = "snapshots"
+
+    @extend_schema(summary="The manifest", responses={200: dict})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> HttpResponse:
+        """Hashes of all files, provenance, label rule, agreement: byte for byte as it was frozen."""
+        snapshot = access.snapshot_for(request.user, uuid, self.roles)
+        body = snapshots.read_file(snapshot, snapshots.MANIFEST)
+        return HttpResponse(body, content_type="application/json")
+
+
+def _file(name: str, body: bytes) -> HttpResponse:
+    ending = name[name.rfind(".") :]
+    response = HttpResponse(body, content_type=CONTENT_TYPES.get(ending, "text/plain; charset=utf-8"))
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

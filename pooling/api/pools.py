@@ -1,0 +1,157 @@
+"""How is a pool drawn, and which pools are there?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments.api.endpoint import Rows
+from judgments.api.seeds import Seed
+from judgments.core.errors import NotValid
+from judgments.models import Collection
+from pooling import pools
+from pooling.models import Pool, Run
+from pooling.strategies import STRATEGIES
+
+
+class PoolBody(serializers.Serializer):
+    """A pool: how it was drawn, and what it looks like."""
+
+    id = serializers.UUIDField(source="uuid")
+    strategy = serializers.CharField()
+    parameters = serializers.JSONField()
+    seed = serializers.IntegerField()
+    runs = serializers.SerializerMethodField()
+    pairs = serializers.IntegerField(source="pair_count")
+    summary = serializers.JSONField(help_text="Pairs per query, each system's part, pairs by best rank.")
+    created_at = serializers.DateTimeField()
+
+    def get_runs(self, pool: Pool) -> list[uuid_module.UUID]:
+        return [run.uuid for run in pool.runs.all()]
+
+
+class PairSent(serializers.Serializer):
+    """One pair of the strategy `list`."""
+
+    query_id = serializers.CharField(trim_whitespace=False)
+    doc_id = serializers.CharField(trim_whitespace=False)
+
+
+class Pairs(serializers.Field):
+    """Many pairs, each ``{"query_id", "doc_id"}``; looked at by hand, since a serializer a pair takes seconds."""
+
+    def to_internal_value(self, data: Any) -> list[tuple[str, str]]:
+        if not isinstance(data, list):
+            raise serializers.ValidationError('A list of {"query_id", "doc_id"}.')
+        return [self._pair(number, pair) for number, pair in enumerate(data, 1)]
+
+    def _pair(self, number: int, pair: Any) -> tuple[str, str]:
+        ids = (pair.get("query_id"), pair.get("doc_id")) if isinstance(pair, dict) else ()
+        texts = [str(value) if type(value) is int else value for value in ids]
+        if len(texts) != 2 or not all(isinstance(text, str) and 0 < len(text) <= 500 for text in texts):
+            raise serializers.ValidationError(f"Pair {number} needs query_id and doc_id as text.")
+        return texts[0], texts[1]
+
+
+class Draw(serializers.Serializer):
+    """How to choose the pairs. What else a strategy takes (`depth`, `p`, ...) stands beside these."""
+
+    strategy = serializers.CharField(
+        default="depth", help_text="; ".join(f"`{name}`: {STRATEGIES[name].description}" for name in STRATEGIES)
+    )
+    runs = serializers.ListField(child=serializers.UUIDField(), default=list)
+    seed = Seed()
+    budget = serializers.IntegerField(default=None, allow_null=True, min_value=1, help_text="Pairs per query, at most.")
+    residual = serializers.IntegerField(
+        default=0, min_value=0, help_text="Random pairs per query from below the pool: they show what it misses."
+    )
+    leave_out_judged = serializers.BooleanField(default=False)
+
+    def validate_strategy(self, value: str) -> str:
+        if value not in STRATEGIES:
+            raise serializers.ValidationError(f"There is no pool strategy {value!r}. Known: {', '.join(STRATEGIES)}.")
+        return value
+
+
+class DrawShown(Draw):
+    """For the OpenAPI document: with the parameters of the built-in strategies."""
+
+    depth = serializers.IntegerField(required=False)
+    p = serializers.FloatField(required=False)
+    pairs = PairSent(many=True, required=False)
+
+
+def shown_pools() -> QuerySet[Pool]:
+    """Pools with all that their body needs."""
+    return Pool.objects.prefetch_related("runs").annotate(pair_count=Count("entries"))
+
+
+class Pools(Rows):
+    """The pools of a collection."""
+
+    queryset = shown_pools().order_by("-created_at", "-pk")
+    serializer_class = PoolBody
+    filters = {"strategy": "strategy"}
+    tag = "pools"
+
+    @extend_schema(summary="The pools")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The newest first."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Draw a pool",
+        request=DrawShown,
+        responses={201: PoolBody},
+        examples=[
+            OpenApiExample(
+                "Depth 10 of two runs",
+                {"strategy": "depth", "depth": 10, "runs": ["<id>", "<id>"], "seed": 1},
+                request_only=True,
+            ),
+            OpenApiExample(
+                "Given pairs",
+                {"strategy": "list", "pairs": [{"query_id": "q1", "doc_id": "d1"}]},
+                request_only=True,
+            ),
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Each pair keeps why it was chosen, by which runs and at which ranks."""
+        asked = self.sent(Draw)
+        asked["runs"] = runs_called(self.collection, asked["runs"])
+        drawn = pools.draw_pool(self.collection, actor=request.user, parameters=self._parameters(), **asked)
+        return self.told(PoolBody, shown_pools().get(pk=drawn.pk), 201)
+
+    def _parameters(self) -> dict[str, Any]:
+        """What is the strategy's own: all that is not everybody's. It refuses by itself what it does not know."""
+        own = {name: value for name, value in self.request.data.items() if name not in Draw().fields}
+        if "pairs" in own:
+            try:
+                own["pairs"] = Pairs().to_internal_value(own["pairs"])
+            except serializers.ValidationError as error:
+                raise serializers.ValidationError({"pairs": error.detail}) from error
+        return own
+
+
+def runs_called(collection: Collection, uuids: Sequence[uuid_module.UUID]) -> list[Run]:
+    """The collection's runs with these ids, in the order given.
+
+    Raises
+    ------
+    NotValid
+        One of them is no run of this collection.
+    """
+    found = {run.uuid: run for run in collection.runs.filter(uuid__in=uuids)}
+    strange = [str(uuid) for uuid in uuids if uuid not in found]
+    if strange:
+        said = f"No run of this collection: {', '.join(strange)}."
+        raise NotValid(said, {"runs": said})
+    return [found[uuid] for uuid in dict.fromkeys(uuids)]
