@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from django.core.cache import cache
 from django.db import transaction
 
 from judgments import audit, storage
@@ -19,8 +21,9 @@ from pooling.models import QueryLog
 if TYPE_CHECKING:
     from pooling.sampling.draw import Sample
     from pooling.sampling.log import CountedLog
-    from pooling.sampling.tiers import TierCut
+    from pooling.sampling.tiers import Tier, TierCut
 
+DAY = 24 * 3600
 # What the field advises for a start: 200-400 queries in all, most of the care on the head.
 DEFAULT_SIZES = {"head": 50, "torso": 100, "tail": 50}
 
@@ -78,6 +81,41 @@ def cut(log: QueryLog, *, window_days: int | None = 90, head_share: float = 0.5,
     from pooling.sampling.tiers import cut_tiers
 
     return cut_tiers(counted(log, window_days=window_days).queries, head_share=head_share, torso_share=torso_share)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """A log's traffic within a window: its tiers, its curve, and what was left out by which reason."""
+
+    tiers: tuple[Tier, ...]
+    curve: tuple[tuple[int, float], ...]
+    first: datetime | None
+    last: datetime | None
+    dropped: dict[str, int]
+
+    @property
+    def searches(self) -> int:
+        return sum(tier.traffic for tier in self.tiers)
+
+    @property
+    def distinct(self) -> int:
+        return sum(tier.queries for tier in self.tiers)
+
+
+def traffic(
+    log: QueryLog, *, window_days: int | None = 90, head_share: float = 0.5, torso_share: float = 0.8
+) -> Traffic:
+    """What :func:`cut` finds without the queries themselves; kept, since a stored log never changes."""
+    key = f"traffic:{log.path}:{window_days}:{head_share}:{torso_share}"
+    found = cache.get(key)
+    if found is None:
+        from pooling.sampling.tiers import cut_tiers
+
+        frame = counted(log, window_days=window_days)
+        tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
+        found = Traffic(tiers.tiers, tiers.curve, frame.first, frame.last, frame.dropped)
+        cache.set(key, found, DAY)
+    return found
 
 
 def draw(

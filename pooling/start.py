@@ -6,15 +6,18 @@ begins within minutes.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from judgments import rounds
 from judgments.core.errors import NotValid
+from judgments.core.ids import MAX_LENGTH
 from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.models import Collection, Document, Query, Round, User
 from judgments.models.document import content_hash
@@ -88,6 +91,55 @@ def read_results(text: str) -> list[Result]:
     return list(dict.fromkeys(results))
 
 
+def read_csv(text: str) -> list[Start]:
+    """Queries with their results from a file with the columns ``query,title,url,text``, one result a record.
+
+    Raises
+    ------
+    NotValid
+        A column is missing, or a record has no query, or neither title nor link; the text names the line.
+
+    Examples
+    --------
+    >>> read_csv("query,title,url,text\\ntent,Fell 2,https://shop.example/1,For two.")[0].results
+    (Result(title='Fell 2', url='https://shop.example/1', text='For two.'),)
+    """
+    reader = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
+    found: dict[str, list[Result]] = {}
+    try:
+        names = [name.strip().lower() for name in reader.fieldnames or ()]
+        if "query" not in names or not {"title", "url"} & set(names):
+            raise _odd("The first line names the columns: query,title,url,text. The last two may be missing.")
+        reader.fieldnames = names
+        for record in reader:
+            query, result = _record(record, reader.line_num)
+            found.setdefault(query, []).append(result)
+    except csv.Error as error:
+        raise _odd(f"Line {reader.line_num}: this is not CSV ({error}).") from error
+    if not found:
+        raise _odd("There is no result in it, only a header.")
+    read_queries("\n".join(found))
+    return [Start(query, tuple(dict.fromkeys(results))) for query, results in found.items()]
+
+
+def _record(record: dict[str, Any], line: int) -> tuple[str, Result]:
+    if "more" in record:
+        raise _odd(f"Line {line} has more fields than the header. Put quotes around a text that has commas.")
+    query, title, url = (" ".join((record.get(name) or "").split()) for name in ("query", "title", "url"))
+    text = (record.get("text") or "").strip()
+    if any("\0" in part for part in (query, title, url, text)):
+        raise _odd(f"Line {line} holds a NUL character. Save the file as CSV UTF-8.")
+    if not query:
+        raise _odd(f"Line {line} has no query.")
+    if not title and not url:
+        raise _odd(f"Line {line} has neither title nor url: there is nothing to rate.")
+    return query, Result(title or url, url, text)
+
+
+def _odd(said: str) -> NotValid:
+    return NotValid(said, {"file": said})
+
+
 @transaction.atomic
 def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name: str = "First round") -> Round:
     """Store queries and results, and open a round over them with the actor as its rater.
@@ -131,9 +183,10 @@ def _query(collection: Collection, text: str) -> Query:
 
 
 def _document(collection: Collection, result: Result) -> Document:
-    """The document by its link or, where there is none, by its content: the same line twice is one document."""
+    """The document by its link or, where no link can be an id, by its content: a line twice is one document."""
     digest = content_hash(result.title, result.text, result.url, "", {})
-    doc_id = (result.url or f"d-{digest[:12]}")[:500]
+    usable = LINK.fullmatch(result.url) and len(result.url) <= MAX_LENGTH
+    doc_id = result.url if usable else f"d-{digest[:12]}"
     document, _ = Document.objects.get_or_create(
         collection=collection,
         doc_id=doc_id,

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from pooling.views import pool_new, pools, query_logs, round_new, run, runs, start
+
+urlpatterns = [
+    path("c/<slug:slug>/start/", start.start, name="start"),
+    path("c/<slug:slug>/query-logs/", query_logs.log_list, name="query_logs"),
+    path("c/<slug:slug>/query-logs/<uuid:uuid>/", query_logs.query_log, name="query_log"),
+    path("c/<slug:slug>/runs/", runs.run_list, name="runs"),
+    path("c/<slug:slug>/runs/<uuid:uuid>/", run.run, name="run"),
+    path("c/<slug:slug>/runs/<uuid:uuid>/file/", run.run_file, name="run_file"),
+    path("c/<slug:slug>/pools/", pools.pool_list, name="pools"),
+    path("c/<slug:slug>/pools/new/", pool_new.pool_new, name="pool_new"),
+    path("c/<slug:slug>/pools/<uuid:uuid>/", pools.pool, name="pool"),
+    path("c/<slug:slug>/rounds/new/", round_new.round_new, name="round_new"),
+]

@@ -1,0 +1,45 @@
+"""How many hours of rating do so many ratings cost?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+from judgments.models import Collection, Judgment
+
+# What is assumed until a collection's own raters have been timed.
+ASSUMED_SECONDS = 20.0
+ENOUGH = 20
+LATEST = 1_000
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The usual seconds for one rating, and how many timed answers that rests on; 0 for an assumption."""
+
+    seconds: float
+    answers: int
+
+    def cost(self, ratings: int) -> float:
+        """The seconds that so many ratings take.
+
+        Examples
+        --------
+        >>> Pace(20.0, 0).cost(1800) / 3600
+        10.0
+        """
+        return ratings * self.seconds
+
+    @property
+    def words(self) -> str:
+        """Where the seconds come from."""
+        if not self.answers:
+            return f"assuming {self.seconds:.0f} s a rating; nobody has been timed here yet"
+        return f"at {self.seconds:.0f} s a rating, the median of the last {self.answers:,} here"
+
+
+def pace(collection: Collection) -> Pace:
+    """The median of the collection's latest timed grades; an assumption where there are fewer than 20."""
+    timed = Judgment.objects.counted().filter(pair__round__collection=collection, seconds_active__gt=0)
+    seconds = list(timed.order_by("-pk").values_list("seconds_active", flat=True)[:LATEST])
+    return Pace(median(seconds), len(seconds)) if len(seconds) >= ENOUGH else Pace(ASSUMED_SECONDS, 0)

@@ -1,0 +1,106 @@
+"""How alike are the first documents of a collection's runs, and how many of them has nobody judged?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.core.cache import cache
+
+from judgments.models import Collection
+from pooling import pools, runs
+from pooling.models import Run
+
+DEPTH = 10
+DAY = 24 * 3600
+
+First = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One run's first documents: how many every run has, some other run has, and no other run has."""
+
+    run: Run
+    everywhere: int
+    some: int
+    alone: int
+    unjudged: int
+    left_out: int
+
+    @property
+    def pairs(self) -> int:
+        return self.everywhere + self.some + self.alone
+
+    @property
+    def unjudged_share(self) -> float | None:
+        """Of the run's first documents the share without a human grade; None for a run without documents."""
+        return self.unjudged / self.pairs if self.pairs else None
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The runs' parts, and for each two runs the share of documents that they have in common."""
+
+    depth: int
+    parts: tuple[Part, ...]
+    shares: tuple[tuple[float | None, ...], ...]
+
+
+def first(run: Run, depth: int = DEPTH) -> First:
+    """The first documents of every query of a run; kept, since a file with this hash never answers otherwise."""
+    key = f"first:{run.sha256}:{run.path}:{depth}"
+    found = cache.get(key)
+    if found is None:
+        table = runs.ranked(run)
+        bounds = table.offsets.tolist()
+        found = {
+            query_id: tuple(table.doc_ids[start : min(end, start + depth)])
+            for query_id, start, end in zip(table.query_ids, bounds, bounds[1:], strict=False)
+        }
+        cache.set(key, found, DAY)
+    return found
+
+
+def overlap(collection: Collection, chosen: Sequence[Run], depth: int = DEPTH) -> Overlap:
+    """Compare the first documents of runs, over the collection's own queries.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose queries count and whose human grades make a document judged.
+    chosen : sequence of Run
+        In the order in which they are to stand.
+    depth : int
+        How many documents of each query.
+
+    Returns
+    -------
+    Overlap
+        ``shares[i][j]`` is twice the number of common documents over the sum of both numbers (Dice): with ten
+        documents for every query from both, the mean share of the ten that is the same. None where both are empty.
+    """
+    queries = set(collection.queries.values_list("query_id", flat=True))
+    judged = pools.judged_pairs(collection)
+    answers = [first(run, depth) for run in chosen]
+    pairs = [_pairs(answer, queries) for answer in answers]
+    found = Counter(pair for some in pairs for pair in some)
+    parts = []
+    for run, answer, own in zip(chosen, answers, pairs, strict=True):
+        counts = Counter(
+            "alone" if found[pair] == 1 else "all" if found[pair] == len(chosen) else "some" for pair in own
+        )
+        unjudged = len(own - judged)
+        left_out = len(queries - answer.keys())
+        parts.append(Part(run, counts["all"], counts["some"], counts["alone"], unjudged, left_out))
+    return Overlap(depth, tuple(parts), tuple(tuple(_dice(one, other) for other in pairs) for one in pairs))
+
+
+def _pairs(answer: First, queries: set[str]) -> set[tuple[str, str]]:
+    return {(query_id, doc_id) for query_id, docs in answer.items() if query_id in queries for doc_id in docs}
+
+
+def _dice(one: set[tuple[str, str]], other: set[tuple[str, str]]) -> float | None:
+    both = len(one) + len(other)
+    return 2 * len(one & other) / both if both else None

@@ -1,0 +1,150 @@
+"""Which pairs were chosen for judging, and why each of them?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from judgments import access
+from judgments.views.lists import Choice, Column, Listing, answer
+from pooling.models import Pool, PoolEntry
+from pooling.strategies import STRATEGIES
+from pooling.views import tables
+from pooling.views.pictures import pictures
+
+POOLS = Listing(
+    name="pools",
+    noun=("pool", "pools"),
+    columns=(
+        Column(
+            "pool",
+            "Pool",
+            head=True,
+            value=str,
+            url=lambda pool: reverse("pool", args=[pool.collection.slug, pool.uuid]),
+        ),
+        Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda pool: pool.pair_count),
+        Column("queries", "Queries", numeric=True, value=lambda pool: pool.summary.get("queries")),
+        Column("runs", "Runs", value=lambda pool: ", ".join(run.name for run in pool.runs.all()), style="clip"),
+        Column("residual", "Residual", numeric=True, value=lambda pool: pool.summary.get("residual")),
+        Column("seed", "Seed", order="seed", numeric=True, show=lambda pool: str(pool.seed)),
+        Column("created_by", "Drawn by", order="created_by__username", value=lambda pool: str(pool.created_by or "")),
+        Column("created_at", "When", order="created_at", style="nowrap"),
+    ),
+    order="-created_at",
+)
+
+
+@login_required
+@require_safe
+def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = collection.pools.select_related("collection", "created_by").prefetch_related("runs")
+    context = {
+        "collection": collection,
+        "step": "pool",
+        "has_runs": collection.runs.exists(),
+        "has_queries": collection.queries.exists(),
+    }
+    return answer(request, POOLS, rows.annotate(pair_count=Count("entries")), "pooling/pools.html", context)
+
+
+@login_required
+@require_safe
+def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    pools = Pool.objects.filter(collection=collection).select_related("collection", "created_by")
+    row = access.reach(pools, request.user, access.STAFF, uuid=uuid)
+    entries = row.entries.select_related("query", "document", "pool__collection")
+    context = {
+        "collection": collection,
+        "step": "pool",
+        "pool": row,
+        "pairs": row.entries.count(),
+        "strategy": STRATEGIES[row.strategy].title if row.strategy in STRATEGIES else row.strategy,
+        "parameters": _parameters(row),
+        "rounds": _rounds_of(row),
+        **pictures(row.summary),
+    }
+    return tables.file_of(request, context["tables"], context) or answer(
+        request, _entries(row), entries, "pooling/pool.html", context
+    )
+
+
+def _parameters(row: Pool) -> list[tuple[str, Any]]:
+    known = {one.name: one.title for one in STRATEGIES[row.strategy].parameters} if row.strategy in STRATEGIES else {}
+    titles = {**known, "budget": "Budget, pairs a query", "residual": "Residual, pairs a query"}
+    return [(titles.get(name, name), value) for name, value in row.parameters.items() if value is not None]
+
+
+def _rounds_of(row: Pool) -> Any:
+    """The rounds that were made from this pool: the first pair of each knows where it comes from."""
+    return row.collection.rounds.filter(pairs__position=0, pairs__origin__pool=str(row.uuid))
+
+
+def _found_by(rows: Any, name: str) -> Any:
+    return rows.filter(origin__runs__has_key=name)
+
+
+def _entries(row: Pool) -> Listing:
+    """The list's declaration; the filter offers the pool's own runs."""
+    names = [run.name for run in row.runs.all()]
+    choices = [Choice("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
+    if names:
+        choices.append(Choice("run", "Found by", _found_by, [(name, name) for name in names]))
+    if row.summary.get("residual"):
+        kinds = [("chosen", "chosen"), ("residual", "residual")]
+        choices.append(Choice("why", "Why", _by_reason, kinds))
+    return Listing(
+        name="pairs",
+        noun=("pair", "pairs"),
+        columns=ENTRY_COLUMNS,
+        search=("query__query_id", "query__text", "document__doc_id", "document__title"),
+        choices=tuple(choices),
+        order="position",
+    )
+
+
+def _by_reason(rows: Any, value: str) -> Any:
+    residual = Q(origin__why="residual")
+    return rows.filter(residual) if value == "residual" else rows.exclude(residual)
+
+
+def _document(entry: PoolEntry) -> str:
+    return entry.document.title or ("only its id is known" if entry.document.stub else entry.document.doc_id)
+
+
+ENTRY_COLUMNS = (
+    Column("position", "Place", order="position", numeric=True, value=lambda entry: entry.position + 1),
+    Column("query", "Query", order="query__text", head=True, style="clip", value=lambda entry: entry.query.text),
+    Column("rank", "Best rank", order="best_rank", numeric=True, value=lambda entry: entry.best_rank),
+    Column(
+        "title",
+        "Document",
+        order="document__title",
+        style="clip",
+        value=_document,
+        url=lambda entry: reverse("document", args=[entry.pool.collection.slug, entry.document.uuid]),
+    ),
+    Column("runs", "Found by, at rank", value=lambda entry: found_by(entry.origin), style="clip"),
+    Column("why", "Why", value=lambda entry: str(entry.origin.get("why", ""))),
+    Column("probability", "Chance", numeric=True, value=lambda entry: entry.origin.get("probability")),
+    Column("query_id", "Query id", order="query__query_id", style="id", value=lambda entry: entry.query.query_id),
+    Column("doc_id", "Document id", order="document__doc_id", style="id clip", value=lambda e: e.document.doc_id),
+)
+
+
+def found_by(origin: dict[str, Any]) -> str:
+    """The runs of a pair's provenance with their ranks.
+
+    Examples
+    --------
+    >>> found_by({"runs": {"bm25": 1, "neural": 4}})
+    'bm25 1, neural 4'
+    """
+    return ", ".join(f"{name} {rank}" for name, rank in sorted(origin.get("runs", {}).items(), key=lambda run: run[1]))

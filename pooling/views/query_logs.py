@@ -1,0 +1,181 @@
+"""Which logs are here, where does their traffic lie, and which queries are drawn from them?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from judgments import access
+from judgments.core.errors import NotValid
+from judgments.models import QuerySample
+from judgments.views.lists import Column, Listing, Page, answer
+from pooling import charts
+from pooling import query_logs as verbs
+from pooling.forms import DrawForm
+from pooling.models import QueryLog
+from pooling.sampling.tiers import Tier
+from pooling.views import tables
+
+LOGS = Listing(
+    name="query-logs",
+    noun=("log", "logs"),
+    columns=(
+        Column(
+            "name",
+            "Log",
+            order="name",
+            head=True,
+            style="clip",
+            url=lambda log: reverse("query_log", args=[log.collection.slug, log.uuid]),
+        ),
+        Column("searches", "Searches", order="searches", numeric=True),
+        Column("distinct", "Distinct queries", order="distinct", numeric=True),
+        Column("first_at", "From", order="first_at", style="nowrap"),
+        Column("last_at", "To", order="last_at", style="nowrap"),
+        Column("format", "Read as", style="id"),
+        Column("created_at", "Stored", order="created_at", style="nowrap"),
+    ),
+    search=("name",),
+    order="-created_at",
+)
+SAMPLES = (
+    Column("created_at", "When", style="nowrap", head=True),
+    Column("method", "Drawn", show=lambda sample: "by tier" if sample.method == DrawForm.STRATIFIED else "by traffic"),
+    Column("asked", "Sizes", value=lambda sample: _sizes(sample.parameters.get("asked", {}))),
+    Column("seed", "Seed", numeric=True, show=lambda sample: str(sample.seed)),
+    Column("window", "Window", value=lambda sample: _window(sample.parameters.get("window_days"))),
+    Column("still", "Queries that stand for it", numeric=True, value=lambda sample: sample.still),
+)
+
+
+@dataclass(frozen=True)
+class TierRow:
+    """A tier, how many of its queries would be drawn, and with what chance; None where the chances differ."""
+
+    tier: Tier
+    searches_share: float | None
+    queries_share: float | None
+    drawn: int | None
+
+    @property
+    def probability(self) -> float | None:
+        return self.drawn / self.tier.queries if self.drawn is not None and self.tier.queries else None
+
+
+TIER_COLUMNS = (
+    Column("tier", "Tier", head=True, value=lambda row: row.tier.name),
+    Column("drawn", "To draw", numeric=True),
+    Column("probability", "Chance of each", numeric=True, digits=4),
+    Column("queries", "Distinct queries", numeric=True, value=lambda row: row.tier.queries),
+    Column("queries_share", "of all", numeric=True),
+    Column("searches", "Searches", numeric=True, value=lambda row: row.tier.traffic),
+    Column("searches_share", "of all", numeric=True),
+)
+CURVE_COLUMNS = (
+    Column("rank", "Queries", numeric=True, value=lambda point: point[0]),
+    Column("share", "Share of the traffic", numeric=True, value=lambda point: point[1]),
+)
+
+
+@login_required
+@require_safe
+def log_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = QueryLog.objects.filter(collection=collection).select_related("collection")
+    return answer(request, LOGS, rows, "pooling/query_logs.html", {"collection": collection, "step": "queries"})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS if request.method == "POST" else access.STAFF)
+    rows = QueryLog.objects.select_related("collection", "created_by").filter(collection=collection)
+    log = access.reach(rows, request.user, access.STAFF, uuid=uuid)
+    asked = request.POST if request.method == "POST" else request.GET if "method" in request.GET else None
+    form = DrawForm(asked, initial=DrawForm.DEFAULTS)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            record, new = verbs.draw(log, actor=request.user, **_options(form.values))
+            drawn = record.queries.count()
+            messages.success(request, f"Drew {drawn:,} queries with seed {record.seed}; {len(new):,} are new here.")
+            return redirect("queries", collection.slug)
+    context = {"collection": collection, "step": "queries", "log": log, "form": form, **_plan(log, form)}
+    asked_for = tables.file_of(request, context["tables"], context)
+    return asked_for or render(request, "pooling/query_log.html", context, status=form.status)
+
+
+def _options(values: dict[str, Any]) -> dict[str, Any]:
+    """The form's values as the verb takes them."""
+    stratified = values["method"] == DrawForm.STRATIFIED
+    sizes = {name: values[name] for name in ("head", "torso", "tail")}
+    return {
+        **{name: values[name] for name in ("method", "seed", "window_days", "head_share", "torso_share")},
+        "sizes": sizes if stratified else None,
+        "n": None if stratified else values["n"],
+    }
+
+
+def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
+    """What the form's values would draw: the curve, the tiers, how many of each."""
+    values = form.values
+    shares = {name: values[name] for name in ("head_share", "torso_share")}
+    try:
+        traffic = verbs.traffic(log, window_days=values["window_days"], **shares)
+    except NotValid as error:
+        form.tell(error)
+        values = DrawForm.DEFAULTS
+        traffic = verbs.traffic(log)
+    rows = _tier_rows(traffic, values)
+    by_tier = tables.small("tiers", ("tier", "tiers"), TIER_COLUMNS, rows)
+    curve = tables.small("curve", ("point", "points"), CURVE_COLUMNS, traffic.curve)
+    samples = _samples(log)
+    drawn = [row.drawn for row in rows if row.drawn is not None]
+    return {
+        "values": {name: "" if value is None else value for name, value in values.items()},
+        "traffic": traffic,
+        "chart": charts.traffic_curve(
+            traffic.curve, [(tier.name, tier.queries) for tier in traffic.tiers], list(shares.values())
+        ),
+        "tiers": by_tier,
+        "curve": curve,
+        "samples": samples,
+        "tables": (by_tier, curve, samples),
+        "to_draw": sum(drawn) if drawn else min(values["n"], traffic.distinct),
+        "dropped": sorted(traffic.dropped.items()),
+    }
+
+
+def _tier_rows(traffic: verbs.Traffic, values: dict[str, Any]) -> list[TierRow]:
+    stratified = values["method"] == DrawForm.STRATIFIED
+    return [
+        TierRow(
+            tier,
+            tier.share,
+            tier.queries / traffic.distinct if traffic.distinct else None,
+            min(values[tier.name], tier.queries) if stratified else None,
+        )
+        for tier in traffic.tiers
+    ]
+
+
+def _samples(log: QueryLog) -> Page:
+    rows = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
+    found: Sequence[QuerySample] = list(rows.annotate(still=Count("queries")))
+    return tables.small("draws", ("draw", "draws"), SAMPLES, found)
+
+
+def _sizes(asked: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in asked.items() if number)
+
+
+def _window(days: int | None) -> str:
+    return f"{days:,} days" if days else "the whole log"

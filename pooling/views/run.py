@@ -1,0 +1,191 @@
+"""What does one system answer, query by query, and how sound is its file?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_safe
+
+from judgments import access, storage
+from judgments.models import Collection, Document, Query
+from judgments.views.lists import Choice, Column, Listing, answer
+from pooling import overlap as overlaps
+from pooling import pools
+from pooling import runs as verbs
+from pooling.forms import RenameForm
+from pooling.models import Run
+from pooling.views import tables
+
+TOP = 20
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """One query as the run answers it."""
+
+    query: Query
+    documents: int
+    tied: int
+    best: float | None
+    unjudged: int
+
+
+PER_QUERY = Listing(
+    name="queries",
+    noun=("query", "queries"),
+    columns=(
+        Column("query_id", "Id", order="-", style="id", value=lambda row: row.query.query_id),
+        Column(
+            "query",
+            "Query",
+            order="-",
+            head=True,
+            style="clip",
+            value=lambda row: row.query.text,
+            url=lambda row: f"?query={row.query.uuid}#top",
+        ),
+        Column("documents", "Documents", order="-", numeric=True),
+        Column("unjudged", "Unjudged@10", order="-", numeric=True),
+        Column("tied", "Tied rows", order="-", numeric=True),
+        Column("best", "Best score", order="-", numeric=True, digits=4),
+        Column("tier", "Tier", order="-", value=lambda row: row.query.tier),
+    ),
+    search=("query__query_id", "query__text"),
+    choices=(
+        Choice("tier", "Tier", "query__tier", Query.Tier.choices),
+        Choice(
+            "answered",
+            "Answered",
+            lambda rows, value: [row for row in rows if bool(row.documents) == (value == "yes")],
+            [("yes", "answered"), ("no", "left out")],
+        ),
+    ),
+    order="query_id",
+    mark=lambda row: "" if row.documents else "warning",
+)
+TOP_COLUMNS = (
+    Column("rank", "Rank", numeric=True),
+    Column("title", "Document", head=True, style="clip", url=lambda row: row.url),
+    Column("doc_id", "Id", style="id clip"),
+    Column("score", "Score", numeric=True, digits=4),
+    Column("others", "Also among the first 10 of", style="clip muted"),
+)
+
+
+@dataclass(frozen=True)
+class TopRow:
+    """One document at its rank."""
+
+    rank: int
+    doc_id: str
+    score: float
+    title: str
+    url: str
+    others: str
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = _run_for(request, collection, uuid)
+    form = RenameForm(request.POST or None, initial={"name": row.name})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            verbs.rename(row, name=form.cleaned_data["name"], actor=request.user)
+            messages.success(request, f"It is called {row.name} now. Pools and snapshots know it by its hash.")
+            return redirect("run", collection.slug, row.uuid)
+        row.refresh_from_db()
+    top = _top(request, collection, row)
+    context = {"collection": collection, "step": "runs", "run": row, "form": form, **top}
+    context["health"] = {word: row.health.get(f"{word} depth", row.depth) for word in ("median", "smallest")}
+    context["health"]["tied"] = row.health.get("tied rows", 0)
+    context["now"] = overlaps.overlap(collection, [row]).parts[0]
+    listed = _per_query(collection, row)
+    return tables.file_of(request, top["tables"], context) or answer(
+        request, PER_QUERY, listed, "pooling/run.html", context, status=form.status
+    )
+
+
+@login_required
+@require_safe
+def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
+    """The run as it is stored: the file as it came, or its good rows where others stayed out."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = _run_for(request, collection, uuid)
+    name = f"{slugify(row.name)}.run.gz" if row.path.startswith("runs/") else row.filename
+    return FileResponse(
+        storage.open_file(row.path), as_attachment=True, filename=name, content_type="application/octet-stream"
+    )
+
+
+def _run_for(request: HttpRequest, collection: Collection, uuid: str) -> Run:
+    rows = Run.objects.filter(collection=collection).select_related("collection", "created_by")
+    return access.reach(rows.annotate(pool_count=Count("pools")), request.user, access.STAFF, uuid=uuid)
+
+
+def _per_query(collection: Collection, row: Run) -> list[QueryRow]:
+    """Every query of the collection with what the run has for it; nothing where the run leaves it out."""
+    table = verbs.ranked(row)
+    judged = pools.judged_pairs(collection)
+    bounds = table.offsets.tolist()
+    spans = {query_id: (bounds[place], bounds[place + 1]) for place, query_id in enumerate(table.query_ids)}
+    rows = []
+    for query in collection.queries.all():
+        start, end = spans.get(query.query_id, (0, 0))
+        scores = table.scores[start:end].tolist()
+        tied = sum(number for number in Counter(scores).values() if number > 1)
+        first = table.doc_ids[start : min(end, start + overlaps.DEPTH)]
+        unjudged = sum((query.query_id, doc_id) not in judged for doc_id in first)
+        rows.append(QueryRow(query, end - start, tied, scores[0] if scores else None, unjudged))
+    return rows
+
+
+def _top(request: HttpRequest, collection: Collection, row: Run) -> dict[str, Any]:
+    """The first documents of the query that the address asks for."""
+    wanted = request.GET.get("query", "")
+    try:
+        query = collection.queries.filter(uuid=wanted).first() if wanted else None
+    except ValueError:
+        query = None
+    if query is None:
+        return {"query": None, "tables": ()}
+    page = tables.small("top", ("document", "documents"), TOP_COLUMNS, _top_rows(collection, row, query))
+    return {"query": query, "top": page, "tables": (page,)}
+
+
+def _top_rows(collection: Collection, row: Run, query: Query) -> list[TopRow]:
+    table = verbs.ranked(row)
+    found = table.ranking(query.query_id)[:TOP]
+    if not found:
+        return []
+    start = int(table.offsets[table.query_ids.index(query.query_id)])
+    known = Document.objects.filter(collection=collection, doc_id__in=found).defer("text", "fields")
+    documents = {document.doc_id: document for document in known}
+    others = {other.name: overlaps.first(other).get(query.query_id, ()) for other in collection.runs.exclude(pk=row.pk)}
+    return [
+        TopRow(
+            rank,
+            doc_id,
+            float(table.scores[start + rank - 1]),
+            *_named(collection, documents.get(doc_id)),
+            ", ".join(f"{name} {first.index(doc_id) + 1}" for name, first in others.items() if doc_id in first),
+        )
+        for rank, doc_id in enumerate(found, 1)
+    ]
+
+
+def _named(collection: Collection, document: Document | None) -> tuple[str, str]:
+    if document is None:
+        return "not in the collection", ""
+    title = document.title or ("only its id is known" if document.stub else document.doc_id)
+    return title, reverse("document", args=[collection.slug, document.uuid])

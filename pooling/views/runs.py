@@ -1,0 +1,140 @@
+"""Which systems' answers are here, can they be trusted, and how alike are they?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from judgments import access
+from judgments.models import Collection
+from judgments.views.lists import Column, Listing, answer
+from pooling import charts
+from pooling import overlap as overlaps
+from pooling.models import Run
+from pooling.views import tables
+
+# A picture of more systems than this is a blur; the list has them all.
+MOST_IN_PICTURE = 12
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run with what is known about it now: of queries and grades that came after it too."""
+
+    run: Run
+    left_out: int
+    unjudged: float | None
+
+    @property
+    def median_depth(self) -> int:
+        return self.run.health.get("median depth", self.run.depth)
+
+    @property
+    def ties(self) -> float | None:
+        return self.run.health.get("tied rows", 0) / self.run.rows if self.run.rows else None
+
+    @property
+    def pools(self) -> int:
+        return self.run.pool_count
+
+
+def _address(row: RunRow) -> str:
+    return reverse("run", args=[row.run.collection.slug, row.run.uuid])
+
+
+RUNS = Listing(
+    name="runs",
+    noun=("run", "runs"),
+    columns=(
+        Column("run", "Run", order="-", head=True, style="clip", value=lambda row: row.run.name, url=_address),
+        Column("unjudged", "Unjudged@10", order="-", numeric=True),
+        Column("rows", "Rows", order="-", numeric=True, value=lambda row: row.run.rows),
+        Column("queries", "Queries", order="-", numeric=True, value=lambda row: row.run.queries),
+        Column("left_out", "Left out", order="-", numeric=True),
+        Column("median_depth", "Depth", order="-", numeric=True),
+        Column("ties", "Ties", order="-", numeric=True),
+        Column("pools", "Pools", order="-", numeric=True),
+        Column("created_at", "Stored", order="-", style="nowrap", value=lambda row: row.run.created_at),
+        Column("description", "What is new in it", style="clip muted", value=lambda row: row.run.description),
+    ),
+    search=("run__name", "run__description"),
+    order="run",
+    mark=lambda row: "warning" if row.left_out or not row.run.rows else "",
+)
+PARTS = (
+    Column("run", "Run", head=True, style="clip", value=lambda part: part.run.name),
+    Column("alone", "Only here", numeric=True),
+    Column("some", "In some others", numeric=True),
+    Column("everywhere", "In all", numeric=True),
+    Column("unjudged", "Unjudged", numeric=True),
+)
+
+
+@login_required
+@require_safe
+def run_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    runs = list(collection.runs.select_related("collection").annotate(pool_count=Count("pools")))
+    found = overlaps.overlap(collection, runs)
+    rows = [RunRow(part.run, part.left_out, part.unjudged_share) for part in found.parts]
+    context = {"collection": collection, "step": "runs", **_picture(collection, runs, found)}
+    return tables.file_of(request, context["tables"], context) or answer(
+        request, RUNS, rows, "pooling/runs.html", context
+    )
+
+
+def _picture(collection: Collection, runs: Sequence[Run], found: overlaps.Overlap) -> dict[str, Any]:
+    """The overlap of the newest runs, as bars, counts and a matrix."""
+    if len(runs) > MOST_IN_PICTURE:
+        newest = sorted(runs, key=lambda run: run.created_at, reverse=True)[:MOST_IN_PICTURE]
+        found = overlaps.overlap(collection, newest)
+    parts = tables.small("overlap", ("run", "runs"), PARTS, found.parts)
+    names = [part.run.name for part in found.parts]
+    matrix = tables.small(
+        "shared", ("run", "runs"), _matrix_columns(names), list(zip(names, found.shares, strict=True))
+    )
+    return {
+        "parts": parts,
+        "matrix": matrix,
+        "cells": [
+            (name, [_cell(share, one == two) for two, share in enumerate(row)])
+            for one, (name, row) in enumerate(matrix.rows)
+        ],
+        "names": names,
+        "tables": (parts, matrix),
+        "all_runs": len(runs),
+        "chart": part_bars(
+            [(p.run.name, p.everywhere, p.some, p.alone) for p in found.parts], f"among the first {found.depth}"
+        ),
+    }
+
+
+def part_bars(rows: Sequence[tuple[str, int, int, int]], where: str) -> charts.Chart:
+    """What every run has, what some have, what one alone has: a bar for each run."""
+    kinds = [("in all", "mark"), ("in some", "same"), ("only here", "here")]
+    said = "; ".join(
+        f"{name}: {all_:,} in all, {some:,} in some, {alone:,} only here" for name, all_, some, alone in rows
+    )
+    return charts.shared_bars([(name, counts) for name, *counts in rows], kinds, f"Documents {where}. {said}")
+
+
+def _matrix_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    shares = (
+        Column(name, name, numeric=True, digits=2, value=lambda row, place=place: row[1][place])
+        for place, name in enumerate(names)
+    )
+    return (Column("run", "Run", head=True, value=lambda row: row[0]), *shares)
+
+
+def _cell(share: float | None, itself: bool) -> tuple[str, str]:
+    """What stands in a cell of the matrix, and its level from 0 to 4."""
+    if itself or share is None:
+        return "·" if itself else "", ""
+    return f"{share:.2f}", str(min(4, int(share * 5)))

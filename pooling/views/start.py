@@ -1,0 +1,88 @@
+"""How does a lead begin who has neither a log nor runs?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from judgments import access
+from judgments.core.errors import NotValid
+from judgments.models import Collection
+from pooling import start as verbs
+from pooling.forms import QueriesForm, ResultsForm
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    step = _file_step if "csv" in request.POST else _results_step if "texts" in request.POST else _queries_step
+    return step(request, collection)
+
+
+def _queries_step(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """The first step: ten queries, or a file with their results."""
+    form = QueriesForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            if form.cleaned_data.get("file"):
+                text = form.text_of_file()
+                return _check_page(request, collection, text, verbs.read_csv(text))
+            queries = verbs.read_queries(form.cleaned_data["queries"])
+            return _results_page(request, collection, ResultsForm(queries=queries))
+    context = {"collection": collection, "step": "queries", "form": form}
+    return render(request, "pooling/start.html", context, status=form.status)
+
+
+def _results_step(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """The second step: what the search answers today, a box for each query."""
+    try:
+        queries = verbs.read_queries(request.POST["texts"])
+    except NotValid:
+        return redirect("start", collection.slug)
+    form = ResultsForm(request.POST, queries=queries)
+    if form.is_valid() and request.POST.get("act") != "count":
+        with form.telling():
+            return _rate(request, collection, form.starts)
+    return _results_page(request, collection, form)
+
+
+def _file_step(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """The second step after a file: what was read in it, to be stored as it was shown."""
+    form = QueriesForm({"queries": "from a file"})
+    with form.telling():
+        return _rate(request, collection, verbs.read_csv(request.POST["csv"]))
+    context = {"collection": collection, "step": "queries", "form": form}
+    return render(request, "pooling/start.html", context, status=form.status)
+
+
+def _rate(request: HttpRequest, collection: Collection, starts: list[verbs.Start]) -> HttpResponse:
+    made = verbs.begin(collection, starts=starts, actor=request.user)
+    return redirect(f"/rounds/{made.uuid}/rate/")
+
+
+def _results_page(request: HttpRequest, collection: Collection, form: ResultsForm) -> HttpResponse:
+    counting = request.POST.get("act") == "count"
+    context: dict[str, Any] = {
+        "collection": collection,
+        "step": "queries",
+        "form": form,
+        "texts": "\n".join(form.queries),
+        "results": sum(len(start.results) for start in form.starts),
+    }
+    return render(request, "pooling/start_results.html", context, status=200 if counting else form.status)
+
+
+def _check_page(request: HttpRequest, collection: Collection, text: str, starts: list[verbs.Start]) -> HttpResponse:
+    context = {
+        "collection": collection,
+        "step": "queries",
+        "csv": text,
+        "starts": starts,
+        "results": sum(len(one.results) for one in starts),
+    }
+    return render(request, "pooling/start_check.html", context)

@@ -1,0 +1,28 @@
+"""How does a small table beside a picture stand on the page, and as a file?
+
+A page that has one long list may have several small tables too. They are declared as a `Listing` like any other, but
+they neither sort nor page: ``?table=tiers`` answers one of them as CSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.http import HttpRequest, StreamingHttpResponse
+
+from judgments.views.lists import Column, Listing, Page, download
+
+ALL = 100_000
+
+
+def small(name: str, noun: tuple[str, str], columns: tuple[Column, ...], rows: Sequence[Any]) -> Page:
+    """The whole table on one page, in the order of the rows."""
+    return Listing(name=name, noun=noun, columns=columns, order="", page_size=ALL).read({}, rows)
+
+
+def file_of(request: HttpRequest, tables: Sequence[Page], context: Mapping[str, Any]) -> StreamingHttpResponse | None:
+    """The table that the address asks for as a file, if it asks for one of these."""
+    wanted = request.GET.get("table")
+    found = next((page for page in tables if page.listing.name == wanted), None)
+    return download(found, context) if found else None
