@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Model
-from django.urls import NoReverseMatch, reverse
+from django.core.cache import cache
 
-from evaluation.models import Scoring
-from judgments.models import Collection, Query, Round, Snapshot
-from pooling.models import Pool, Run
+from evaluation.addresses import address
+from evaluation.standing import GATE, Standing
+from judgments.models import AuditRow, Collection, Round
+from judgments.templatetags.figures import percent
+
+# How long the navigation may lag behind raters at work. Acts of leads and engineers show at once.
+LAG = 15
 
 
 @dataclass(frozen=True)
@@ -24,31 +28,156 @@ class Step:
     words: str
 
 
-# Key, title, the page's name, and the rows that show that the step was reached.
-STEPS: tuple[tuple[str, str, str, type[Model] | None], ...] = (
-    ("queries", "Queries", "queries", Query),
-    ("runs", "Runs", "runs", Run),
-    ("pool", "Pool", "pools", Pool),
-    ("round", "Round", "rounds", Round),
-    ("agreement", "Agreement", "rounds", None),
-    ("snapshot", "Snapshot", "snapshots", Snapshot),
-    ("scores", "Scores", "scores", Scoring),
-    ("freshness", "Freshness", "collection", None),
-)
+State = tuple[str, str]
 
 
 def steps(collection: Collection, user: Any) -> list[Step]:
-    """The eight steps of the way, each with its state."""
-    return [_step(collection, *declared) for declared in STEPS]
+    """The eight steps of the way, each with its state; cheap enough for every page.
+
+    Every act writes an audit row, so the newest row's number says whether anything but ratings came in.
+    """
+    newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
+    key = f"steps:{collection.uuid}:{newest}"
+    found = cache.get(key)
+    if found is None:
+        found = steps_of(Standing(collection))
+        cache.set(key, found, LAG)
+    return found
 
 
-def _step(collection: Collection, key: str, name: str, page: str, rows: type[Model] | None) -> Step:
-    reached = rows is not None and rows._default_manager.filter(collection=collection).exists()
-    return Step(key, name, _address(page, collection), "done" if reached else "todo", "" if reached else "not reached")
+def refresh(standing: Standing) -> list[Step]:
+    """The same from facts that were just read; the navigation of the page then says what the page says."""
+    collection = standing.collection
+    newest = AuditRow.objects.filter(collection=collection).values_list("pk", flat=True).first()
+    found = steps_of(standing)
+    cache.set(f"steps:{collection.uuid}:{newest}", found, LAG)
+    return found
 
 
-def _address(page: str, collection: Collection) -> str:
-    try:
-        return reverse(page, args=[collection.slug])
-    except NoReverseMatch:
-        return reverse("collection", args=[collection.slug])
+def steps_of(standing: Standing) -> list[Step]:
+    """The steps from a collection's facts."""
+    slug = standing.collection.slug
+    return [
+        Step(key, name, _step_address(key, page, slug, standing), *state(standing)) for key, name, page, state in STEPS
+    ]
+
+
+def _step_address(key: str, page: str, slug: str, standing: Standing) -> str:
+    if key == "agreement":
+        round_ = standing.judged_round
+        return address("round_agreement", round_.uuid) if round_ else address("rounds", slug)
+    return address(page, slug) + ("#freshness" if key == "freshness" else "")
+
+
+def queries_state(standing: Standing) -> State:
+    if standing.queries.total:
+        return "done", _count(standing.queries.total, "query", "queries")
+    return ("doing", "a log was read, nothing is drawn yet") if standing.logs else ("todo", "needs a query log")
+
+
+def runs_state(standing: Standing) -> State:
+    if standing.runs:
+        return "done", _count(len(standing.runs), "run", "runs")
+    return "todo", "needs what your systems return"
+
+
+def pool_state(standing: Standing) -> State:
+    if standing.pool is None:
+        return "todo", "needs runs, or a list of pairs"
+    return "done", _count(standing.pool.summary.get("pairs", 0), "pair", "pairs")
+
+
+def round_state(standing: Standing) -> State:
+    round_ = standing.round
+    if round_ is None:
+        return "todo", "needs a pool, guidelines and a rater"
+    if round_.state == Round.State.DRAFT:
+        return "doing", f"{round_} is a draft"
+    filled = standing.filled
+    if filled.full:
+        return "done", f"all {filled.wanted:,} ratings of {round_}"
+    if round_.state == Round.State.CLOSED:
+        return "done", f"{round_} was closed with {percent(filled.share)} of its ratings"
+    return "doing", f"{percent(filled.share)} of {round_}"
+
+
+def agreement_state(standing: Standing) -> State:
+    if standing.judged_round is None:
+        return "todo", "needs ratings"
+    alpha = (standing.recent_agreement or {})["alpha"]["ordinal"]
+    if alpha["value"] is None:
+        one = standing.judged_round.ratings_per_pair == 1
+        return (
+            "warn" if one or standing.judged_filled.full else "todo"
+        ), f"not defined: {reason_in_words(alpha['reason'])}"
+    verdict = VERDICTS[passed(alpha)]
+    return verdict[0], f"{alpha['value']:.3f}, {verdict[1]}"
+
+
+def snapshot_state(standing: Standing) -> State:
+    if standing.snapshot is None:
+        return "todo", "needs judgments"
+    if standing.judged_round is not None and not standing.judged_round_is_frozen:
+        return "doing", f"{standing.judged_round} is not frozen yet"
+    return "done", str(standing.snapshot)
+
+
+def scores_state(standing: Standing) -> State:
+    if standing.snapshot is None or not standing.runs:
+        return "todo", "needs a snapshot and runs"
+    if standing.unscored:
+        scored = len(standing.scorings)
+        return ("doing" if scored else "todo"), f"{scored} of {len(standing.runs)} runs scored on {standing.snapshot}"
+    return "done", f"{len(standing.scorings)} scored on {standing.snapshot}"
+
+
+def freshness_state(standing: Standing) -> State:
+    fresh = standing.fresh
+    if fresh is None:
+        return "todo", "needs a snapshot"
+    return fresh.state, f"{_count(fresh.holes, 'hole', 'holes')}, {fresh.changed:,} changed"
+
+
+# Key, title, the page's name, and how the step says where it stands.
+STEPS: tuple[tuple[str, str, str, Callable[[Standing], State]], ...] = (
+    ("queries", "Queries", "queries", queries_state),
+    ("runs", "Runs", "runs", runs_state),
+    ("pool", "Pool", "pools", pool_state),
+    ("round", "Round", "rounds", round_state),
+    ("agreement", "Agreement", "rounds", agreement_state),
+    ("snapshot", "Snapshot", "snapshots", snapshot_state),
+    ("scores", "Scores", "scores", scores_state),
+    ("freshness", "Freshness", "collection", freshness_state),
+)
+
+# The three answers of the gate: state, word, and what it means.
+VERDICTS = {
+    True: ("done", "passed", "the whole interval lies above the gate"),
+    None: ("warn", "undecided", "the gate lies inside the interval"),
+    False: ("fail", "failed", "the whole interval lies below the gate"),
+}
+
+
+def passed(alpha: dict[str, Any], threshold: float = GATE) -> bool | None:
+    """Whether a coefficient passes the gate: None where its interval holds the threshold, or there is no interval.
+
+    Examples
+    --------
+    >>> passed({"low": 0.61, "high": 0.7}), passed({"low": 0.5, "high": 0.7}), passed({"low": 0.1, "high": 0.3})
+    (True, None, False)
+    """
+    low, high = alpha.get("low"), alpha.get("high")
+    if low is None or high is None:
+        return None
+    return True if low >= threshold else False if high < threshold else None
+
+
+def reason_in_words(reason: str | None) -> str:
+    """Why a coefficient is undefined, without the word undefined."""
+    from judgments.agreement.coefficient import REASONS
+
+    return REASONS.get(reason or "", reason or "").removeprefix("undefined because ")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from evaluation import method, overview
+from evaluation.addresses import address
+from evaluation.cards import Card, cards
+from evaluation.next_act import Look, Next, next_act, waits_for_lead
+from evaluation.standing import Standing
 from judgments import access
+from judgments.models import AuditRow, Collection, Role, Round
+
+LATEST = 6
 
 
 @login_required
 @require_safe
 def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    return render(request, "judgments/collection.html", {"collection": collection})
+    collection = access.collection_for(request.user, slug, access.EVERYBODY)
+    role = access.role_in(request.user, collection)
+    if role == Role.RATER:
+        mine = Round.objects.open_to(request.user).filter(collection=collection).first()
+        return redirect(address("rate", mine.uuid) if mine else "home")
+    standing = Standing(collection)
+    look = Look(standing, request.user, role)
+    context = {"collection": collection, "lead": role == Role.LEAD, "links": _links(slug)}
+    if standing.nothing:
+        context["ahead"] = [replace(card, act=None) for card in _cards(look, None) if card.step.key in AHEAD]
+        return render(request, "evaluation/empty.html", context)
+    due, checks = next_act(look), method.checks(collection, standing)
+    context |= {"next": due, "waits": waits_for_lead(look), "cards": _cards(look, due)}
+    context |= {"checks": checks, "kept": method.kept(checks), "activity": _activity(collection)}
+    return render(request, "evaluation/collection.html", context)
+
+
+# What the page of a new collection says about the way ahead.
+AHEAD = ("runs", "pool", "round", "snapshot")
+
+
+def _cards(look: Look, due: Next | None) -> list[Card]:
+    return cards(look, overview.refresh(look.standing), due)
+
+
+def _links(slug: str) -> dict[str, str]:
+    pages = {"log": "query_logs_new", "start": "start", "queries": "queries_new", "documents": "documents_new"}
+    return {name: address(page, slug) for name, page in {**pages, "run": "runs_new"}.items()}
+
+
+def _activity(collection: Collection) -> list[AuditRow]:
+    return list(AuditRow.objects.filter(collection=collection)[:LATEST])

@@ -1,0 +1,255 @@
+"""What does each card of the overview show: a count, its state in words, one picture, one act?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from evaluation import charts
+from evaluation.addresses import address
+from evaluation.freshness import STALE
+from evaluation.models import Scoring
+from evaluation.next_act import Act, Look, Next
+from evaluation.overview import VERDICTS, Step, passed, reason_in_words
+from evaluation.standing import GATE
+from judgments import reliability
+from judgments.models import Round
+from judgments.templatetags.figures import percent
+from pooling.charts import Chart
+
+METRIC = "nDCG@10"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One step as a card. ``count`` and ``unit`` are the large number and the small words behind it."""
+
+    count: str = ""
+    unit: str = ""
+    words: str = ""
+    chart: Chart | None = None
+    act: Act | None = None
+    step: Step | None = field(default=None)
+    main: bool = False
+
+
+def cards(look: Look, steps: list[Step], due: Next | None) -> list[Card]:
+    """The eight cards; the one that the next act belongs to carries it as the page's main button."""
+    found = []
+    for step in steps:
+        card = replace(CARDS[step.key](look), step=step)
+        if due is not None and step.key == due.key:
+            card = replace(card, act=due.act, main=True)
+        elif card.act is not None and not look.may(card.act):
+            card = replace(card, act=None)
+        found.append(card)
+    return found
+
+
+def queries_card(look: Look) -> Card:
+    standing, sample = look.standing, look.standing.sample
+    counts = standing.queries
+    if not counts.total:
+        return Card(words="Needs a query log, a file with queries, or ten typed by hand.")
+    act = Act("Read the queries", address("queries", look.slug))
+    count = f"{counts.total:,}"
+    if sample is None:
+        return Card(
+            count,
+            _plural(counts.total, "query", "queries"),
+            "Not drawn from a log: nobody knows what traffic they stand for.",
+            act=act,
+        )
+    frame = sample.frame
+    days = sample.parameters.get("window_days")
+    window = f", {days} days" if days else ""
+    words = f"{counts.drawn:,} drawn by tier from {frame['searches']:,} searches{window}, seed {sample.seed}."
+    drawn = {"head": counts.head, "torso": counts.torso, "tail": counts.tail}
+    cuts = [(tier, frame["tiers"][tier]["queries"], number) for tier, number in drawn.items()]
+    return Card(count, f"of {frame['distinct']:,} in the log", words, charts.traffic(sample.curve, cuts), act)
+
+
+def runs_card(look: Look) -> Card:
+    standing = look.standing
+    if not standing.runs:
+        needs = (
+            "What your systems return, one file a system."
+            if standing.queries.total
+            else "Needs queries first, then what your systems return for them."
+        )
+        return Card(words=needs, act=Act("Add a run", address("runs_new", look.slug)))
+    left = [run.name for run in standing.runs if run.pk not in standing.pooled]
+    words = "Each is the file as it came, with its hash."
+    if standing.pool is not None and left:
+        words = f"{_list(left)} {'is' if len(left) == 1 else 'are'} not in a pool yet."
+    chart = None
+    shared = standing.pool_of_runs
+    if shared is not None:
+        systems = [(row["name"], row["pairs"], row["unique"]) for row in shared.summary.get("systems", [])]
+        chart = charts.overlap(systems, shared.summary.get("in_all", 0))
+    act = Act("See the runs", address("runs", look.slug))
+    return Card(f"{len(standing.runs):,}", _plural(len(standing.runs), "system", "systems"), words, chart, act)
+
+
+def pool_card(look: Look) -> Card:
+    pool = look.standing.pool
+    if pool is None:
+        ready = bool(look.standing.queries.total and look.standing.runs)
+        act = Act("Draw a pool", address("pool_new", look.slug), lead_only=True) if ready else None
+        return Card(
+            words="Needs two runs, or a list of pairs. Picks the pairs that are worth a person’s time.", act=act
+        )
+    summary = pool.summary
+    depth = pool.parameters.get("depth")
+    unit = f"pairs, depth {depth}" if depth else f"pairs, {pool.strategy}"
+    systems = len(summary.get("systems", []))
+    words = (
+        f"From {systems} {_plural(systems, 'system', 'systems')}, seed {pool.seed}. Each pair knows who found it."
+        if systems
+        else "A given list. No system chose these pairs, so nobody can say whom they favor."
+    )
+    ranks = [(rank, pairs) for rank, pairs in summary.get("by_best_rank", [])]
+    act = Act("Browse the pairs", address("pool", look.slug, pool.uuid))
+    return Card(f"{summary.get('pairs', 0):,}", unit, words, charts.best_ranks(ranks) if systems else None, act)
+
+
+def round_card(look: Look) -> Card:
+    round_ = look.standing.round
+    if round_ is None:
+        return Card(words="Needs a pool, guidelines and a rater; two raters show how far they agree.")
+    act = Act("See who has what", address("round_progress", round_.uuid))
+    done = reliability.progress(round_)
+    words = _round_words(look, round_, done)
+    if round_.state == Round.State.DRAFT:
+        return Card(f"{done.pairs:,}", "pairs, not opened", words, act=act)
+    chart = charts.progress([(rater.pseudonym, rater.graded) for rater in done.raters], done.pairs)
+    return Card(percent(done.share), f"{done.filled:,} of {done.wanted:,} ratings", words, chart, act)
+
+
+def _round_words(look: Look, round_: Round, done: reliability.Progress) -> str:
+    many = "every pair" if round_.overlap == 1 else f"{percent(round_.overlap)} of the pairs"
+    raters = "one rater a pair" if round_.ratings_per_pair == 1 else f"{round_.ratings_per_pair} raters on {many}"
+    words = f"{round_}{' is closed' if round_.state == Round.State.CLOSED else ''}, {raters}."
+    if round_.state == Round.State.OPEN and not done.left:
+        words += " All ratings are in."
+    elif round_.state == Round.State.OPEN and done.hours_left is not None:
+        words += f" {_hours(done.hours_left)} left."
+    return words + (f" {look.standing.stubs:,} of its documents have no text." if look.standing.stubs else "")
+
+
+def agreement_card(look: Look) -> Card:
+    standing, round_ = look.standing, look.standing.judged_round
+    if round_ is None:
+        return Card(words="Needs pairs that two raters graded, each on their own.")
+    act = Act("Read the agreement", address("round_agreement", round_.uuid))
+    alpha = standing.agreement["alpha"]["ordinal"]
+    if alpha["value"] is None:
+        return Card("Not defined", words=f"{reason_in_words(alpha['reason']).capitalize()}.", act=act)
+    _, verdict, why = VERDICTS[passed(alpha)]
+    open_ = (
+        f" {look.conflicts:,} wide {_plural(look.conflicts, 'conflict is', 'conflicts are')} open."
+        if look.conflicts
+        else ""
+    )
+    words = (
+        f"Ordinal alpha, {verdict}: {why}.{open_}"
+        if alpha["low"] is not None
+        else f"Ordinal alpha; too few queries for an interval.{open_}"
+    )
+    interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, ".replace("-", "−") if alpha["low"] is not None else ""
+    chart = charts.gate(alpha["value"], alpha["low"], alpha["high"], GATE)
+    return Card(f"{alpha['value']:.3f}".replace("-", "−"), f"({interval}{alpha['n']:,} pairs)", words, chart, act)
+
+
+def snapshot_card(look: Look) -> Card:
+    standing, snapshot = look.standing, look.standing.snapshot
+    freeze = Act("Freeze the labels", address("snapshot_new", look.slug), lead_only=True)
+    if snapshot is None:
+        ready = standing.judged_round is not None and standing.judged_filled.filled
+        return Card(
+            words="Needs judgments. Freezes labels under a hash that never changes.", act=freeze if ready else None
+        )
+    words = f"{snapshot.summary['queries']:,} queries, rule {snapshot.rule}, sha256 {snapshot.content_sha256[:8]}…"
+    if not standing.judged_round_is_frozen and standing.judged_round is not None:
+        words = f"The newest is {snapshot}. {standing.judged_round} is not in it yet."
+    chart = charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade")
+    act = Act(f"Open {_short(str(snapshot))}", address("snapshot", snapshot.uuid))
+    return Card(f"{snapshot.summary['labels']:,}", f"labels in {_short(str(snapshot))}", words, chart, act)
+
+
+def scores_card(look: Look) -> Card:
+    standing = look.standing
+    if standing.snapshot is None or not standing.runs:
+        return Card(words="Needs a snapshot and a run. Means with intervals, and every query behind them.")
+    act = Act("See the scores", address("scores", look.slug))
+    if not standing.scorings:
+        return Card(
+            f"0 of {len(standing.runs)}", "runs scored", f"Nothing is scored on {standing.snapshot} yet.", act=act
+        )
+    rows = estimates(standing.scorings)
+    words = f"On {standing.snapshot}."
+    if len(rows) > 1:
+        ahead = rows[0].value - rows[1].value
+        words = f"{rows[0].name} is {ahead:.3f} ahead of {rows[1].name}. Compare them query by query before you decide."
+    label = f"{METRIC} of {len(rows)} runs: " + ", ".join(f"{one.name} {one.value:.3f}" for one in rows)
+    chart = charts.leaders(rows, label, METRIC) if rows else None
+    unit = f"{_plural(len(standing.scorings), 'run', 'runs')} on {_short(str(standing.snapshot))}"
+    return Card(f"{len(standing.scorings):,}", unit, words, chart, act)
+
+
+def estimates(scorings: list[Scoring], metric: str = METRIC) -> list[charts.Estimate]:
+    """The runs' means under a metric, the best first; runs without a mean are left out."""
+    scores = [(scoring, score) for scoring in scorings for score in scoring.scores.all() if score.metric == metric]
+    rows = [
+        charts.Estimate(scoring.run.name, score.mean, score.low, score.high)
+        for scoring, score in scores
+        if score.mean is not None
+    ]
+    return sorted(rows, key=lambda one: (-one.value, one.name))
+
+
+def freshness_card(look: Look) -> Card:
+    fresh = look.standing.fresh
+    if fresh is None:
+        return Card(words="Needs a snapshot. Tells what systems return and nobody judged, and what has changed since.")
+    days = fresh.age.days
+    age = "today" if days == 0 else f"{days} {_plural(days, 'day', 'days')} ago"
+    words = f"Frozen {age}. {fresh.changed:,} of {fresh.graded:,} graded documents changed since."
+    if fresh.older:
+        words += f" {fresh.older:,} ratings are older than the embedding change."
+    if any(run.holes is None for run in fresh.runs):
+        words += " Large runs are looked at when they are scored."
+    known = [(run.name, run.judged) for run in fresh.runs if run.judged is not None]
+    chart = charts.judged(known, 1 - STALE) if known else None
+    act = Act("Plan the next pool", address("pool_new", look.slug), lead_only=True)
+    unit = f"{_plural(fresh.holes, 'hole', 'holes')} in the first ten, {fresh.changed:,} changed"
+    return Card(f"{fresh.holes:,}", unit, words, chart, act)
+
+
+CARDS: dict[str, Callable[[Look], Card]] = {
+    "queries": queries_card,
+    "runs": runs_card,
+    "pool": pool_card,
+    "round": round_card,
+    "agreement": agreement_card,
+    "snapshot": snapshot_card,
+    "scores": scores_card,
+    "freshness": freshness_card,
+}
+
+
+def _plural(number: int, one: str, many: str) -> str:
+    return one if number == 1 else many
+
+
+def _list(names: list[str]) -> str:
+    shown = ", ".join(names[:2])
+    return shown if len(names) <= 2 else f"{shown} and {len(names) - 2} more"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 24 else name[:23] + "…"
+
+
+def _hours(hours: float) -> str:
+    return f"About {hours:,.0f} rater hours" if hours >= 2 else f"About {max(1, round(hours * 60))} rater minutes"

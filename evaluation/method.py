@@ -1,0 +1,277 @@
+"""Is the collection made as the field advises? Each rule with its numbers, and with the act that mends it.
+
+One small function a rule, in the table at the end. A rule answers for the state of today; it is never ticked by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluation.addresses import address
+from evaluation.examples import examples_per_grade
+from evaluation.freshness import STALE, WATCH
+from evaluation.overview import VERDICTS, passed, reason_in_words
+from evaluation.standing import GATE, Standing
+from judgments.guidelines import DEFAULT_TEMPLATE
+from judgments.models import Collection, GuidelinesVersion
+from judgments.templatetags.figures import percent
+
+# From how many queries on a set can carry a gate, and from which share of pairs on two raters say something.
+ENOUGH_QUERIES = 200
+ENOUGH_OVERLAP = 0.10
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule of the method.
+
+    Attributes
+    ----------
+    key : str
+        Its name in the table.
+    sentence : str
+        The rule, as it reads when it is kept.
+    state : str
+        ``done`` kept, ``warn`` kept in part or not decided, ``fail`` broken, ``todo`` nothing there to look at yet.
+    numbers : str
+        What the state rests on.
+    act_label, act_url : str
+        What mends it; empty where nothing has to be mended.
+    lead_only : bool
+        Whether only a lead can do that.
+    """
+
+    key: str
+    sentence: str
+    state: str
+    numbers: str
+    act_label: str = ""
+    act_url: str = ""
+    lead_only: bool = True
+
+
+Found = tuple[str, str]  # state, numbers
+
+
+def checks(collection: Collection, standing: Standing | None = None) -> list[Check]:
+    """Every rule with its state, in the order of the way of the data.
+
+    Parameters
+    ----------
+    collection : Collection
+        What is looked at.
+    standing : Standing, optional
+        Its facts, where somebody has read them already.
+    """
+    facts = standing or Standing(collection)
+    return [_check(facts, *row) for row in CHECKS]
+
+
+def kept(found: list[Check]) -> int:
+    """How many of the rules are kept."""
+    return sum(check.state == "done" for check in found)
+
+
+def _check(
+    standing: Standing, key: str, sentence: str, look: Callable[[Standing], Found], act: tuple[str, str, bool]
+) -> Check:
+    state, numbers = look(standing)
+    if state in ("done", "todo"):
+        return Check(key, sentence, state, numbers)
+    label, page, lead_only = act
+    return Check(key, sentence, state, numbers, label, _address(standing, page), lead_only)
+
+
+def _address(standing: Standing, page: str) -> str:
+    """Where the act leads; acts on a round go to the round in question, or to the rounds while there is none."""
+    page, _, asked = page.partition("?")
+    slug = standing.collection.slug
+    if page.startswith("round_") and page != "round_new":
+        round_ = standing.judged_round
+        return address(page, round_.uuid) if round_ is not None else address("rounds", slug)
+    return address(page, slug) + (f"?{asked}" if asked else "")
+
+
+def drawn(standing: Standing) -> Found:
+    counts = standing.queries
+    if not counts.total:
+        return "todo", "no queries yet"
+    if not counts.drawn:
+        return "warn", f"none of {counts.total:,}; nobody knows what traffic they stand for"
+    seed = f", seed {standing.sample.seed}" if standing.sample else ""
+    return ("done" if counts.drawn == counts.total else "warn"), f"{counts.drawn:,} of {counts.total:,}{seed}"
+
+
+def tiers(standing: Standing) -> Found:
+    counts = standing.queries
+    if not counts.total:
+        return "todo", "no queries yet"
+    if not counts.tiered:
+        return "warn", f"no tier is known for any of {counts.total:,}"
+    numbers = f"{counts.head:,} head, {counts.torso:,} torso, {counts.tail:,} tail"
+    if counts.head == counts.tiered:
+        return "fail", f"{numbers}: head queries only"
+    return ("done" if counts.head and counts.torso and counts.tail else "warn"), numbers
+
+
+def enough(standing: Standing) -> Found:
+    total = standing.queries.total
+    if not total:
+        return "todo", "no queries yet"
+    if total >= ENOUGH_QUERIES:
+        return "done", f"{total:,} queries"
+    return "warn", f"{total:,} queries: enough to explore, intervals will be wide"
+
+
+def needs(standing: Standing) -> Found:
+    counts = standing.queries
+    if not counts.total:
+        return "todo", "no queries yet"
+    return ("done" if counts.with_need == counts.total else "warn"), f"{counts.with_need:,} of {counts.total:,}"
+
+
+def systems(standing: Standing) -> Found:
+    """What the rounds' pairs were pooled from; before there is a round, what the newest pool was."""
+    sources = [round_.provenance for round_ in standing.rounds]
+    if not sources and standing.pool is not None:
+        sources = [standing.pool.provenance]
+    if not sources:
+        return "todo", "no pool yet"
+    runs = {run["sha256"] for source in sources for run in source.get("runs", ())}
+    if not runs:
+        return "warn", "a given list of pairs: nobody knows which systems are behind it"
+    if len(runs) == 1:
+        return "fail", "one system only: the labels favor it"
+    return "done", f"{len(runs)} systems"
+
+
+def versioned(standing: Standing) -> Found:
+    version = standing.guidelines
+    if version is None:
+        return "todo", "no guidelines yet"
+    if version.sha256 == GuidelinesVersion.hash_of(DEFAULT_TEMPLATE):
+        return "warn", f"{version} is the template: put in examples of your own"
+    missing = _without_example(version, standing)
+    if missing:
+        return "warn", f"{version} has no example for grade {', '.join(missing)}"
+    return "done", f"{version}, {version.created_at:%d %b %Y}".replace(", 0", ", ")
+
+
+def _without_example(version: GuidelinesVersion, standing: Standing) -> list[str]:
+    from judgments.models.scale import DEFAULT_GRADES
+
+    round_ = standing.round
+    grades = [(grade.value, grade.label) for grade in round_.scale.grades.all()] if round_ else None
+    grades = grades or [(value, label) for value, label, _ in DEFAULT_GRADES]
+    found = examples_per_grade(version.markdown, grades)
+    return [str(value) for value, _ in grades if not found[value]]
+
+
+def overlapping(standing: Standing) -> Found:
+    round_, report = standing.judged_round, standing.agreement
+    if round_ is None or report is None or not report["pairs"]:
+        return "todo", "no ratings yet"
+    both, pairs = report["overlap"], report["pairs"]
+    if report["raters"] < 2:
+        return "fail", f"{round_}: one rater only, {pairs:,} pairs"
+    share = both / pairs
+    numbers = f"{round_}: {both:,} of {pairs:,} rated pairs, {report['raters']} raters"
+    return ("done" if share >= ENOUGH_OVERLAP else "warn" if both else "fail"), numbers
+
+
+def agreeing(standing: Standing) -> Found:
+    report = standing.agreement
+    if report is None or not report["pairs"]:
+        return "todo", "no ratings yet"
+    alpha = report["alpha"]["ordinal"]
+    if alpha["value"] is None:
+        return "fail", f"not defined: {reason_in_words(alpha['reason'])}"
+    state, verdict, _ = VERDICTS[passed(alpha)]
+    interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, " if alpha["low"] is not None else "no interval, "
+    return state, f"{verdict}: alpha {alpha['value']:.3f} ({interval}{alpha['n']:,} pairs)"
+
+
+def settled(standing: Standing) -> Found:
+    if standing.judged_round is None:
+        return "todo", "no ratings yet"
+    open_ = standing.conflicts()
+    numbers = f"{standing.settled:,} settled, {open_:,} open"
+    return ("warn" if open_ else "done"), numbers if open_ or standing.settled else "no wide conflict"
+
+
+def unjudged(standing: Standing) -> Found:
+    """It is never broken here: every metric counts a hole as not relevant. The share says how much that decides."""
+    fresh = standing.fresh
+    shares = [1 - run.judged for run in fresh.runs if run.judged is not None] if fresh else []
+    if not shares:
+        return "done", "always; a hole gains 0"
+    spread = f"{percent(min(shares))}" if len(shares) == 1 else f"{percent(min(shares))} to {percent(max(shares))}"
+    return "done", f"always; unjudged in the first ten of the runs: {spread}"
+
+
+def few_holes(standing: Standing) -> Found:
+    share = standing.fresh.unjudged if standing.fresh else None
+    if share is None:
+        return "todo", "no snapshot and run yet"
+    state = "fail" if share > STALE else "warn" if share > WATCH else "done"
+    return state, f"up to {percent(share)} of a run’s first ten"
+
+
+def unchanged(standing: Standing) -> Found:
+    fresh = standing.fresh
+    if fresh is None or not fresh.graded:
+        return "todo", "no snapshot of graded pairs yet"
+    numbers = f"{fresh.changed:,} of {fresh.graded:,} graded documents changed"
+    return ("warn" if fresh.changed else "done"), numbers
+
+
+def same_embedding(standing: Standing) -> Found:
+    changed = standing.collection.embedding_changed_at
+    if changed is None:
+        return "done", "no change was declared"
+    if standing.fresh is None:
+        return "todo", "no snapshot yet"
+    day = f"{changed:%d %b %Y}".lstrip("0")
+    older, ratings = standing.fresh.older, standing.fresh.ratings
+    if older:
+        return "fail", f"{older:,} of {ratings:,} ratings are older than the change of {day}"
+    return "done", f"all {ratings:,} ratings are newer than the change of {day}"
+
+
+# Key, rule, how it is looked at, and what mends it: the button, the page it leads to, and whether it takes a lead.
+CHECKS: tuple[tuple[str, str, Callable[[Standing], Found], tuple[str, str, bool]], ...] = (
+    ("drawn", "Queries are drawn from a log, with a seed", drawn, ("Draw queries", "query_logs", True)),
+    ("tiers", "Head, torso and tail are all there", tiers, ("Draw the other tiers", "query_logs", True)),
+    ("enough", f"At least {ENOUGH_QUERIES} queries", enough, ("Draw more queries", "query_logs", True)),
+    ("needs", "Every query says what was wanted", needs, ("See those without", "queries?need=without", False)),
+    ("systems", "Pairs are pooled from two systems or more", systems, ("Draw a pool from runs", "pool_new", True)),
+    (
+        "versioned",
+        "Guidelines have a version and an example a grade",
+        versioned,
+        ("Write a version", "guidelines_new", True),
+    ),
+    (
+        "overlapping",
+        "Two raters share at least a tenth of the pairs",
+        overlapping,
+        ("Ask a second rater", "round_progress", True),
+    ),
+    ("agreeing", f"Agreement passes {GATE:.2f}", agreeing, ("Read the agreement", "round_agreement", False)),
+    ("settled", "Wide conflicts are settled with a reason", settled, ("Settle them", "round_conflicts", True)),
+    ("unjudged", "Unjudged documents count as not relevant", unjudged, ("See the scores", "scores", False)),
+    (
+        "few_holes",
+        f"At most {percent(WATCH)} of what runs return is unjudged",
+        few_holes,
+        ("Judge the holes", "pool_new", True),
+    ),
+    ("unchanged", "Documents are as they were when graded", unchanged, ("Judge them again", "pool_new", True)),
+    (
+        "same_embedding",
+        "No judgment is older than an embedding change",
+        same_embedding,
+        ("Judge again", "pool_new", True),
+    ),
+)

@@ -1,0 +1,228 @@
+"""What is the one thing to do next in a collection, for the one who looks?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from evaluation.addresses import address
+from evaluation.overview import passed
+from evaluation.standing import GATE, Standing
+from judgments import access, assignment, rounds
+from judgments.models import Role, Round
+from judgments.templatetags.figures import percent
+
+
+@dataclass(frozen=True)
+class Act:
+    """A button: what will happen, and where."""
+
+    label: str
+    url: str
+    lead_only: bool = False
+
+
+@dataclass(frozen=True)
+class Next:
+    """An act with the step that it belongs to and the reason for it, as a sentence without its first words."""
+
+    key: str
+    words: str
+    act: Act
+
+
+class Look:
+    """A collection's facts in the eyes of one member."""
+
+    def __init__(self, standing: Standing, user: Any, role: str) -> None:
+        self.standing, self.user, self.role = standing, user, role
+        self.slug = standing.collection.slug
+
+    def may(self, act: Act) -> bool:
+        """Whether the member's role covers the act."""
+        return self.role == Role.LEAD or not act.lead_only
+
+    @cached_property
+    def to_rate(self) -> int:
+        """Pairs that wait for this member in the open round."""
+        round_ = self.standing.round
+        if round_ is None or round_.state != Round.State.OPEN or not rounds.is_rater(self.user, round_):
+            return 0
+        return assignment.remaining(round_, self.user)
+
+    @cached_property
+    def conflicts(self) -> int:
+        """Open conflicts that this member may see; a lead who also rates is not told of those still to be graded."""
+        round_ = self.standing.judged_round
+        return self.standing.conflicts(access.hidden_pairs(self.user, round_)) if round_ else 0
+
+
+def next_act(look: Look) -> Next | None:
+    """The first act of the way that is due and that the member may do."""
+    return next((due for due in dues(look) if look.may(due.act)), None)
+
+
+def waits_for_lead(look: Look) -> Next | None:
+    """What is due before that, and only a lead can do."""
+    due = next(iter(dues(look)), None)
+    return due if due is not None and not look.may(due.act) else None
+
+
+def dues(look: Look) -> list[Next]:
+    """Everything that is due, in the order in which it should be done; the last one always is."""
+    return [due for find in DUES if (due := find(look)) is not None]
+
+
+def queries_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.queries.total:
+        return None
+    if standing.logs:
+        act = Act("Draw queries", address("query_logs", look.slug), lead_only=True)
+        return Next("queries", "draw queries from the log, from head, torso and tail.", act)
+    act = Act("Read a query log", address("query_logs_new", look.slug), lead_only=True)
+    return Next("queries", "read a query log, so that the queries stand for your traffic.", act)
+
+
+def runs_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.pool is not None or standing.rounds or len(standing.runs) > 1:
+        return None
+    act = Act("Add a run", address("runs_new", look.slug))
+    if not standing.runs:
+        return Next("runs", "add what your systems return for these queries, one run a system.", act)
+    return Next("runs", "add a second system’s run. Pairs pooled from one system only favor that system.", act)
+
+
+def documents_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.documents or not standing.runs or standing.rounds:
+        return None
+    act = Act("Add documents", address("documents_new", look.slug), lead_only=True)
+    return Next("runs", "add the documents. So far raters would see an id and no text.", act)
+
+
+def pool_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.pool is not None or standing.rounds or not standing.runs:
+        return None
+    act = Act("Draw a pool", address("pool_new", look.slug), lead_only=True)
+    return Next("pool", "draw the pairs that are worth a person’s time.", act)
+
+
+def round_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.round is None:
+        if standing.pool is None:
+            return None
+        url = address("round_new", look.slug) + f"?pool={standing.pool.uuid}"
+        pairs = standing.pool.summary.get("pairs", 0)
+        return Next("round", f"make a round from the pool’s {pairs:,} pairs.", Act("Make a round", url, lead_only=True))
+    if standing.round.state != Round.State.DRAFT:
+        return None
+    act = Act("Open the round", address("round_progress", standing.round.uuid), lead_only=True)
+    return Next("round", f"open {standing.round}, so that its raters get their pairs.", act)
+
+
+def rating_due(look: Look) -> Next | None:
+    if not look.to_rate:
+        return None
+    round_ = look.standing.round
+    pairs = "1 pair" if look.to_rate == 1 else f"{look.to_rate:,} pairs"
+    act = Act(f"Rate {pairs}", address("rate", round_.uuid))
+    return Next("round", f"rate the {pairs} that wait for you in {round_}.", act)
+
+
+def conflicts_due(look: Look) -> Next | None:
+    if not look.conflicts or look.standing.judged_round_is_frozen:
+        return None
+    conflicts = "1 conflict" if look.conflicts == 1 else f"{look.conflicts:,} conflicts"
+    act = Act(f"Settle {conflicts}", address("round_conflicts", look.standing.judged_round.uuid), lead_only=True)
+    apart = "two steps or more" if look.standing.wide_steps > 1 else "one step"
+    return Next("agreement", f"settle {conflicts} of {apart}. What nobody settles, the label rule decides.", act)
+
+
+def waiting_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.round is None or standing.round.state != Round.State.OPEN or standing.filled.full:
+        return None
+    left = standing.filled.wanted - standing.filled.filled
+    act = Act("See who has what", address("round_progress", standing.round.uuid))
+    return Next(
+        "round", f"the raters of {standing.round} still owe {left:,} of {standing.filled.wanted:,} ratings.", act
+    )
+
+
+def agreement_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.judged_round is None or standing.judged_round_is_frozen:
+        return None
+    alpha = standing.agreement["alpha"]["ordinal"]
+    if alpha["value"] is None or passed(alpha) is not False:
+        return None
+    act = Act("Read the agreement", address("round_agreement", standing.judged_round.uuid))
+    words = f"agreement failed the gate of {GATE:.2f}. Make the guidelines clearer and rate the overlap once more."
+    return Next("agreement", words, act)
+
+
+def snapshot_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.judged_round is None or standing.judged_round_is_frozen or not standing.judged_filled.filled:
+        return None
+    act = Act("Freeze the labels", address("snapshot_new", look.slug), lead_only=True)
+    return Next("snapshot", f"freeze the labels of {standing.judged_round}, so that every number can name them.", act)
+
+
+def scores_due(look: Look) -> Next | None:
+    standing = look.standing
+    if standing.snapshot is None:
+        return None
+    if not standing.runs:
+        act = Act("Add a run", address("runs_new", look.slug))
+        return Next("runs", f"add a run, and see what it scores on {standing.snapshot}.", act)
+    left = len(standing.unscored)
+    if not left:
+        return None
+    act = Act(f"Score {left} run{'' if left == 1 else 's'}", address("scores", look.slug))
+    return Next("scores", f"score {left} of {len(standing.runs)} runs on {standing.snapshot}.", act)
+
+
+def freshness_due(look: Look) -> Next | None:
+    fresh = look.standing.fresh
+    if fresh is None or fresh.state == "done":
+        return None
+    act = Act("Plan the next pool", address("pool_new", look.slug), lead_only=True)
+    if fresh.older:
+        return Next("freshness", f"judge again: {fresh.older:,} ratings are older than the embedding change.", act)
+    if fresh.changed:
+        return Next("freshness", f"{fresh.changed:,} documents changed since they were graded. Judge them again.", act)
+    return Next(
+        "freshness", f"judge the holes: of what a run returns first, {percent(fresh.unjudged)} was never judged.", act
+    )
+
+
+def reading_due(look: Look) -> Next | None:
+    scorings = look.standing.scorings
+    if len(scorings) < 2:
+        return Next("scores", "read the scores.", Act("See the scores", address("scores", look.slug)))
+    act = Act("See the scores", address("scores", look.slug))
+    return Next("scores", f"compare {len(scorings)} runs on {look.standing.snapshot}.", act)
+
+
+DUES: tuple[Callable[[Look], Next | None], ...] = (
+    queries_due,
+    runs_due,
+    documents_due,
+    pool_due,
+    round_due,
+    rating_due,
+    conflicts_due,
+    waiting_due,
+    agreement_due,
+    snapshot_due,
+    scores_due,
+    freshness_due,
+    reading_due,
+)

@@ -1,0 +1,236 @@
+"""What is there in a collection, counted once for all who speak of it: navigation, cards, method check?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, F, Max, Min, Q
+
+from evaluation import freshness
+from evaluation.models import Scoring
+from judgments import reliability
+from judgments.models import (
+    Adjudication,
+    Collection,
+    Document,
+    GuidelinesVersion,
+    Judgment,
+    Query,
+    QuerySample,
+    Round,
+    Slot,
+    Snapshot,
+)
+from pooling.models import Pool, Run
+
+# Below this the raters' grades are not fit to decide anything by; the seed's and the field's usual threshold.
+GATE = 0.60
+# While raters work, agreement is computed anew at most this often for the navigation.
+PATIENCE = 60
+
+
+@dataclass(frozen=True)
+class QueryCounts:
+    """How many queries there are, and how many of them have a need, a tier, a draw behind them."""
+
+    total: int
+    with_need: int
+    drawn: int
+    head: int
+    torso: int
+    tail: int
+
+    @property
+    def tiered(self) -> int:
+        return self.head + self.torso + self.tail
+
+
+@dataclass(frozen=True)
+class Filled:
+    """How many of a round's ratings are there."""
+
+    wanted: int
+    filled: int
+
+    @property
+    def share(self) -> float:
+        return self.filled / self.wanted if self.wanted else 0.0
+
+    @property
+    def full(self) -> bool:
+        return self.wanted > 0 and self.filled >= self.wanted
+
+
+class Standing:
+    """The facts of one collection, each read from the database when it is first asked for."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nobody has brought anything yet."""
+        return not (self.queries.total or self.logs or self.documents or self.runs or self.rounds)
+
+    @cached_property
+    def queries(self) -> QueryCounts:
+        tiers = {tier: Count("pk", filter=Q(tier=tier)) for tier in Query.Tier.values}
+        return QueryCounts(
+            **self.collection.queries.aggregate(
+                total=Count("pk"),
+                with_need=Count("pk", filter=~Q(narrative="")),
+                drawn=Count("pk", filter=Q(sample__isnull=False)),
+                **tiers,
+            )
+        )
+
+    @cached_property
+    def sample(self) -> QuerySample | None:
+        """The newest draw from a log."""
+        return self.collection.query_samples.first()
+
+    @cached_property
+    def logs(self) -> int:
+        return self.collection.query_logs.count()
+
+    @cached_property
+    def documents(self) -> int:
+        """Documents with content; a stub is only an id that a run or a label named."""
+        return self.collection.documents.filter(stub=False).count()
+
+    @cached_property
+    def stubs(self) -> int:
+        """Ids without content among the documents of the round in question, where a rater would meet nothing."""
+        if self.round is None:
+            return 0
+        return Document.objects.filter(stub=True, pairs__round=self.round).distinct().count()
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        return list(self.collection.runs.defer("report"))
+
+    @cached_property
+    def pool(self) -> Pool | None:
+        """The newest pool."""
+        return self.collection.pools.first()
+
+    @cached_property
+    def pool_of_runs(self) -> Pool | None:
+        """The newest pool that was drawn from two or more runs: what says how far systems overlap."""
+        if self.pool is None or len(self.pool.summary.get("systems", ())) > 1:
+            return self.pool
+        rest = self.collection.pools.annotate(systems=Count("runs")).filter(systems__gt=1)
+        return rest.first()
+
+    @cached_property
+    def pooled(self) -> set[int]:
+        """The runs that some pool was drawn from."""
+        return set(Pool.runs.through.objects.filter(pool__collection=self.collection).values_list("run_id", flat=True))
+
+    @cached_property
+    def rounds(self) -> list[Round]:
+        """The newest first."""
+        return list(self.collection.rounds.select_related("guidelines", "scale"))
+
+    @cached_property
+    def round(self) -> Round | None:
+        """The round in question: the newest that is open, else the newest."""
+        is_open = [round_ for round_ in self.rounds if round_.state == Round.State.OPEN]
+        return next(iter([*is_open, *self.rounds]), None)
+
+    @cached_property
+    def judged_round(self) -> Round | None:
+        """The round whose grades are looked at: the newest that was opened, the open one first."""
+        begun = [round_ for round_ in self.rounds if round_.state != Round.State.DRAFT]
+        return next((round_ for round_ in begun if round_.state == Round.State.OPEN), next(iter(begun), None))
+
+    @cached_property
+    def filled(self) -> Filled:
+        """Ratings of the round in question."""
+        return _filled(self.round)
+
+    @cached_property
+    def judged_filled(self) -> Filled:
+        """Ratings of the round whose grades are looked at."""
+        return self.filled if self.judged_round == self.round else _filled(self.judged_round)
+
+    @cached_property
+    def agreement(self) -> dict[str, Any] | None:
+        """The agreement of the judged round, as it is now; None before a round was opened."""
+        if self.judged_round is None:
+            return None
+        report = reliability.agreement(self.judged_round)
+        cache.set(self._lately, report, PATIENCE)
+        return report
+
+    @cached_property
+    def recent_agreement(self) -> dict[str, Any] | None:
+        """The same, at most a minute old where the round is open: what a navigation bar needs."""
+        open_ = self.judged_round is not None and self.judged_round.state == Round.State.OPEN
+        return (cache.get(self._lately) if open_ else None) or self.agreement
+
+    @property
+    def _lately(self) -> str:
+        return f"agreement-lately:{self.judged_round.uuid if self.judged_round else ''}"
+
+    @cached_property
+    def wide_steps(self) -> int:
+        """How far apart grades must be to need a person: two steps, one on a scale of two grades."""
+        return 2 if self.judged_round is not None and self.judged_round.scale.grades.count() > 2 else 1
+
+    def conflicts(self, hidden: Any = ()) -> int:
+        """Pairs of the judged round with grades wide apart that nobody settled; without those hidden from a viewer."""
+        if self.judged_round is None:
+            return 0
+        settled = Adjudication.objects.filter(pair__round=self.judged_round, superseded_by__isnull=True)
+        graded = Judgment.objects.counted().of_round(self.judged_round)
+        apart = graded.values("pair").annotate(low=Min("grade"), high=Max("grade"))
+        apart = apart.filter(high__gte=F("low") + self.wide_steps).exclude(pair__in=settled.values("pair"))
+        return apart.exclude(pair__in=hidden).count()
+
+    @cached_property
+    def settled(self) -> int:
+        """Conflicts of the judged round that a person settled."""
+        return Adjudication.objects.filter(pair__round=self.judged_round, superseded_by__isnull=True).count()
+
+    @cached_property
+    def guidelines(self) -> GuidelinesVersion | None:
+        """The newest version."""
+        return self.collection.guidelines.first()
+
+    @cached_property
+    def snapshot(self) -> Snapshot | None:
+        """The newest snapshot."""
+        return self.collection.snapshots.prefetch_related("rounds").first()
+
+    @cached_property
+    def judged_round_is_frozen(self) -> bool:
+        """Whether the newest snapshot holds the judged round."""
+        return self.snapshot is not None and self.judged_round in self.snapshot.rounds.all()
+
+    @cached_property
+    def scorings(self) -> list[Scoring]:
+        """The scorings of the newest snapshot."""
+        if self.snapshot is None:
+            return []
+        rows = self.snapshot.scorings.select_related("run").prefetch_related("scores")
+        return list(rows.order_by("run__name"))
+
+    @cached_property
+    def unscored(self) -> list[Run]:
+        """Runs that were not scored on the newest snapshot."""
+        done = {scoring.run_id for scoring in self.scorings}
+        return [run for run in self.runs if run.pk not in done]
+
+    @cached_property
+    def fresh(self) -> freshness.Freshness | None:
+        """How far the newest snapshot still fits; None before there is one."""
+        return None if self.snapshot is None else freshness.look(self.snapshot, self.runs, self.scorings)
+
+
+def _filled(round_: Round | None) -> Filled:
+    slots = Slot.objects.filter(round=round_)
+    return Filled(**slots.aggregate(wanted=Count("pk"), filled=Count("pk", filter=Q(filled_by__isnull=False))))
