@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from judgments.core.ids import is_unusual
 from judgments.core.report import Report, Tally
-from judgments.formats.decoding import Content, Source
+from judgments.formats.decoding import Content, Source, numbered_lines
 
 Row = TypeVar("Row")
 
@@ -47,6 +47,31 @@ def collect(
     if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
         tally.refuse(f"holds no {empty}", code="F07")
     return Read(rows, finish(content, tally))
+
+
+def refuse_early(
+    content: Content, tally: Tally, parse: Callable[[Iterable[tuple[int, str]], Tally], Iterable[object]]
+) -> None:
+    """Look at the first lines before a strict reader takes in the whole file: a wrong one of 200 MB ends here.
+
+    Raises
+    ------
+    UnreadableInput
+        When one of the first lines cannot be read, with the nearest format when none can.
+    """
+    whole = content.head.rfind(b"\n") + 1
+    try:
+        lines = list(numbered_lines(content.head[:whole]))
+    except UnicodeDecodeError:
+        # Reading the file will say where.
+        return
+    trial = Tally(tally.path, tally.format, tally.expected)
+    rows = list(parse(lines, trial)) if whole else []
+    report = trial.report()
+    if report.errors and not rows and {problem.code for problem in report.errors} == {"E10"}:
+        first = report.errors[0]
+        tally.refuse(f"this does not look like {tally.format}: {first.what}", line=first.line)
+    report.raise_if_errors()
 
 
 def note_unusual(tally: Tally, line: int, *ids: str) -> None:

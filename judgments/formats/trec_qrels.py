@@ -15,7 +15,7 @@ from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines, plain_lines
 from judgments.formats.grades import Fault, Keyed, Pick, any_grade, scale_grade
-from judgments.formats.reading import Read, collect, finish, note_unusual, open_as
+from judgments.formats.reading import Read, collect, finish, note_unusual, open_as, refuse_early
 from judgments.formats.rows import LabelRow
 from judgments.formats.sniffing import sniff
 from judgments.formats.trec_fields import fields
@@ -84,6 +84,7 @@ def load_qrels_report(source: Source, path: str = "-") -> tuple[Qrels, Report]:
 
     content, tally = _open(source, path, "utf-8")
     with content:
+        refuse_early(content, tally, parse_lines)
         data = content.data()
     judged = _plain(data)
     if judged is not None:

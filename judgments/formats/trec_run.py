@@ -16,7 +16,7 @@ from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines, plain_lines
 from judgments.formats.grades import Fault, Keyed
-from judgments.formats.reading import Read, collect, finish, note_unusual, open_as
+from judgments.formats.reading import Read, collect, finish, note_unusual, open_as, refuse_early
 from judgments.formats.rows import RunRow
 from judgments.formats.trec_fields import fields, number
 from judgments.formats.writing import Written, id_encoder, refuse_ids
@@ -71,6 +71,7 @@ def load_run_report(source: Source, path: str = "-", name: str = "run") -> tuple
 
     content, tally = open_as(source, path, NAME, _LINE)
     with content:
+        refuse_early(content, tally, parse_lines)
         data = content.data()
     ranked = _plain(data, tally)
     if ranked is None:

@@ -11,6 +11,7 @@ import pytrec_eval
 from judgments.core.errors import NotValid, UnreadableInput
 from judgments.formats import trec_run
 from judgments.formats.rows import RunRow
+from judgments.formats.trec_qrels import load_qrels
 from judgments.formats.trec_run import load_run, load_run_report, read
 
 
@@ -128,3 +129,30 @@ def test_order_of_lines_does_not_matter():
 def test_round_trip():
     rows = [RunRow("q1", "d1", 2.0), RunRow("q1", "é", 1.5), RunRow("q2", "d1", -1.0)]
     assert read(written(rows)).rows == rows
+
+
+class Large(io.RawIOBase):
+    """A file of 200 MB that notes how much of it was wanted."""
+
+    def __init__(self, line: bytes) -> None:
+        self.line, self.given = line, 0
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = min(size, 200_000_000 - self.given)
+        self.given += wanted
+        return (self.line * (wanted // len(self.line) + 1))[:wanted]
+
+
+@pytest.mark.parametrize("load", [load_run, load_qrels])
+@pytest.mark.parametrize("line", [b"lorem ipsum dolor\n", b"{}\n", b"\xff\xfe\0"])
+def test_a_wrong_file_of_200_mb_is_not_held(load, line: bytes):
+    source = Large(line)
+    with pytest.raises(UnreadableInput):
+        load(source, "a")
+    assert source.given <= 4 << 20
+
+
+def test_the_nearest_format_is_named():
+    message = "a:1: this does not look like trec-run: 4 fields instead of 6.*nearest format is trec-qrels"
+    with pytest.raises(UnreadableInput, match=message):
+        load_run(b"q1 0 d1 3\n", "a")
