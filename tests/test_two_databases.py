@@ -1,0 +1,103 @@
+"""Does the same snapshot have the same hash on SQLite and on PostgreSQL? Both are made here, from nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The worked example with ids that a locale would sort otherwise, frozen; prints hash, qrels and the list's bytes.
+WALK = """
+import hashlib, io, json, uuid
+from judgments import assignment, guidelines, ingestion, rounds, snapshots, submission
+from judgments.collections import add_member, create_collection
+from judgments.models import User
+from pooling import pools, query_logs
+from pooling.models import QueryLog, Run
+
+lead, one, two = (User.objects.create_user(name) for name in ("lead", "one", "two"))
+shop = create_collection(slug="shop", name="Shop", actor=lead)
+for user in (one, two):
+    add_member(shop, username=user.username, role="rater", actor=lead)
+
+def store(kind, filename, text):
+    file = io.BytesIO(text.encode())
+    upload = ingestion.receive(shop, kind=kind, file=file, filename=filename, actor=lead)
+    ingestion.store(upload, actor=lead)
+
+ids = ["Z", "a", "9", "10", "é", "_"]
+store("documents", "d.jsonl", "".join(json.dumps({"doc_id": d, "title": f"Title {d}"}) + "\\n" for d in ids))
+store("query-logs", "log.csv", "query,count\\n" + "".join(f"search {n},{100 // n}\\n" for n in range(1, 30)))
+query_logs.draw(QueryLog.objects.get(), sizes={"head": 2, "torso": 2, "tail": 2}, seed=7, actor=lead)
+lines = [
+    f"{q} Q0 {d} {rank} {10 - rank} bm25\\n"
+    for q in shop.queries.values_list("query_id", flat=True)
+    for rank, d in enumerate(ids, 1)
+]
+store("runs", "bm25.run", "".join(lines))
+pool = pools.draw_pool(shop, strategy="depth", runs=list(Run.objects.all()), parameters={"depth": 4}, seed=3, actor=lead)
+version = guidelines.add_version(shop, markdown="# Grades", actor=lead)
+made = pools.make_round(pool, actor=lead, name="Round", guidelines=version, raters=[one, two], seed=5, overlap=0.5)
+made = rounds.open_round(made, actor=lead)
+for user in (one, two):
+    while batch := assignment.claim_batch(made, rater=user, size=10):
+        for pair in batch:
+            digest = hashlib.sha256(f"{pair.query.query_id} {pair.document.doc_id}".encode()).digest()
+            answer = submission.Answer(uuid.uuid4(), pair.uuid, digest[0] % 4)
+            submission.submit(made, answer, rater=user)
+snapshot = snapshots.freeze(shop, name="one", rounds=[made], actor=lead)
+print("HASH", snapshot.content_sha256)
+for name in ("trec-qrels", "judgment-list", "queries-csv", "queries-tsv"):
+    print("FILE", name, hashlib.sha256(snapshots.export(snapshot, name)[1]).hexdigest())
+"""
+
+
+@pytest.fixture
+def postgresql() -> Iterator[str]:
+    """An empty PostgreSQL database of this test's own, dropped afterwards."""
+    url = os.environ.get("TEST_DATABASE_URL", "")
+    if not url:
+        pytest.skip("no PostgreSQL: set TEST_DATABASE_URL, for example postgres://postgres@127.0.0.1:5432/postgres")
+    import psycopg
+
+    name = f"assay_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    yield urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def walked(database_url: str, folder: Path, **extra: str) -> list[str]:
+    """Walk from nothing to a snapshot on this database; answers the printed hashes."""
+    environment = {**os.environ, "DATABASE_URL": database_url, "ASSAY_VAR": str(folder), "REDIS_URL": "", **extra}
+
+    def manage(*arguments: str) -> str:
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    manage("migrate", "-v0")
+    lines = manage("shell", "-v0", "-c", WALK).splitlines()
+    return [line for line in lines if line.startswith(("HASH", "FILE"))]
+
+
+def test_the_same_snapshot_has_the_same_hash_on_both(postgresql: str, tmp_path: Path) -> None:
+    sqlite = walked("", tmp_path / "sqlite")
+    assert len(sqlite) == 5
+    assert walked(postgresql, tmp_path / "postgresql") == sqlite
+
+
+def test_neither_locale_nor_time_zone_changes_it(tmp_path: Path) -> None:
+    here = walked("", tmp_path / "here")
+    there = walked("", tmp_path / "there", LC_ALL="C", TZ="Pacific/Auckland", PYTHONHASHSEED="7")
+    assert there == here
