@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from judgments import audit, jobs, storage
-from judgments.core.errors import NotValid, TooLarge
+from judgments.core.errors import Conflict, NotValid, TooLarge
 from judgments.core.family import Family
 from judgments.core.report import Problem, Report
 from judgments.models import Collection, Job, Upload, User
@@ -205,8 +205,8 @@ def store(
         There is no row to store.
     """
     member = KINDS[upload.kind]
-    if upload.stored_at is not None:
-        raise NotValid(f"{upload.filename} was stored already.")
+    if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
+        raise Conflict(f"{upload.filename} was stored already.")
     report, checked = read(upload)
     if not accept_errors:
         report.raise_if_errors()
@@ -215,7 +215,7 @@ def store(
     with transaction.atomic():
         taken = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).update(stored_at=timezone.now())
         if not taken:
-            raise NotValid(f"{upload.filename} was stored already.")
+            raise Conflict(f"{upload.filename} was stored already.")
         stored = member.store(upload.collection, checked, upload, options or {}, actor)
         rows = f"{stored['rows']:,} {'row' if stored['rows'] == 1 else 'rows'}"
         audit.record(

@@ -43,7 +43,8 @@ lines = [
     for rank, d in enumerate(ids, 1)
 ]
 store("runs", "bm25.run", "".join(lines))
-pool = pools.draw_pool(shop, strategy="depth", runs=list(Run.objects.all()), parameters={"depth": 4}, seed=3, actor=lead)
+runs = list(Run.objects.all())
+pool = pools.draw_pool(shop, strategy="depth", runs=runs, parameters={"depth": 4}, seed=3, actor=lead)
 version = guidelines.add_version(shop, markdown="# Grades", actor=lead)
 made = pools.make_round(pool, actor=lead, name="Round", guidelines=version, raters=[one, two], seed=5, overlap=0.5)
 made = rounds.open_round(made, actor=lead)

@@ -11,7 +11,7 @@ import pytest
 from django.core.files.storage import default_storage
 
 from judgments import ingestion
-from judgments.core.errors import AssayError, Conflict, NotValid, TooLarge, UnreadableInput
+from judgments.core.errors import Conflict, NotValid, TooLarge, UnreadableInput
 from judgments.models import AuditRow, Document, ImportedLabel, LabelSource, Query, Upload
 from pooling.models import QueryLog, Run
 
@@ -38,7 +38,7 @@ def stored_files() -> list[str]:
 
 REFUSED = {
     "empty": ("runs", b"", "empty", "F07"),
-    "only blank lines": ("runs", b"\n\n  \n", "holds no", "F07"),
+    "only blank lines": ("runs", b"\n\n  \n", "empty", "F07"),
     "binary": ("documents", b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" * 50, "binary", "F03"),
     "UTF-16": ("queries", "query_id,query\nq1,tent\n".encode("utf-16"), "UTF-16", ""),
     "Latin-1": ("queries", "query_id,query\nq1,Rücken\n".encode("latin-1"), "UTF-8", "F01"),
@@ -182,7 +182,7 @@ def test_a_format_of_another_kind_is_refused_with_the_known_ones(receive: Callab
 def test_an_upload_is_stored_once(receive: Callable[..., Upload], lead: Any) -> None:
     upload = receive("documents", '{"doc_id": "d1", "title": "Tent"}\n')
     ingestion.store(upload, actor=lead)
-    with pytest.raises(AssayError):
+    with pytest.raises(Conflict, match="stored already"):
         ingestion.store(upload, actor=lead)
 
 
