@@ -8,12 +8,14 @@ again.
 from __future__ import annotations
 
 import hashlib
+import uuid as uuid_module
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from judgments.core.errors import Closed, NotAllowed
@@ -74,6 +76,42 @@ def remaining(round_: Round, rater: User) -> int:
     slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
     mine = Q(rater=rater)
     return slots.filter(mine | _open_to(rater)).values("pair").distinct().count()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a rater is: ``document`` of ``documents`` within the query, ``query`` of ``queries``, and in all."""
+
+    document: int
+    documents: int
+    query: int
+    queries: int
+    answered: int
+    left: int
+
+
+def standing(round_: Round, rater: User, pair: Pair) -> Standing:
+    """Where the rater stands with this pair before them. Pairs that were put off count as open."""
+    answers = Judgment.objects.current().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
+    done = dict(answers.order_by().values_list("pair__query").annotate(number=Count("pk")))
+    slots = Slot.objects.filter(round=round_, filled_by__isnull=True).filter(Q(rater=rater) | _open_to(rater))
+    left = dict(slots.order_by().values_list("pair__query").annotate(number=Count("pair", distinct=True)))
+    here = done.get(pair.query_id, 0)
+    over = sum(1 for query in done if query not in left)
+    return Standing(
+        document=here + 1,
+        documents=here + max(left.get(pair.query_id, 0), 1),
+        query=over + 1,
+        queries=len(done.keys() | left.keys()),
+        answered=sum(done.values()),
+        left=sum(left.values()),
+    )
+
+
+def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | None:
+    """The pair, if it is leased to the rater and waits for their answer."""
+    held = round_.pairs.filter(uuid=uuid, slots__rater=rater, slots__filled_by__isnull=True)
+    return held.select_related("query", "document").first()
 
 
 def _in_hand(round_: Round, rater: User, until: datetime) -> list[Pair]:

@@ -5,7 +5,23 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.ingestion import KINDS
-from judgments.views import activity, collections, documents, guidelines, home, imports, jobs, members, queries, tokens
+from judgments.views import (
+    activity,
+    agreement,
+    collections,
+    conflicts,
+    documents,
+    guidelines,
+    home,
+    imports,
+    jobs,
+    members,
+    queries,
+    rounds,
+    snapshots,
+    station,
+    tokens,
+)
 
 urlpatterns = [
     # Mine.
@@ -31,6 +47,22 @@ urlpatterns = [
     path("uploads/<uuid:uuid>/", imports.upload, name="upload"),
     path("uploads/<uuid:uuid>/throw-away/", imports.throw_away, name="upload_throw_away"),
     path("c/<slug:slug>/qrels/", imports.label_sources, name="qrels"),
+    # Rounds: progress, agreement, conflicts, and the rater's own page.
+    path("c/<slug:slug>/rounds/", rounds.round_list, name="rounds"),
+    path("rounds/<uuid:uuid>/", rounds.round_page, name="round"),
+    path("rounds/<uuid:uuid>/progress/", rounds.progress, name="round_progress"),
+    path("rounds/<uuid:uuid>/open/", rounds.open_round, name="round_open"),
+    path("rounds/<uuid:uuid>/close/", rounds.close_round, name="round_close"),
+    path("rounds/<uuid:uuid>/invite/", rounds.invite, name="round_invite"),
+    path("rounds/<uuid:uuid>/agreement/", agreement.agreement, name="round_agreement"),
+    path("rounds/<uuid:uuid>/conflicts/", conflicts.conflict_list, name="conflicts"),
+    path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/", conflicts.conflict, name="conflict"),
+    path("rounds/<uuid:uuid>/rate/", station.rate, name="rate"),
+    # Snapshots.
+    path("c/<slug:slug>/snapshots/", snapshots.snapshot_list, name="snapshots"),
+    path("c/<slug:slug>/snapshots/new/", snapshots.new, name="snapshot_new"),
+    path("snapshots/<uuid:uuid>/", snapshots.snapshot, name="snapshot"),
+    path("snapshots/<uuid:uuid>/export/<str:format>/", snapshots.export, name="snapshot_export"),
     # Guidelines.
     path("c/<slug:slug>/guidelines/", guidelines.version_list, name="guidelines"),
     path("c/<slug:slug>/guidelines/new/", guidelines.new, name="guidelines_new"),

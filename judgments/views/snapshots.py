@@ -1,0 +1,232 @@
+"""Which labels were frozen, what would be frozen now, and how do they leave the house?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from judgments import access, reliability, snapshots
+from judgments.agreement.reading import THRESHOLD, verdict
+from judgments.core.errors import AssayError, Conflict
+from judgments.forms import AssayForm
+from judgments.labels import Settled
+from judgments.models import Collection, Round, Snapshot
+from judgments.views.lists import Column, Listing, answer
+
+MANIFEST = "manifest"
+CONTENT_TYPES = {
+    "txt": "text/plain; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "json": "application/json",
+    "zip": "application/zip",
+}
+MERGES = {
+    "newest": "the newest round wins for each pair",
+    "same-guidelines": "the same, and only rounds of one guidelines version",
+}
+SOURCES = {"human": "what people judged here", "imported": "imported labels, where nobody here judged the pair"}
+
+SNAPSHOTS = Listing(
+    name="snapshots",
+    noun=("snapshot", "snapshots"),
+    columns=(
+        Column("name", "Snapshot", order="name", head=True, url=lambda row: reverse("snapshot", args=[row.uuid])),
+        Column("labels", "Labels", numeric=True, value=lambda row: row.summary["labels"]),
+        Column("queries", "Queries", numeric=True, value=lambda row: row.summary["queries"]),
+        Column("rule", "Label rule", order="rule"),
+        Column("conflicts", "Conflicts", numeric=True, value=lambda row: row.summary["conflicts"]),
+        Column("adjudicated", "Settled", numeric=True, value=lambda row: row.summary["adjudicated"]),
+        Column("created_by", "Frozen by", order="created_by__username", value=lambda row: str(row.created_by or "")),
+        Column("created_at", "When", order="created_at", style="nowrap"),
+        Column("content_sha256", "SHA-256", show=lambda row: f"{row.content_sha256[:12]}…", style="id"),
+    ),
+    search=("name", "content_sha256"),
+    order="-created_at",
+)
+
+
+@login_required
+@require_safe
+def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    rows = collection.snapshots.select_related("created_by").defer("manifest")
+    context = {"collection": collection, "step": "snapshot", "rounds": collection.rounds.exists()}
+    return answer(request, SNAPSHOTS, rows, "judgments/snapshots.html", context)
+
+
+class ChoiceForm(AssayForm):
+    """Which labels, and by which rule. It stands in the address, so that it can be sent on."""
+
+    rounds = forms.ModelMultipleChoiceField(
+        Round.objects.none(), to_field_name="uuid", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    rule = forms.ChoiceField(label="Label rule", widget=forms.RadioSelect)
+    sources = forms.MultipleChoiceField(
+        label="Labels come from", choices=list(SOURCES.items()), widget=forms.CheckboxSelectMultiple
+    )
+    merge = forms.ChoiceField(label="A pair in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        from judgments.aggregation.rules import RULES
+
+        super().__init__(*args, **kwargs)
+        self.fields["rounds"].queryset = collection.rounds.all()
+        self.fields["rounds"].label_from_instance = _round_words
+        self.fields["rule"].choices = [(name, f"{RULES[name].title}: {RULES[name].description}") for name in RULES]
+        if not collection.label_sources.exists():
+            self.fields["sources"].choices = [("human", SOURCES["human"])]
+
+
+def _round_words(round_: Round) -> str:
+    return f"{round_.name} ({round_.get_state_display()}, guidelines {round_.guidelines}, scale {round_.scale})"
+
+
+class FreezeForm(AssayForm):
+    """What the frozen thing is called, and why in spite of a warning."""
+
+    name = forms.CharField(max_length=120, help_text="For example autumn-1. It cannot be changed: nothing of it can.")
+    override_reason = forms.CharField(
+        label="Why freeze in spite of that",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="It stands in the manifest, for whoever reads the numbers later.",
+    )
+
+    def tell(self, error: AssayError) -> None:
+        if isinstance(error, Conflict):
+            self.conflict = True
+            self.add_error("name", str(error))
+        else:
+            super().tell(error)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    choice = ChoiceForm(collection, _chosen(request, collection))
+    form = FreezeForm(request.POST if request.method == "POST" else None)
+    found: dict[str, Any] = {}
+    if choice.is_valid():
+        with choice.telling():
+            found = _preview(collection, choice.cleaned_data)
+    if request.method == "POST" and found and form.is_valid():
+        with form.telling():
+            frozen = snapshots.freeze(collection, actor=request.user, **_what(choice), **form.cleaned_data)
+            messages.success(request, f"Frozen: {frozen.summary['labels']:,} labels. Nothing can change them any more.")
+            return redirect("snapshot", frozen.uuid)
+    context = {"collection": collection, "choice": choice, "form": form, "step": "snapshot", **found}
+    status = choice.status if request.method == "POST" and not found else form.status
+    return render(request, "judgments/snapshot_new.html", context, status=status)
+
+
+def _chosen(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+    """What was chosen in the address or in the form; at first the newest round and the usual rule."""
+    given = request.POST if request.method == "POST" else request.GET
+    if "rule" in given:
+        names = ("rounds", "rule", "sources", "merge")
+        return {name: given.getlist(name) if name in ("rounds", "sources") else given.get(name, "") for name in names}
+    wanted = given.getlist("rounds") or [str(uuid) for uuid in collection.rounds.values_list("uuid", flat=True)[:1]]
+    return {"rounds": wanted, "rule": "median", "sources": ["human"], "merge": "newest"}
+
+
+def _what(choice: ChoiceForm) -> dict[str, Any]:
+    return {**choice.cleaned_data, "rounds": list(choice.cleaned_data["rounds"])}
+
+
+def _preview(collection: Collection, what: dict[str, Any]) -> dict[str, Any]:
+    """What would be frozen, and what stands against it."""
+    rounds = list(what["rounds"].select_related("scale", "guidelines"))
+    settled = snapshots.preview(collection, **{**what, "rounds": rounds})
+    grades = {one.value: one.label for round_ in rounds for one in round_.scale.grades.all()}
+    agreements = [_agreement(round_) for round_ in rounds] if "human" in what["sources"] else []
+    return {
+        "settled": settled,
+        "bars": bars(settled.by_grade, grades),
+        "top": max(grades, default=3),
+        "agreements": agreements,
+        "doubts": _doubts(settled, agreements),
+    }
+
+
+def _agreement(round_: Round) -> dict[str, Any]:
+    ordinal = reliability.agreement(round_)["alpha"]["ordinal"]
+    return {"round": round_, "alpha": ordinal, "verdict": verdict(ordinal["low"], ordinal["high"])}
+
+
+def _doubts(settled: Settled, agreements: list[dict[str, Any]]) -> list[str]:
+    """What a careful lead would look at before freezing, in sentences."""
+    found = []
+    if settled.unsettled:
+        found.append(f"{_many(settled.unsettled, 'conflict')} decided by the rule only, not by a person")
+    if settled.without_rating:
+        found.append(f"{_many(settled.without_rating, 'pair')} without a grade, left out of the labels")
+    words = {
+        "failed": f"agreement is below the gate of {THRESHOLD:.2f}",
+        "undecided": f"the gate of {THRESHOLD:.2f} lies inside the interval of the agreement",
+        "undefined": "agreement is not defined",
+    }
+    return [*found, *(f"{row['round']}: {words[row['verdict']]}" for row in agreements if row["verdict"] != "passed")]
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def bars(by_grade: dict[int, int], labels: dict[int, str]) -> list[dict[str, Any]]:
+    """One bar a grade, as wide as its share of the largest on a line of 100; grades off the scale too."""
+    most = max(by_grade.values(), default=0)
+    found = []
+    for value in sorted({*labels, *by_grade}):
+        number = by_grade.get(value, 0)
+        width = round(100 * number / most, 1) if most else 0.0
+        found.append({"grade": value, "label": labels.get(value, ""), "n": number, "width": width})
+    return found
+
+
+@login_required
+@require_safe
+def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
+    row = access.snapshot_for(request.user, uuid)
+    manifest = row.manifest
+    scale = dict(zip(manifest["scale"]["grades"], manifest["scale"]["labels"], strict=False))
+    format_of = {path: name for name, path in snapshots.FILES.items()}
+    rounds = [
+        {"name": one["name"], "alpha": one["agreement"]["alpha"]["ordinal"], "overlap": one["agreement"]["overlap"]}
+        for one in manifest["rounds"]
+    ]
+    context = {
+        "collection": row.collection,
+        "snapshot": row,
+        "manifest": manifest,
+        "bars": bars({int(value): number for value, number in row.summary["by_grade"].items()}, scale),
+        "top": max(scale, default=3),
+        "files": [{**entry, "format": format_of[entry["path"]]} for entry in manifest["files"]],
+        "rounds": rounds,
+        "provenance": manifest["provenance"],
+        "step": "snapshot",
+    }
+    return render(request, "judgments/snapshot.html", context)
+
+
+@login_required
+@require_safe
+def export(request: HttpRequest, uuid: str, format: str) -> HttpResponse:
+    row = access.snapshot_for(request.user, uuid)
+    name, body = _manifest_file(row) if format == MANIFEST else snapshots.export(row, format)
+    response = HttpResponse(body, content_type=CONTENT_TYPES[name.rsplit(".", 1)[-1]])
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _manifest_file(row: Snapshot) -> tuple[str, bytes]:
+    return f"{row.collection.slug}-{snapshots.MANIFEST}", snapshots.read_file(row, snapshots.MANIFEST)
