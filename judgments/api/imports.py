@@ -67,7 +67,10 @@ class Reading(serializers.Serializer):
 class FileSent(Reading):
     """A file, in any format of its kind; gzip is fine."""
 
-    file = serializers.FileField(allow_empty_file=True)
+    file = serializers.FileField(
+        allow_empty_file=True,
+        error_messages={"required": "Send a file (multipart/form-data), or a JSON list.", "invalid": "This is no file."},
+    )
     format = serializers.CharField(required=False, allow_blank=True, help_text="Told from the content when left out.")
 
 
@@ -150,7 +153,7 @@ class Imports(Rows):
         beside = request.query_params.dict()
         if isinstance(request.data, list):
             return self._of_list(request.data, self._asked(Reading, beside))
-        sent = dict(request.data.items())
+        sent = dict(request.data.items()) if isinstance(request.data, dict) else {}
         if isinstance(sent.get("rows"), list):
             return self._of_list(sent["rows"], self._asked(Reading, {**beside, **sent}))
         asked = self._asked(FileSent, {**beside, **sent})

@@ -1,0 +1,273 @@
+"""Does every path of the API answer as the contract says, with the shapes and statuses that scripts rely on?"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from tests import worked_example as example
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1"
+SHOP = f"{API}/collections/shop"
+DOCUMENTS = [{"doc_id": doc_id, "title": doc_id.upper()} for doc_id in example.DOCUMENTS]
+
+
+def post(client: APIClient, path: str, body: Any, status: int = 201) -> Any:
+    """Post JSON; answers the body, once the status is the expected one."""
+    response = client.post(path, body, format="json")
+    assert response.status_code == status, response.content[:600]
+    return response.json() if response.content else None
+
+
+def get(client: APIClient, path: str, status: int = 200) -> Any:
+    response = client.get(path)
+    assert response.status_code == status, response.content[:600]
+    return response.json()
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    """A run's lines as the list that a program posts."""
+    parts = [line.split() for line in text.splitlines()]
+    return [{"query_id": part[0], "doc_id": part[2], "score": float(part[4])} for part in parts]
+
+
+@pytest.fixture
+def api(collection: Any, lead: Any, api_of: Any) -> APIClient:
+    return api_of(lead)
+
+
+@pytest.fixture
+def pooled(api: APIClient) -> dict[str, Any]:
+    """Queries, documents, two runs and a depth-3 pool, all of it posted as JSON lists."""
+    post(api, f"{SHOP}/queries/", [{"query_id": "q1", "query": "rain jacket", "narrative": "For a wet week."}])
+    post(api, f"{SHOP}/documents/", DOCUMENTS)
+    bm25 = post(api, f"{SHOP}/runs/?name=bm25", rows(example.BM25))["id"]
+    neural = post(api, f"{SHOP}/runs/?name=neural", rows(example.NEURAL))["id"]
+    return post(api, f"{SHOP}/pools/", {"strategy": "depth", "depth": 3, "runs": [bm25, neural], "seed": 1})
+
+
+@pytest.fixture
+def opened(api: APIClient, pooled: dict[str, Any], rater: Any, rater2: Any) -> str:
+    """The path of an open round over the pool."""
+    wanted = {
+        "name": "Round 1",
+        "pool": pooled["id"],
+        "scale": None,
+        "guidelines": "Grade 0 to 3.",
+        "ratings_per_pair": 2,
+        "overlap": 1.0,
+        "raters": [rater.username, rater2.username],
+        "seed": 1,
+    }
+    made = post(api, f"{SHOP}/rounds/", wanted)
+    assert (made["state"], made["pairs"], made["raters"]) == ("draft", 5, sorted(wanted["raters"]))
+    path = f"{API}/rounds/{made['id']}"
+    assert post(api, f"{path}/open/", None, 200)["state"] == "open"
+    return path
+
+
+@pytest.fixture
+def graded(opened: str, rater: Any, rater2: Any, api_of: Any) -> str:
+    """The round with all its grades; each rater gets the grades of the example."""
+    for user, grades in ((rater, example.GRADES["r01"]), (rater2, example.GRADES["r02"])):
+        client = api_of(user, ("rate",))
+        for pair in post(client, f"{opened}/batch/?size=10", None, 200)["pairs"]:
+            post(client, f"{opened}/judgments/", answer(pair, grades[pair["document"]["id"]]))
+    return opened
+
+
+def answer(pair: dict[str, Any], grade: int, **more: Any) -> dict[str, Any]:
+    return {"client_id": str(uuid.uuid4()), "pair": pair["id"], "grade": grade, **more}
+
+
+@pytest.fixture
+def frozen(api: APIClient, graded: str) -> dict[str, Any]:
+    wanted = {
+        "name": "one",
+        "rounds": [graded.rsplit("/", 1)[-1]],
+        "rule": "median",
+        "sources": ["human"],
+        "merge": "newest",
+        "override_reason": None,
+    }
+    return post(api, f"{SHOP}/snapshots/", wanted)
+
+
+def test_a_pool_answers_with_its_id_and_the_number_of_pairs(pooled: dict[str, Any]) -> None:
+    assert uuid.UUID(pooled["id"])
+    assert pooled["pairs"] == 5
+
+
+def test_a_pool_of_given_pairs(api: APIClient, pooled: dict[str, Any]) -> None:
+    pairs = [{"query_id": "q1", "doc_id": "d1"}, {"query_id": "q1", "doc_id": "d9"}]
+    assert post(api, f"{SHOP}/pools/", {"strategy": "list", "pairs": pairs})["pairs"] == 2
+
+
+def test_agreement_has_the_shape_and_numbers_of_the_command(api: APIClient, graded: str) -> None:
+    found = get(api, f"{graded}/agreement/")
+    assert (found["raters"], found["pairs"], found["overlap"]) == (2, 5, 5)
+    assert found["cohen"][0]["unweighted"] == pytest.approx(example.KAPPA, abs=5e-5)
+    assert found["alpha"]["ordinal"]["value"] == pytest.approx(example.ALPHA_ORDINAL, abs=5e-5)
+
+
+def test_progress_is_counted_in_ratings(api: APIClient, graded: str) -> None:
+    found = get(api, f"{graded}/progress/")
+    assert (found["pairs"], found["ratings_wanted"], found["ratings"], found["surplus"]) == (5, 10, 10, 0)
+    assert {row["rater"] for row in found["raters"]} == {"r01", "r02"}
+
+
+def test_a_conflict_is_listed_and_settled(api: APIClient, graded: str) -> None:
+    (conflict,) = get(api, f"{graded}/conflicts/")["results"]
+    assert (conflict["document"]["id"], conflict["spread"], conflict["settled"]) == ("d3", 1, None)
+    settled = post(api, f"{graded}/conflicts/{conflict['pair']}/settle/", {"grade": 1, "reason": "For men."})
+    assert settled["grade"] == 1
+    assert get(api, f"{graded}/conflicts/")["results"][0]["settled"]["reason"] == "For men."
+
+
+def test_the_frozen_labels_come_out_as_qrels(api: APIClient, frozen: dict[str, Any]) -> None:
+    response = api.get(f"{API}/snapshots/{frozen['id']}/export/trec-qrels/", HTTP_ACCEPT="text/plain")
+    assert response.content.decode() == example.QRELS
+    assert "attachment" in response["Content-Disposition"]
+
+
+def test_the_judgment_list_and_the_manifest(api: APIClient, frozen: dict[str, Any]) -> None:
+    path = f"{API}/snapshots/{frozen['id']}"
+    ratings = [{"doc_id": doc_id, "rating": grade} for doc_id, grade in example.LABELS.items()]
+    listed = get(api, f"{path}/export/judgment-list/")
+    assert listed == [{"query_id": "q1", "query": "rain jacket", "ratings": ratings}]
+    assert get(api, f"{path}/manifest/")["content_sha256"] == get(api, f"{path}/")["content_sha256"]
+
+
+@pytest.mark.parametrize("name", ["trec-qrels", "judgment-list", "queries-csv", "queries-tsv", "ratings-csv", "bundle"])
+def test_every_export_format_answers(api: APIClient, frozen: dict[str, Any], name: str) -> None:
+    assert name in frozen["formats"]
+    assert api.get(f"{API}/snapshots/{frozen['id']}/export/{name}/").status_code == 200
+
+
+def test_an_unknown_export_format_is_not_found(api: APIClient, frozen: dict[str, Any]) -> None:
+    error = get(api, f"{API}/snapshots/{frozen['id']}/export/qrel/", 404)["error"]
+    assert "trec-qrels" in error["message"]
+
+
+def test_scores_have_the_shape_of_evaluate(api: APIClient, frozen: dict[str, Any]) -> None:
+    runs = [run["id"] for run in get(api, f"{SHOP}/runs/")["results"]]
+    made = post(api, f"{SHOP}/scores/", {"snapshot": frozen["id"], "runs": runs, "metrics": ["nDCG@3"]})
+    assert {run["name"]: run["metrics"]["nDCG@3"]["mean"] for run in made["runs"]} == pytest.approx(
+        example.NDCG_AT_3, abs=5e-5
+    )
+    assert set(made["qrels"]) == {"path", "sha256", "queries", "judgments"}
+    (listed,) = get(api, f"{SHOP}/scores/?snapshot={frozen['id']}")["results"]
+    assert listed == made
+
+
+def test_the_batch_has_exactly_the_promised_shape(opened: str, rater: Any, api_of: Any) -> None:
+    batch = post(api_of(rater, ("rate",)), f"{opened}/batch/?size=2", None, 200)
+    assert set(batch) == {"lease", "expires_at", "scale", "guidelines_version", "pairs", "remaining"}
+    assert batch["scale"][3] == {"value": 3, "label": "Perfect", "cue": "This is just what I am looking for."}
+    assert (len(batch["pairs"]), batch["remaining"], batch["guidelines_version"]) == (2, 5, 1)
+    pair = batch["pairs"][0]
+    assert set(pair) == {"id", "query", "document"}
+    assert pair["query"] == {"id": "q1", "text": "rain jacket", "narrative": "For a wet week."}
+    assert set(pair["document"]) == {"id", "title", "html", "url", "image", "fields"}
+
+
+def test_no_batch_when_nothing_is_left(graded: str, rater: Any, api_of: Any) -> None:
+    assert post(api_of(rater), f"{graded}/batch/", None, 204) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/collections/",
+        *(
+            f"{SHOP}/{noun}/"
+            for noun in (
+                "queries",
+                "documents",
+                "runs",
+                "query-logs",
+                "qrels",
+                "pools",
+                "rounds",
+                "snapshots",
+                "scores",
+                "members",
+            )
+        ),
+    ],
+)
+def test_every_list_is_paged(api: APIClient, path: str) -> None:
+    assert set(get(api, path)) == {"results", "next", "previous", "count"}
+
+
+def test_lists_go_on_to_the_next_page(api: APIClient) -> None:
+    post(api, f"{SHOP}/documents/", DOCUMENTS)
+    first = get(api, f"{SHOP}/documents/?page_size=3")
+    second = get(api, first["next"])
+    assert first["count"] == 5
+    assert [row["doc_id"] for row in first["results"] + second["results"]] == list(example.DOCUMENTS)
+
+
+def test_a_collection_is_made_changed_and_read(api: APIClient) -> None:
+    made = post(api, f"{API}/collections/", {"slug": "books", "name": "Books"})
+    assert made["slug"] == "books"
+    response = api.patch(f"{API}/collections/books/", {"name": "All books"}, format="json")
+    assert (response.status_code, response.json()["name"]) == (200, "All books")
+    assert get(api, f"{API}/collections/books/")["name"] == "All books"
+
+
+def test_a_member_is_added(api: APIClient, outsider: Any) -> None:
+    assert post(api, f"{SHOP}/members/", {"username": outsider.username, "role": "rater"})["role"] == "rater"
+    assert outsider.username in [row["username"] for row in get(api, f"{SHOP}/members/")["results"]]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("post", f"{API}/collections/", {"slug": "x y"}, 400, "not_valid"),
+        ("post", f"{API}/collections/", {"slug": "shop", "name": "Shop"}, 409, "conflict"),
+        ("get", f"{API}/collections/nowhere/", None, 404, "not_found"),
+        ("get", f"{API}/rounds/{uuid.uuid4()}/", None, 404, "not_found"),
+        ("delete", f"{API}/collections/", None, 405, "method_not_allowed"),
+        ("post", f"{SHOP}/documents/", "text", 400, "not_valid"),
+    ],
+)
+def test_errors_have_one_shape(api: APIClient, method: str, path: str, body: Any, status: int, code: str) -> None:
+    response = getattr(api, method)(path, body, format="json")
+    assert response.status_code == status
+    error = response.json()["error"]
+    assert set(error) >= {"code", "message", "fields"}
+    assert error["code"] == code
+    assert bool(error["fields"]) is (status == 400)
+
+
+def test_nobody_is_answered_with_401(db: None) -> None:
+    response = APIClient().get(f"{API}/collections/")
+    assert (response.status_code, response.json()["error"]["code"]) == (401, "not_authenticated")
+
+
+def test_a_body_that_is_no_json(api: APIClient) -> None:
+    response = api.post(f"{API}/collections/", "{", content_type="application/json")
+    assert (response.status_code, set(response.json()["error"])) == (400, {"code", "message", "fields"})
+
+
+def test_json_nested_too_deeply_is_the_callers_mistake(api: APIClient) -> None:
+    response = api.post(f"{API}/collections/", "[" * 200_000, content_type="application/json")
+    assert response.status_code == 400
+
+
+def test_the_schema_is_valid(tmp_path: Any) -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
+
+
+def test_the_docs_bring_no_script_of_others(client: Any) -> None:
+    page = client.get(reverse("api_docs")).content.decode()
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<script>" not in page

@@ -1,0 +1,128 @@
+"""A small collection with something in every room, for tests that ask every address."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from dataclasses import dataclass
+
+from evaluation import scoring
+from judgments import assignment, guidelines, ingestion, jobs, rounds, snapshots, submission, tokens
+from judgments.models import (
+    ApiToken,
+    Collection,
+    GuidelinesVersion,
+    Job,
+    Judge,
+    MachineJudgment,
+    Pair,
+    Round,
+    Snapshot,
+    Upload,
+    User,
+)
+from pooling import pools
+from pooling.models import Pool, QueryLog, Run
+from tests import worked_example as example
+
+# Words that no answer to a rater may hold: names of runs, another rater's note, a machine's reasons.
+SECRETS = ("bm25", "neural", "note-of-another-rater", "reasons-of-a-machine", "raw-of-a-machine", "name-of-a-judge")
+
+
+@dataclass(frozen=True)
+class World:
+    """What the addresses name."""
+
+    collection: Collection
+    runs: list[Run]
+    log: QueryLog
+    pool: Pool
+    round: Round  # open; rater and rater2 were asked, rater2 has answered everything
+    draft: Round
+    closed: Round
+    conflict: Pair  # of the closed round
+    snapshot: Snapshot
+    job: Job
+    upload: Upload
+    version: GuidelinesVersion
+    token: ApiToken  # the lead's
+
+
+def make_world(collection: Collection, *, lead: User, rater: User, rater2: User) -> World:
+    """Fill the collection by its verbs, as a lead would."""
+    _stored(collection, lead)
+    runs = list(collection.runs.order_by("name"))
+    pool = pools.draw_pool(collection, strategy="depth", runs=runs, parameters={"depth": 3}, actor=lead)
+    version = guidelines.add_version(collection, markdown="Grade 0 to 3.", actor=lead)
+    draft, open_round, closed = (
+        _round(pool, name, version, lead, rater, rater2) for name in ("Draft", "Open", "Closed")
+    )
+    open_round, closed = (rounds.open_round(row, actor=lead) for row in (open_round, closed))
+    grade_all(closed, rater, example.GRADES["r01"])
+    grade_all(closed, rater2, example.GRADES["r02"])
+    grade_all(open_round, rater2, example.GRADES["r02"], note="note-of-another-rater")
+    closed = rounds.close_round(closed, actor=lead)
+    _machine_grades(open_round)
+    snapshot = snapshots.freeze(collection, name="first", rounds=[closed], actor=lead)
+    scoring.score_runs(snapshot, runs, actor=lead, metrics=["nDCG@10"])
+    return World(
+        collection=collection,
+        runs=runs,
+        log=collection.query_logs.get(),
+        pool=pool,
+        round=open_round,
+        draft=draft,
+        closed=closed,
+        conflict=closed.pairs.get(document__doc_id="d3"),
+        snapshot=snapshot,
+        job=jobs.start("import", title="Store x", parameters={}, collection=collection, actor=lead),
+        upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
+        version=version,
+        token=tokens.make_token(lead, name="build", scopes=["read"])[0],
+    )
+
+
+def received(collection: Collection, actor: User, kind: str, content: str, filename: str = "") -> Upload:
+    """A file that was read and waits."""
+    file = io.BytesIO(content.encode())
+    return ingestion.receive(collection, kind=kind, file=file, filename=filename or f"{kind}.txt", actor=actor)
+
+
+def grade_all(round_: Round, rater: User, grades: dict[str, int], note: str = "") -> None:
+    """Every pair that the rater can get, graded by the document's id."""
+    for pair in assignment.claim_batch(round_, rater=rater, size=50):
+        answer = submission.Answer(uuid.uuid4(), pair.uuid, grades[pair.document.doc_id], note=note, seconds_active=9.5)
+        submission.submit(round_, answer, rater=rater)
+
+
+def _stored(collection: Collection, lead: User) -> None:
+    texts = [{"doc_id": name, "title": name.upper(), "text": f"<b>Text</b> of {name}"} for name in example.DOCUMENTS]
+    for kind, content, filename in (
+        ("queries", "query_id,query,narrative\nq1,rain jacket,For a wet week.\n", "queries.csv"),
+        ("documents", "".join(f"{json.dumps(text)}\n" for text in texts), "documents.jsonl"),
+        ("runs", example.BM25, "bm25.run"),
+        ("runs", example.NEURAL, "neural.run"),
+        ("query-logs", "query,count\nrain jacket,90\ntent,9\nstove,1\n", "log.csv"),
+        ("qrels", "q1 0 d1 3\n", "old.qrels"),
+    ):
+        ingestion.store(received(collection, lead, kind, content, filename), actor=lead)
+
+
+def _round(pool: Pool, name: str, version: GuidelinesVersion, lead: User, *raters: User) -> Round:
+    return pools.make_round(pool, actor=lead, name=name, guidelines=version, raters=raters)
+
+
+def _machine_grades(round_: Round) -> None:
+    judge = Judge.objects.create(collection=round_.collection, name="name-of-a-judge", kind="test")
+    MachineJudgment.objects.bulk_create(
+        MachineJudgment(
+            judge=judge,
+            pair=pair,
+            outcome="graded",
+            grade=2,
+            rationale="reasons-of-a-machine",
+            raw="raw-of-a-machine",
+        )
+        for pair in round_.pairs.all()
+    )
