@@ -1,0 +1,53 @@
+"""Do the text metrics give the figures that were worked out elsewhere?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgments.textmetrics import TEXT_METRICS
+from judgments.textmetrics.exact_match import exact_match
+from judgments.textmetrics.token_f1 import token_f1
+
+WORDS = st.lists(st.sampled_from(["red", "green", "the", "a", "", "four-way", "!"])).map(" ".join)
+
+
+@pytest.fixture
+def golden(shared: Path) -> dict[str, Any]:
+    return json.loads((shared / "text-metrics" / "qa_em_f1.json").read_text())
+
+
+@pytest.mark.shared
+def test_every_golden_item(golden: dict[str, Any]) -> None:
+    for item in golden["items"]:
+        assert exact_match(item["prediction"], item["answers"]) == item["em"], item["id"]
+        assert token_f1(item["prediction"], item["answers"]) == pytest.approx(item["f1"], abs=1e-6), item["id"]
+
+
+@pytest.mark.shared
+def test_the_golden_means(golden: dict[str, Any]) -> None:
+    for name, score in (("exact", exact_match), ("f1", token_f1)):
+        values = {item["id"]: score(item["prediction"], item["answers"]) for item in golden["items"]}
+        answered = [item["id"] for item in golden["items"] if item["answers"]]
+        assert 100 * fmean(values.values()) == pytest.approx(golden[name], abs=1e-4)
+        assert 100 * fmean(values[one] for one in answered) == pytest.approx(golden[f"HasAns_{name}"], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", TEXT_METRICS)
+@given(answer=WORDS, accepted=st.lists(WORDS, max_size=3))
+def test_scores_are_shares_and_the_best_answer_counts(name: str, answer: str, accepted: list[str]) -> None:
+    metric = TEXT_METRICS[name]
+    assert metric.name == name
+    assert 0 <= metric.score(answer, accepted) <= 1
+    assert metric.score(answer, [*accepted, "red"]) >= metric.score(answer, ["red"])
+
+
+@given(one=WORDS, other=WORDS)
+def test_f1_is_symmetric(one: str, other: str) -> None:
+    assert token_f1(one, [other]) == token_f1(other, [one])
