@@ -13,6 +13,17 @@ ENOUGH = 20
 LATEST = 1_000
 
 
+def in_hours(seconds: float) -> str:
+    """A length of work in minutes, and in hours from two hours on; days would say nothing, since nobody rates all day.
+
+    Examples
+    --------
+    >>> in_hours(20), in_hours(600), in_hours(88_980)
+    ('1 min', '10 min', '24.7 h')
+    """
+    return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{max(1, round(seconds / 60))} min"
+
+
 @dataclass(frozen=True)
 class Pace:
     """The usual seconds for one rating, and how many timed answers that rests on; 0 for an assumption."""
@@ -20,15 +31,15 @@ class Pace:
     seconds: float
     answers: int
 
-    def cost(self, ratings: int) -> float:
-        """The seconds that so many ratings take.
+    def cost(self, ratings: float) -> str:
+        """How long so many ratings take, in words.
 
         Examples
         --------
-        >>> Pace(20.0, 0).cost(1800) / 3600
-        10.0
+        >>> Pace(20.0, 0).cost(1800)
+        '10.0 h'
         """
-        return ratings * self.seconds
+        return in_hours(ratings * self.seconds)
 
     @property
     def words(self) -> str:

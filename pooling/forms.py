@@ -20,6 +20,7 @@ BIGGEST_SEED = 2**31 - 1
 MOST_PAIRS_BYTES = 16 * 1024 * 1024
 MOST_START_BYTES = 2 * 1024 * 1024
 BLANK_GRADES = 2
+ORDER_WORDS = [("rank", "by its ranks, as shown to users"), ("score", "by document id, as metrics do")]
 
 
 def seed_field() -> forms.IntegerField:
@@ -103,6 +104,7 @@ class PoolForm(AssayForm):
             self._add_pairs()
         else:
             self._add_limits()
+        self.fields["by"] = forms.ChoiceField(label="Where a run’s scores are equal", choices=ORDER_WORDS)
         self.fields["seed"] = seed_field()
 
     def _add_pairs(self) -> None:
@@ -136,6 +138,7 @@ class PoolForm(AssayForm):
             "runs": [] if strategy.name == "list" else [str(run.uuid) for run in collection.runs.all()],
             **{parameter.name: parameter.default for parameter in strategy.parameters if parameter.type is not list},
             "residual": 0,
+            "by": "rank",
             "seed": 1,
         }
 
@@ -179,6 +182,7 @@ class PoolForm(AssayForm):
             "runs": list(cleaned["runs"]),
             "parameters": {name: cleaned[name] for name in names if name in cleaned},
             "seed": cleaned["seed"],
+            "by": cleaned["by"],
             "budget": cleaned.get("budget"),
             "residual": cleaned.get("residual") or 0,
             "leave_out_judged": cleaned.get("leave_out_judged", False),

@@ -74,7 +74,7 @@ def _plan(collection: Collection, form: PoolForm) -> dict[str, Any]:
         return {
             "chosen": chosen,
             "pace": usual,
-            "seconds": usual.cost(found.pairs),
+            "cost": usual.cost(found.pairs),
             "sent": form.sent,
             **pictures(asdict(found)),
         }

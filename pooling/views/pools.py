@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from judgments import access
 from judgments.views.lists import Choice, Column, Listing, answer
+from pooling.forms import ORDER_WORDS
 from pooling.models import Pool, PoolEntry
 from pooling.strategies import STRATEGIES
 from pooling.views import tables
@@ -78,8 +79,15 @@ def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 def _parameters(row: Pool) -> list[tuple[str, Any]]:
     known = {one.name: one.title for one in STRATEGIES[row.strategy].parameters} if row.strategy in STRATEGIES else {}
-    titles = {**known, "budget": "Budget, pairs a query", "residual": "Residual, pairs a query"}
-    return [(titles.get(name, name), value) for name, value in row.parameters.items() if value is not None]
+    titles = {
+        **known,
+        "budget": "Budget, pairs a query",
+        "residual": "Residual, pairs a query",
+        "by": "Equal scores go",
+    }
+    words = dict(ORDER_WORDS)
+    shown = ((name, words.get(value, value)) for name, value in row.parameters.items() if value is not None)
+    return [(titles.get(name, name), value) for name, value in shown]
 
 
 def _rounds_of(row: Pool) -> Any:

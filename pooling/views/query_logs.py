@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from judgments import access
 from judgments.core.errors import NotValid
 from judgments.models import QuerySample
+from judgments.templatetags.figures import number, percent
 from judgments.views.lists import Column, Listing, Page, answer
 from pooling import charts
 from pooling import query_logs as verbs
@@ -74,11 +75,11 @@ class TierRow:
 TIER_COLUMNS = (
     Column("tier", "Tier", head=True, value=lambda row: row.tier.name),
     Column("drawn", "To draw", numeric=True),
-    Column("probability", "Chance of each", numeric=True, digits=4),
+    Column("probability", "Chance of each", numeric=True, show=lambda row: _chance(row.probability)),
     Column("queries", "Distinct queries", numeric=True, value=lambda row: row.tier.queries),
-    Column("queries_share", "of all", numeric=True),
+    Column("queries_share", "of all", numeric=True, show=lambda row: percent(row.queries_share)),
     Column("searches", "Searches", numeric=True, value=lambda row: row.tier.traffic),
-    Column("searches_share", "of all", numeric=True),
+    Column("searches_share", "of all", numeric=True, show=lambda row: percent(row.searches_share)),
 )
 CURVE_COLUMNS = (
     Column("rank", "Queries", numeric=True, value=lambda point: point[0]),
@@ -150,6 +151,8 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
         "samples": samples,
         "tables": (by_tier, curve, samples),
         "to_draw": sum(drawn) if drawn else min(values["n"], traffic.distinct),
+        "asked": sum(values[row.tier.name] for row in rows) if drawn else values["n"],
+        "short": _too_small(rows, values),
         "dropped": sorted(traffic.dropped.items()),
     }
 
@@ -167,10 +170,19 @@ def _tier_rows(traffic: verbs.Traffic, values: dict[str, Any]) -> list[TierRow]:
     ]
 
 
+def _too_small(rows: list[TierRow], values: dict[str, Any]) -> str:
+    """The tiers that hold fewer queries than were asked for."""
+    return " and ".join(row.tier.name for row in rows if row.drawn is not None and row.drawn < values[row.tier.name])
+
+
 def _samples(log: QueryLog) -> Page:
     rows = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
     found: Sequence[QuerySample] = list(rows.annotate(still=Count("queries")))
     return tables.small("draws", ("draw", "draws"), SAMPLES, found)
+
+
+def _chance(probability: float | None) -> str:
+    return "certain" if probability == 1 else number(probability, 4)
 
 
 def _sizes(asked: dict[str, int]) -> str:

@@ -38,12 +38,12 @@ class Cost:
         return self.overlapping * self.ratings_per_pair + self.pairs - self.overlapping
 
     @property
-    def seconds(self) -> float:
+    def hours(self) -> str:
         return self.pace.cost(self.ratings)
 
     @property
-    def seconds_each(self) -> float | None:
-        return self.seconds / self.raters if self.raters else None
+    def hours_each(self) -> str:
+        return self.pace.cost(self.ratings / self.raters) if self.raters else ""
 
     @property
     def too_few_raters(self) -> bool:
@@ -116,7 +116,7 @@ def _made(
         if at_once:
             made = rounds.open_round(made, actor=request.user)
     messages.success(request, _said(made, len(form.asked)))
-    return redirect(f"/rounds/{made.uuid}/progress/")
+    return redirect("round_progress", made.uuid)
 
 
 def _said(made: Round, raters: int) -> str:

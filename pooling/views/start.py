@@ -13,6 +13,7 @@ from judgments import access
 from judgments.core.errors import NotValid
 from judgments.models import Collection
 from pooling import start as verbs
+from pooling.effort import pace
 from pooling.forms import QueriesForm, ResultsForm
 
 
@@ -62,7 +63,7 @@ def _file_step(request: HttpRequest, collection: Collection) -> HttpResponse:
 
 def _rate(request: HttpRequest, collection: Collection, starts: list[verbs.Start]) -> HttpResponse:
     made = verbs.begin(collection, starts=starts, actor=request.user)
-    return redirect(f"/rounds/{made.uuid}/rate/")
+    return redirect("rate", made.uuid)
 
 
 def _results_page(request: HttpRequest, collection: Collection, form: ResultsForm) -> HttpResponse:
@@ -72,7 +73,7 @@ def _results_page(request: HttpRequest, collection: Collection, form: ResultsFor
         "step": "queries",
         "form": form,
         "texts": "\n".join(form.queries),
-        "results": sum(len(start.results) for start in form.starts),
+        **_size(collection, form.starts),
     }
     return render(request, "pooling/start_results.html", context, status=200 if counting else form.status)
 
@@ -83,6 +84,11 @@ def _check_page(request: HttpRequest, collection: Collection, text: str, starts:
         "step": "queries",
         "csv": text,
         "starts": starts,
-        "results": sum(len(one.results) for one in starts),
+        **_size(collection, starts),
     }
     return render(request, "pooling/start_check.html", context)
+
+
+def _size(collection: Collection, starts: list[verbs.Start]) -> dict[str, Any]:
+    results = sum(len(one.results) for one in starts)
+    return {"results": results, "cost": pace(collection).cost(results)}
