@@ -33,7 +33,7 @@ BANDS = (
     Band(0.40, "fair", "The guidelines are unclear. Go through examples together, then grade the overlap again."),
     Band(0.60, "moderate", "Enough to explore with. Sharpen the edge cases before numbers decide anything."),
     Band(0.80, "substantial", "Good enough for gates in production."),
-    Band(1.00, "almost perfect", "What high-stakes decisions ask for."),
+    Band(1.00, "almost perfect", "As much as decisions with high stakes ask for."),
 )
 
 

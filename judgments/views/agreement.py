@@ -27,6 +27,7 @@ COEFFICIENTS = (
     ("Fleiss’ kappa", ("fleiss",), "needs the same number of grades on every pair"),
 )
 SHAPES: dict[Verdict, str] = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
+WORDS: dict[Verdict, str] = {**{word: word for word in SHAPES}, "undefined": "not defined yet"}
 WIDTH = 340.0
 
 
@@ -71,12 +72,16 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     weights = request.GET.get("weights", "")
     weights = weights if weights in WEIGHTS else WEIGHTS[0]
     rows = coefficients(report)
+    decided = gate(rows[0])
+    little = any(warning["code"] == "not_enough_overlap" for warning in report["warnings"])
     context = {
         **frame(request, round_, "agreement"),
         "report": report,
         "rows": rows,
         "headline": rows[0],
-        "gate": gate(rows[0]),
+        "gate": decided,
+        "little": little,
+        "verdict": WORDS[decided.verdict] + (", on little overlap" if little and decided.value is not None else ""),
         "bands": BANDS,
         "weights": weights,
         "all_weights": WEIGHTS,

@@ -91,14 +91,23 @@ def _grades(pair: Any) -> SafeString:
     return format_html_join(
         " ",
         '<span class="nowrap">{} <span class="mono muted">{}</span></span>',
-        ((grade(judgment.grade, top), judgment.pseudonym) for judgment in pair.counted),
+        ((_chip(judgment, top), judgment.pseudonym) for judgment in pair.answers),
+    )
+
+
+def _chip(judgment: Judgment, top: int) -> SafeString:
+    return (
+        format_html('<span class="badge">{}</span>', "cannot judge")
+        if judgment.grade is None
+        else grade(judgment.grade, top)
     )
 
 
 def _grades_in_file(pair: Any) -> str:
     if pair.hidden:
         return "hidden"
-    return " ".join(f"{judgment.pseudonym}:{judgment.grade}" for judgment in pair.counted)
+    given = ((row.pseudonym, "cannot-judge" if row.grade is None else row.grade) for row in pair.answers)
+    return " ".join(f"{rater}:{what}" for rater, what in given)
 
 
 def _by_fullness(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
@@ -150,12 +159,13 @@ PAIRS = Listing(
 
 
 def _pairs(round_: Round, viewer: Any) -> QuerySet[Pair]:
-    """The round's pairs with their counted grades, and which of them the viewer must not see."""
+    """The round's pairs with the answers that fill them, and which of them the viewer must not see."""
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
-    counted = Judgment.objects.counted().annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")
+    answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
+    answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")
     hidden = access.hidden_pairs(viewer, round_).filter(pk=OuterRef("pk"))
     rows = round_.pairs.select_related("query", "document").prefetch_related(
-        Prefetch("judgments", counted, to_attr="counted")
+        Prefetch("judgments", answers, to_attr="answers")
     )
     full = Count("slots", filter=Q(slots__filled_by__isnull=False))
     return rows.annotate(filled=full, hidden=Exists(hidden))
