@@ -74,7 +74,8 @@ class Choice:
 class Listing:
     """The declaration of a list. ``order`` is a column's key, with ``-`` for descending.
 
-    ``mark`` names a row's oddity, ``"error"`` or ``"warning"``, which stands as a stripe at its edge.
+    ``mark`` names a row's oddity, ``"error"`` or ``"warning"``, which stands as a stripe at its edge. ``given`` is what
+    else the page's address says (which run, which metric); every address of the list carries it along.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Listing:
     choices: tuple[Choice, ...] = ()
     mark: Callable[[Any], str] | None = None
     page_size: int = PAGE_SIZE
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, params: Mapping[str, str], rows: Any) -> Page:
         """The rows that the parameters ask for; parameters that make no sense are as if they were not there."""
@@ -212,7 +214,14 @@ class Page:
 
     def address(self, **more: str) -> str:
         """The query string of this list with other parameters."""
-        return "?" + urlencode({key: value for key, value in {**self.asked, **more}.items() if value})
+        return "?" + urlencode(
+            {key: value for key, value in {**self.listing.given, **self.asked, **more}.items() if value}
+        )
+
+    @property
+    def everything(self) -> str:
+        """The address of the whole list, without filter and sort."""
+        return "?" + urlencode(dict(self.listing.given))
 
     def csv_lines(self) -> Iterator[str]:
         """The whole filtered list as CSV; text that a spreadsheet would run is escaped."""

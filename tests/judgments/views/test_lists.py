@@ -139,3 +139,10 @@ def test_head_says_how_it_is_sorted(get):
 def test_number_of_database_queries_does_not_grow_with_rows(get, django_assert_max_num_queries):
     with django_assert_max_num_queries(25):
         get()
+
+
+def test_addresses_carry_what_the_page_was_given():
+    listing = Listing("d", ("row", "rows"), (Column("a", "A", order="a"),), order="a", given={"metric": "AP"})
+    page = listing.read({"sort": "-a", "q": ""}, [{"a": 1}])
+    assert page.csv == "?metric=AP&sort=-a&format=csv"
+    assert page.everything == "?metric=AP"
