@@ -8,6 +8,7 @@ import uuid
 from dataclasses import dataclass
 
 from evaluation import scoring
+from evaluation.models import Scoring
 from judgments import assignment, guidelines, ingestion, jobs, rounds, snapshots, submission, tokens
 from judgments.models import (
     ApiToken,
@@ -15,6 +16,7 @@ from judgments.models import (
     GuidelinesVersion,
     Job,
     Judge,
+    Judgment,
     MachineJudgment,
     Pair,
     Round,
@@ -35,6 +37,7 @@ class World:
     """What the addresses name."""
 
     collection: Collection
+    engineer: User
     runs: list[Run]
     log: QueryLog
     pool: Pool
@@ -43,13 +46,15 @@ class World:
     closed: Round
     conflict: Pair  # of the closed round
     snapshot: Snapshot
+    scoring: Scoring
     job: Job
     upload: Upload
     version: GuidelinesVersion
     token: ApiToken  # the lead's
+    answer: Judgment  # rater's only answer in the open round
 
 
-def make_world(collection: Collection, *, lead: User, rater: User, rater2: User) -> World:
+def make_world(collection: Collection, *, lead: User, engineer: User, rater: User, rater2: User) -> World:
     """Fill the collection by its verbs, as a lead would."""
     _stored(collection, lead)
     runs = list(collection.runs.order_by("name"))
@@ -63,11 +68,14 @@ def make_world(collection: Collection, *, lead: User, rater: User, rater2: User)
     grade_all(closed, rater2, example.GRADES["r02"])
     grade_all(open_round, rater2, example.GRADES["r02"], note="note-of-another-rater")
     closed = rounds.close_round(closed, actor=lead)
+    pair = assignment.claim_batch(open_round, rater=rater, size=1)[0]
+    first = submission.submit(open_round, submission.Answer(uuid.uuid4(), pair.uuid, 3), rater=rater)
     _machine_grades(open_round)
     snapshot = snapshots.freeze(collection, name="first", rounds=[closed], actor=lead)
-    scoring.score_runs(snapshot, runs, actor=lead, metrics=["nDCG@10"])
+    scored = scoring.score_runs(snapshot, runs, actor=lead, metrics=["nDCG@10"])
     return World(
         collection=collection,
+        engineer=engineer,
         runs=runs,
         log=collection.query_logs.get(),
         pool=pool,
@@ -76,10 +84,12 @@ def make_world(collection: Collection, *, lead: User, rater: User, rater2: User)
         closed=closed,
         conflict=closed.pairs.get(document__doc_id="d3"),
         snapshot=snapshot,
+        scoring=scored[0],
         job=jobs.start("import", title="Store x", parameters={}, collection=collection, actor=lead),
         upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
         version=version,
         token=tokens.make_token(lead, name="build", scopes=["read"])[0],
+        answer=first.judgment,
     )
 
 

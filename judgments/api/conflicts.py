@@ -72,6 +72,7 @@ class Settled(serializers.Serializer):
 class Conflicts(ListModelMixin, InRound):
     """The conflicts of a round."""
 
+    reads = access.LEADS
     queryset = Pair.objects.none()
     serializer_class = ConflictBody
     tag = "rounds"

@@ -1,0 +1,264 @@
+"""Who is answered what at every address of the project? An address that is missing in the table fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from django.db import transaction
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from judgments.collections import create_collection
+from tests.world import World, make_world
+
+pytestmark = pytest.mark.django_db
+WHO = ("outsider", "rater", "engineer", "lead", "anonymous")
+# Method, route, and the status for each of WHO; the outsider leads a collection of their own. POST comes with nothing
+# in it: 400 and 422 are told to those who may act.
+TABLE = """
+GET    /                                                              200 200 200 200 302
+GET    c/<slug:slug>/                                                 404 302 200 200 302
+GET    c/<slug:slug>/activity/                                        404 403 200 200 302
+GET    c/<slug:slug>/documents/                                       404 403 200 200 302
+GET    c/<slug:slug>/documents/<uuid:uuid>/                           404 403 200 200 302
+GET    c/<slug:slug>/documents/new/                                   404 403 403 200 302
+POST   c/<slug:slug>/documents/new/                                   404 403 403 422 302
+GET    c/<slug:slug>/guidelines/                                      404 403 200 200 302
+GET    c/<slug:slug>/guidelines/new/                                  404 403 403 200 302
+POST   c/<slug:slug>/guidelines/new/                                  404 403 403 422 302
+GET    c/<slug:slug>/jobs/                                            404 403 200 200 302
+GET    c/<slug:slug>/members/                                         404 403 200 200 302
+POST   c/<slug:slug>/members/                                         404 403 403 422 302
+POST   c/<slug:slug>/members/<uuid:uuid>/                             404 403 403 302 302
+GET    c/<slug:slug>/pools/                                           404 403 200 200 302
+GET    c/<slug:slug>/pools/<uuid:uuid>/                               404 403 200 200 302
+GET    c/<slug:slug>/pools/new/                                       404 403 403 200 302
+POST   c/<slug:slug>/pools/new/                                       404 403 403 200 302
+GET    c/<slug:slug>/qrels/                                           404 403 200 200 302
+GET    c/<slug:slug>/qrels/new/                                       404 403 403 200 302
+POST   c/<slug:slug>/qrels/new/                                       404 403 403 422 302
+GET    c/<slug:slug>/queries/                                         404 403 200 200 302
+GET    c/<slug:slug>/queries/<uuid:uuid>/                             404 403 200 200 302
+GET    c/<slug:slug>/queries/new/                                     404 403 403 200 302
+POST   c/<slug:slug>/queries/new/                                     404 403 403 422 302
+GET    c/<slug:slug>/query-logs/                                      404 403 200 200 302
+GET    c/<slug:slug>/query-logs/<uuid:uuid>/                          404 403 200 200 302
+POST   c/<slug:slug>/query-logs/<uuid:uuid>/                          404 403 403 422 302
+GET    c/<slug:slug>/query-logs/new/                                  404 403 403 200 302
+POST   c/<slug:slug>/query-logs/new/                                  404 403 403 422 302
+GET    c/<slug:slug>/rounds/                                          404 403 200 200 302
+GET    c/<slug:slug>/rounds/new/                                      404 403 403 200 302
+POST   c/<slug:slug>/rounds/new/                                      404 403 403 200 302
+GET    c/<slug:slug>/runs/                                            404 403 200 200 302
+GET    c/<slug:slug>/runs/<uuid:uuid>/                                404 403 200 200 302
+POST   c/<slug:slug>/runs/<uuid:uuid>/                                404 403 422 422 302
+GET    c/<slug:slug>/runs/<uuid:uuid>/file/                           404 403 200 200 302
+GET    c/<slug:slug>/runs/new/                                        404 403 200 200 302
+POST   c/<slug:slug>/runs/new/                                        404 403 422 422 302
+GET    c/<slug:slug>/settings/                                        404 403 403 200 302
+POST   c/<slug:slug>/settings/                                        404 403 403 422 302
+GET    c/<slug:slug>/snapshots/                                       404 403 200 200 302
+GET    c/<slug:slug>/snapshots/new/                                   404 403 403 200 302
+POST   c/<slug:slug>/snapshots/new/                                   404 403 403 422 302
+GET    c/<slug:slug>/start/                                           404 403 403 200 302
+POST   c/<slug:slug>/start/                                           404 403 403 422 302
+GET    c/new/                                                         200 200 200 200 302
+POST   c/new/                                                         422 422 422 422 302
+GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
+GET    jobs/<uuid:uuid>/                                              404 403 200 200 302
+POST   jobs/<uuid:uuid>/cancel/                                       404 403 302 302 302
+GET    login/                                                         302 302 302 302 200
+POST   login/                                                         302 302 302 302 422
+POST   logout/                                                        302 302 302 302 302
+GET    rounds/<uuid:uuid>/                                            404 302 302 302 302
+GET    rounds/<uuid:uuid>/agreement/                                  404 403 200 200 302
+POST   rounds/<uuid:uuid>/close/                                      404 403 403 302 302
+GET    rounds/<uuid:uuid>/conflicts/                                  404 403 403 200 302
+GET    rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 200 302
+POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 422 302
+POST   rounds/<uuid:uuid>/invite/                                     404 403 403 302 302
+POST   rounds/<uuid:uuid>/open/                                       404 403 403 302 302
+GET    rounds/<uuid:uuid>/progress/                                   404 403 200 200 302
+GET    rounds/<uuid:uuid>/rate/                                       404 200 403 403 302
+POST   rounds/<uuid:uuid>/rate/                                       404 422 403 403 302
+GET    snapshots/<uuid:uuid>/                                         404 403 200 200 302
+GET    snapshots/<uuid:uuid>/export/<str:format>/                     404 403 200 200 302
+GET    tokens/                                                        200 200 200 200 302
+POST   tokens/                                                        422 422 422 422 302
+POST   tokens/<uuid:uuid>/revoke/                                     404 404 404 302 302
+GET    uploads/<uuid:uuid>/                                           404 403 403 200 302
+POST   uploads/<uuid:uuid>/                                           404 403 403 302 302
+POST   uploads/<uuid:uuid>/throw-away/                                404 403 403 302 302
+GET    api/docs/                                                      200 200 200 200 200
+GET    api/schema/                                                    200 200 200 200 200
+GET    api/v1/collections/                                            200 200 200 200 401
+POST   api/v1/collections/                                            400 400 400 400 401
+GET    api/v1/collections/<slug:slug>/                                404 403 200 200 401
+PATCH  api/v1/collections/<slug:slug>/                                404 403 403 200 401
+GET    api/v1/collections/<slug:slug>/documents/                      404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/documents/                      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/members/                        404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/members/                        404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/pools/                          404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/pools/                          404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/qrels/                          404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/queries/                        404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/queries/                        404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/query-logs/                     404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/query-logs/                     404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/query-logs/<uuid:uuid>/draw/    404 403 403 201 401
+GET    api/v1/collections/<slug:slug>/rounds/                         404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/rounds/                         404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/runs/                           404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/runs/                           404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/scores/                         404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/scores/                         404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/snapshots/                      404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/snapshots/                      404 403 403 400 401
+GET    api/v1/jobs/<uuid:uuid>/                                       404 403 200 200 401
+POST   api/v1/jobs/<uuid:uuid>/cancel/                                404 403 200 200 401
+GET    api/v1/rounds/<uuid:uuid>/                                     404 403 200 200 401
+PATCH  api/v1/rounds/<uuid:uuid>/                                     404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/agreement/                           404 403 200 200 401
+POST   api/v1/rounds/<uuid:uuid>/batch/                               404 200 403 403 401
+POST   api/v1/rounds/<uuid:uuid>/close/                               404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/conflicts/                           404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/        404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/judgments/                           404 400 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/judgments/<uuid:client_id>/undo/     404 200 403 404 401
+POST   api/v1/rounds/<uuid:uuid>/open/                                404 403 403 409 401
+GET    api/v1/rounds/<uuid:uuid>/progress/                            404 200 200 200 401
+GET    api/v1/snapshots/<uuid:uuid>/                                  404 403 200 200 401
+GET    api/v1/snapshots/<uuid:uuid>/export/<str:name>/                404 403 200 200 401
+GET    api/v1/snapshots/<uuid:uuid>/manifest/                         404 403 200 200 401
+GET    api/v1/tokens/                                                 200 200 200 200 401
+POST   api/v1/tokens/                                                 400 400 400 400 401
+DELETE api/v1/tokens/<uuid:uuid>/                                     404 404 404 204 401
+"""
+
+
+class Line(NamedTuple):
+    """One line of the table."""
+
+    method: str
+    route: str
+    expected: tuple[int, ...]
+
+
+LINES = [
+    Line(parts[0], "" if parts[1] == "/" else parts[1], tuple(map(int, parts[2:])))
+    for parts in (line.split() for line in TABLE.strip().splitlines())
+]
+
+
+def routes() -> Iterator[tuple[str, URLPattern]]:
+    """Every route of the project, the admin's apart."""
+
+    def walk(patterns: list[Any], prefix: str) -> Iterator[tuple[str, URLPattern]]:
+        for pattern in patterns:
+            route = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                yield from walk(pattern.url_patterns, route)
+            else:
+                yield route, pattern
+
+    yield from walk(get_resolver().url_patterns, "")
+
+
+def address(route: str, world: World) -> str:
+    """The route with the world's things in it: which one, the word before the place says."""
+    things = {
+        "rounds": world.round,
+        "snapshots": world.snapshot,
+        "jobs": world.job,
+        "uploads": world.upload,
+        "guidelines": world.version,
+        "tokens": world.token,
+        "members": world.engineer,
+        "queries": world.conflict.query,
+        "documents": world.conflict.document,
+        "runs": world.runs[0],
+        "query-logs": world.log,
+        "pools": world.pool,
+        "scores": world.scoring,
+    }
+    filled = route.replace("<slug:slug>", world.collection.slug)
+    filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)
+    filled = filled.replace("<uuid:pair>", str(world.round.pairs.get(document__doc_id="d3").uuid))
+    filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
+    return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)
+
+
+@pytest.fixture
+def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any, outsider: Any) -> World:
+    create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
+    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
+
+
+@pytest.fixture
+def ask(
+    world: World, client_of: Callable[[Any], Any], outsider: Any, rater: Any, engineer: Any, lead: Any
+) -> Callable[[str, str], tuple[int, ...]]:
+    """What each of WHO is answered; nothing that they do stays."""
+    people = (outsider, rater, engineer, lead, None)
+
+    def answers(method: str, route: str) -> tuple[int, ...]:
+        return tuple(_status(client_of(person), method, address(route, world)) for person in people)
+
+    return answers
+
+
+def _status(client: Any, method: str, path: str) -> int:
+    # A page's form takes a POST without any field for one that was not sent.
+    api = path.startswith("/api/")
+    body, kind = ("", "application/json") if api else ("sent=1", "application/x-www-form-urlencoded")
+    with transaction.atomic():
+        response = client.generic(method, path, body, content_type=kind)
+        transaction.set_rollback(True)
+    if response.streaming:
+        b"".join(response.streaming_content)  # closes the file
+    return response.status_code
+
+
+def test_every_route_is_in_the_table() -> None:
+    known = {line.route for line in LINES}
+    missing = sorted({route for route, _ in routes() if not route.startswith("admin/")} - known)
+    assert missing == []
+
+
+def test_the_table_names_no_route_that_is_gone() -> None:
+    assert sorted({line.route for line in LINES} - {route for route, _ in routes()}) == []
+
+
+def test_every_method_of_the_api_is_in_the_table() -> None:
+    offered = {
+        (method.upper(), route)
+        for route, pattern in routes()
+        if route.startswith("api/v1/")
+        for method in ("get", "post", "put", "patch", "delete")
+        if hasattr(pattern.callback.cls, method)
+    }
+    assert offered == {(line.method, line.route) for line in LINES if line.route.startswith("api/v1/")}
+
+
+@pytest.mark.parametrize("area", sorted({line.route.split("/")[0] for line in LINES}))
+def test_everybody_is_answered_as_the_table_says(area: str, ask: Callable[[str, str], tuple[int, ...]]) -> None:
+    lines = [line for line in LINES if line.route.split("/")[0] == area]
+    found = [line._replace(expected=ask(line.method, line.route)) for line in lines]
+    assert found == lines
+
+
+def test_the_admin_lets_nobody_of_the_cast_in(client_of: Callable[[Any], Any], lead: Any, outsider: Any) -> None:
+    paths = {
+        "/" + re.sub(r"<[^>]+>", "1", route)
+        for route, _ in routes()
+        if route.startswith("admin/") and "(" not in route and "login" not in route
+    }
+    assert len(paths) > 10
+    for person in (lead, outsider, None):
+        client = client_of(person)
+        let_in = [path for path in sorted(paths) if client.get(path).status_code not in (302, 404)]
+        assert let_in == []
