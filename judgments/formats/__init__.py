@@ -27,6 +27,7 @@ FORMATS: Family[Format] = Family(
         "ratings-csv": "judgments.formats.ratings_csv:FORMAT",
         "pairs-csv": "judgments.formats.pairs_csv:FORMAT",
         "pairs-jsonl": "judgments.formats.pairs_jsonl:FORMAT",
+        "labels-jsonl": "judgments.formats.labels_jsonl:FORMAT",
         "manifest": "judgments.formats.manifest:FORMAT",
     },
     group="assay.formats",

@@ -50,7 +50,9 @@ def _json_names(text: str) -> list[str]:
     except ValueError:
         return []
     keys = set(first) if isinstance(first, dict) else set()
-    names = ["pairs-jsonl"] if {"query_id", "doc_id"} <= keys else []
+    names = ["labels-jsonl"] if {"query_id", "doc_id", "outcome"} <= keys else []
+    if {"query_id", "doc_id"} <= keys:
+        names.append("pairs-jsonl")
     if keys & _DOCUMENT_ID and keys & _DOCUMENT_TEXT and "query_id" not in keys:
         names.append("documents-jsonl")
     if keys & _QUERY and "doc_id" not in keys:

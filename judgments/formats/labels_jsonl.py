@@ -1,0 +1,276 @@
+"""What did a machine judge answer for each pair: a grade, or which failure?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO
+
+from judgments.core.ids import id_fault
+from judgments.core.report import Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.grades import Keyed, Pick, RowFault
+from judgments.formats.json_lines import Element, dump, id_text, objects
+from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.writing import Written
+from judgments.judges.contract import OUTCOMES
+
+NAME = "labels-jsonl"
+EXAMPLE = (
+    '{"query_id": "q001", "doc_id": "doc-abc", "grade": 1, "relevant": true, "outcome": "graded", '
+    '"judge": "token_overlap", "model": null, "prompt_sha256": null, "probabilities": null, '
+    '"rationale": "5 of 8 expected tokens, 0.6 is enough", "tokens_in": null, "tokens_out": null, "cost_usd": 0.0, '
+    '"raw": null, "parameters": {"min_tokens": 1, "threshold": 0.6, "query_boost": true}}\n'
+    '{"query_id": "q001", "doc_id": "doc-xyz", "grade": null, "relevant": null, "outcome": "refused", '
+    '"judge": "graded", "model": "a-model", "prompt_sha256": null, "probabilities": null, "rationale": null, '
+    '"tokens_in": 412, "tokens_out": 9, "cost_usd": 0.0002, "raw": "I cannot help with that.", "parameters": null}\n'
+)
+_TEXTS = ("judge", "model", "prompt_sha256", "rationale", "raw")
+_KEYS = {"query_id", "doc_id", "grade", "relevant", "outcome", "probabilities", "tokens_in", "tokens_out", "cost_usd"}
+_KNOWN = _KEYS.union(_TEXTS, ["parameters"])
+
+
+@dataclass(frozen=True, slots=True)
+class MachineLabel:
+    """One judge's answer for one pair; ``grade`` is None exactly where ``outcome`` is not ``graded``.
+
+    Parameters
+    ----------
+    query_id, doc_id : str
+        The pair.
+    outcome : str
+        One of ``judgments.judges.OUTCOMES``.
+    grade, relevant : int or None, bool or None
+        What the judge said.
+    judge, model, prompt_sha256 : str
+        Who said it, and told what.
+    parameters : dict, optional
+        The judge's parameters.
+    probabilities : dict of str to float, optional
+        Grade to probability.
+    rationale, raw : str
+        Why, and the answer as it came.
+    tokens_in, tokens_out, cost_usd : number or None
+        What it took.
+    """
+
+    query_id: str
+    doc_id: str
+    outcome: str
+    grade: int | None = None
+    relevant: bool | None = None
+    judge: str = ""
+    model: str = ""
+    prompt_sha256: str = ""
+    parameters: Mapping[str, Any] | None = None
+    probabilities: Mapping[str, float] | None = None
+    rationale: str = ""
+    raw: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    line: int = field(default=0, compare=False)
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    conflicts: Pick | None = None,
+    encoding: str = "utf-8",
+) -> Read[MachineLabel]:
+    """Read a judge's answers and account for every line.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    grades : tuple of int, optional
+        The scale; without it any whole number is a grade.
+    conflicts : {"first", "last", "min", "max"}, optional
+        Which answer counts when one judge with the same parameters, model and prompt gave a pair two; by default none
+        does (E16).
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    example = '{"query_id": "q001", "doc_id": "doc-abc", "outcome": "graded", "grade": 1}'
+    opened = open_as(source, path, NAME, example, encoding=encoding)
+    return collect(*opened, partial(_parse, grades=grades, conflicts=conflicts))
+
+
+def write(rows: Iterable[MachineLabel], stream: BinaryIO) -> Written:
+    """Write answers in the order given, that of judging.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    listed = list(rows)
+    for row in listed:
+        stream.write(dump(_as_json(row)))
+    return Written(len(listed))
+
+
+def _as_json(row: MachineLabel) -> dict[str, Any]:
+    return {
+        "query_id": row.query_id,
+        "doc_id": row.doc_id,
+        "grade": row.grade,
+        "relevant": row.relevant,
+        "outcome": row.outcome,
+        "judge": row.judge or None,
+        "model": row.model or None,
+        "prompt_sha256": row.prompt_sha256 or None,
+        "probabilities": row.probabilities,
+        "rationale": row.rationale or None,
+        "tokens_in": row.tokens_in,
+        "tokens_out": row.tokens_out,
+        "cost_usd": row.cost_usd,
+        "raw": row.raw or None,
+        "parameters": row.parameters,
+    }
+
+
+def _parse(
+    content: Content, tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
+) -> Iterator[MachineLabel]:
+    kept: Keyed[MachineLabel] = Keyed(tally, conflicts)
+    for element in objects(content, tally):
+        try:
+            row, repaired = _label(element, tally, grades)
+        except RowFault as fault:
+            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
+            continue
+        who = (row.judge, row.model, row.prompt_sha256, json.dumps(row.parameters, sort_keys=True))
+        bin = "repaired" if repaired else "accepted"
+        value = row.outcome if row.grade is None else row.grade
+        kept.add((row.query_id, row.doc_id, *who), value, row, element.line, element.raw, bin)
+    for row in kept.rows():
+        if row.grade is not None:
+            tally.grade(row.grade)
+        yield row
+
+
+def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tuple[MachineLabel, bool]:
+    of = element.of
+    query_id, numbered = id_text(of.get("query_id"))
+    doc_id, also = id_text(of.get("doc_id"))
+    for name, text in (("query", query_id), ("document", doc_id)):
+        if fault := id_fault(text):
+            raise RowFault(fault[0], f"the {name} id {fault[1]}", "mend the id")
+    if numbered or also:
+        tally.once("W42", element.line, "an id is a number", done="read as text")
+    note_unusual(tally, element.line, query_id, doc_id)
+    for key in of.keys() - _KNOWN:
+        tally.once("W41", element.line, f"the key {key!r} is not known", done="ignored", column=key)
+    outcome, grade, relevant, pointed = _answer(of, grades)
+    if pointed:
+        tally.once("W32", element.line, f"the grade is written as {of['grade']}", done=f"read as {grade}")
+    row = MachineLabel(
+        query_id,
+        doc_id,
+        outcome,
+        grade,
+        relevant,
+        parameters=_object(of, "parameters"),
+        probabilities=_probabilities(of),
+        tokens_in=_tokens(of, "tokens_in"),
+        tokens_out=_tokens(of, "tokens_out"),
+        cost_usd=_cost(of),
+        line=element.line,
+        **{name: _text(of, name) for name in _TEXTS},
+    )
+    return row, numbered or also or pointed
+
+
+def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool | None, bool]:
+    """Return outcome, grade, relevance, and whether the grade was written with a point."""
+    outcome, relevant = of.get("outcome"), of.get("relevant")
+    if outcome not in OUTCOMES:
+        raise RowFault("E23", f"the outcome {outcome!r} is not known", f"expected one of {', '.join(OUTCOMES)}")
+    if relevant is not None and not isinstance(relevant, bool):
+        raise RowFault("E23", f"relevant is {relevant!r}", "expected true, false or null")
+    grade, pointed = _grade(of.get("grade"), grades)
+    if (grade is not None) != (outcome == "graded") or (relevant is not None and outcome != "graded"):
+        what = f"the outcome is {outcome} with grade {grade} and relevant {relevant}"
+        raise RowFault("E23", what, "a grade goes with the outcome graded, and only with that")
+    return outcome, grade, relevant, pointed
+
+
+def _grade(value: Any, grades: tuple[int, ...] | None) -> tuple[int | None, bool]:
+    if value is None:
+        return None, False
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RowFault("E12", f"the grade {value!r} is not a number", "expected a whole number or null")
+    if value != int(value):
+        raise RowFault("E13", f"the grade {value} is a fraction", "expected a whole number or null")
+    if grades is not None and value not in grades:
+        raise RowFault(
+            "E14", f"the grade {value} is not on the scale", f"expected one of {', '.join(map(str, grades))}"
+        )
+    return int(value), isinstance(value, float)
+
+
+def _text(of: Mapping[str, Any], name: str) -> str:
+    value = of.get(name)
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise RowFault("E23", f"{name} is {type(value).__name__}, not text")
+
+
+def _object(of: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    value = of.get(name)
+    if value is None or isinstance(value, dict):
+        return value
+    raise RowFault("E23", f"{name} is {type(value).__name__}, not an object")
+
+
+def _probabilities(of: Mapping[str, Any]) -> dict[str, float] | None:
+    found = _object(of, "probabilities")
+    for grade, value in (found or {}).items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise RowFault("E12", f"the probability of {grade!r} is {value!r}", "expected a number from 0 to 1")
+    return found
+
+
+def _tokens(of: Mapping[str, Any], name: str) -> int | None:
+    value = of.get(name)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        return value
+    raise RowFault("E12", f"{name} is {value!r}", "expected a whole number from 0, or null")
+
+
+def _cost(of: Mapping[str, Any]) -> float | None:
+    value = of.get("cost_usd")
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= 0):
+        return value
+    raise RowFault("E12", f"cost_usd is {value!r}", "expected a number from 0, or null")
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Labels of a judge, JSONL",
+    kind="labels",
+    extensions=(".jsonl", ".ndjson"),
+    description="What a machine judge answered for each pair: a grade, or the failure by its name.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any whole number is a grade",
+        "conflicts": "first, last, min or max: which of two answers of one judge for one pair counts",
+        "encoding": "latin-1 for old files",
+    },
+)
