@@ -88,9 +88,9 @@ def whisker(axis: Axis, low: float | None, high: float | None, y: float, cap: fl
     return [Stroke(f"M{ends[0]},{y:g}H{ends[1]}{caps}", "line")]
 
 
-def leaders(estimates: Sequence[Estimate], label: str, unit: str) -> Chart:
-    """Means with their intervals, the first one marked; five of them at most."""
-    shown = estimates[:MOST_ROWS]
+def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MOST_ROWS) -> Chart:
+    """Means with their intervals, the first one marked; so many of them at most."""
+    shown = estimates[:most]
     axis = axis_over(shown, NAME + 4, WIDTH - 6)
     strokes: list[Stroke] = []
     words: list[Words] = []
@@ -103,11 +103,11 @@ def leaders(estimates: Sequence[Estimate], label: str, unit: str) -> Chart:
         Words(NAME + 4, foot, f"{axis.low:.2f}", kind="mute"),
         Words(WIDTH, foot, f"{unit} {axis.high:.2f}", "end", "mute"),
     ]
-    return Chart(foot + 4, label, tuple(strokes), words=(*words, *_more(estimates, foot)), width=WIDTH)
+    return Chart(foot + 4, label, tuple(strokes), words=(*words, *_more(estimates, foot, most)), width=WIDTH)
 
 
-def _more(rows: Sequence[object], y: float) -> list[Words]:
-    left = len(rows) - MOST_ROWS
+def _more(rows: Sequence[object], y: float, most: int = MOST_ROWS) -> list[Words]:
+    left = len(rows) - most
     return [Words(0, y, f"and {left} more", kind="mute")] if left > 0 else []
 
 
