@@ -104,7 +104,9 @@ class PoolForm(AssayForm):
             self._add_pairs()
         else:
             self._add_limits()
-        self.fields["by"] = forms.ChoiceField(label="Where a run’s scores are equal", choices=ORDER_WORDS)
+        self.fields["by"] = forms.ChoiceField(
+            label="Where a run’s scores are equal", choices=ORDER_WORDS, required=not given
+        )
         self.fields["seed"] = seed_field()
 
     def _add_pairs(self) -> None:
@@ -182,7 +184,7 @@ class PoolForm(AssayForm):
             "runs": list(cleaned["runs"]),
             "parameters": {name: cleaned[name] for name in names if name in cleaned},
             "seed": cleaned["seed"],
-            "by": cleaned["by"],
+            "by": cleaned.get("by") or "rank",
             "budget": cleaned.get("budget"),
             "residual": cleaned.get("residual") or 0,
             "leave_out_judged": cleaned.get("leave_out_judged", False),

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from judgments import access
+from judgments.templatetags.figures import number
 from judgments.views.lists import Choice, Column, Listing, answer
 from pooling.forms import ORDER_WORDS
 from pooling.models import Pool, PoolEntry
@@ -141,7 +142,13 @@ ENTRY_COLUMNS = (
     ),
     Column("runs", "Found by, at rank", value=lambda entry: found_by(entry.origin), style="clip"),
     Column("why", "Why", value=lambda entry: str(entry.origin.get("why", ""))),
-    Column("probability", "Chance", numeric=True, value=lambda entry: entry.origin.get("probability")),
+    Column(
+        "probability",
+        "Chance",
+        numeric=True,
+        value=lambda entry: entry.origin.get("probability"),
+        show=lambda entry: chance(entry.origin.get("probability")),
+    ),
     Column("query_id", "Query id", order="query__query_id", style="id", value=lambda entry: entry.query.query_id),
     Column("doc_id", "Document id", order="document__doc_id", style="id clip", value=lambda e: e.document.doc_id),
 )
@@ -156,3 +163,8 @@ def found_by(origin: dict[str, Any]) -> str:
     'bm25 1, neural 4'
     """
     return ", ".join(f"{name} {rank}" for name, rank in sorted(origin.get("runs", {}).items(), key=lambda run: run[1]))
+
+
+def chance(probability: float | None) -> str:
+    """The probability with which a pair was drawn; what a strategy chose was certain."""
+    return "certain" if probability == 1 else number(probability)

@@ -1,0 +1,120 @@
+"""Does a pool hold the pairs that it says, each with the runs that found it, and does a round copy that?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import AuditRow, Document
+from pooling import pools
+from pooling.effort import Pace, pace
+from pooling.models import Pool
+from pooling.pair_lists import read_pairs
+
+
+def _pairs(pool: Any) -> set[str]:
+    return set(pool.entries.values_list("document__doc_id", flat=True))
+
+
+def test_the_depth_3_pool_of_the_example(pool: Any) -> None:
+    assert _pairs(pool) == {"d1", "d2", "d3", "d4", "d5"}
+    d1 = pool.entries.get(document__doc_id="d1")
+    assert d1.origin["runs"] == {"bm25": 1, "neural": 2}
+    assert (d1.best_rank, d1.origin["why"], d1.origin["probability"]) == (1, "depth", 1.0)
+
+
+def test_documents_that_nobody_sent_become_stubs(pool: Any) -> None:
+    assert Document.objects.filter(collection=pool.collection, stub=True).count() == 5
+
+
+def test_the_summary_is_what_the_preview_said(pool: Any) -> None:
+    assert (pool.summary["pairs"], pool.summary["queries"], pool.summary["in_all"]) == (5, 1, 1)
+    assert pool.summary["by_best_rank"] == [[1, 2], [2, 1], [3, 2]]
+
+
+def test_provenance_names_files_by_hash_and_nothing_else(pool: Any) -> None:
+    hashes = [run["sha256"] for run in pool.provenance["runs"]]
+    assert hashes == sorted(run.sha256 for run in pool.runs.all())
+    assert "bm25" not in str(pool.provenance)
+
+
+def test_a_draw_is_on_record(pool: Any) -> None:
+    row = AuditRow.objects.get(verb="pools.draw_pool")
+    assert row.sentence == "lena drew pool depth-3 with 5 pairs"
+
+
+def test_a_given_list_is_taken_as_it_is(example: Any, lead: Any) -> None:
+    pairs = read_pairs(b"query_id,doc_id\nq2,d9\nq1,d1\nq1,d1\n").pairs
+    pool = pools.draw_pool(example, strategy="list", actor=lead, parameters={"pairs": pairs})
+    assert list(pool.entries.values_list("query__query_id", "document__doc_id")) == [("q1", "d1"), ("q2", "d9")]
+    assert "pairs" not in pool.parameters
+
+
+def test_a_list_that_names_an_unknown_query_stores_nothing(example: Any, lead: Any) -> None:
+    with pytest.raises(NotValid, match="q7 is not in this collection"):
+        pools.draw_pool(example, strategy="list", actor=lead, parameters={"pairs": [("q7", "d1")]})
+    assert not Pool.objects.exists()
+
+
+def test_runs_of_another_collection_are_refused(example: Any, lead: Any) -> None:
+    from judgments.collections import create_collection
+
+    other = create_collection(actor=lead, name="Other", slug="other", description="")
+    with pytest.raises(NotValid, match="not of this collection"):
+        pools.draw_pool(other, strategy="depth", actor=lead, runs=list(example.runs.all()))
+
+
+def test_what_is_judged_can_be_left_out(open_round: Any, pool: Any, lead: Any, rater: Any) -> None:
+    _grade_all(open_round, rater)
+    runs = list(pool.collection.runs.all())
+    chosen = pools.choose(pool.collection, strategy="depth", runs=runs, parameters={"depth": 3}, leave_out_judged=True)
+    assert (len(chosen), chosen.judged) == (0, 5)
+    with pytest.raises(NotValid, match="would be empty"):
+        pools.draw_pool(
+            pool.collection, strategy="depth", actor=lead, runs=runs, parameters={"depth": 3}, leave_out_judged=True
+        )
+
+
+def test_a_round_copies_the_provenance_and_knows_its_pool(open_round: Any, pool: Any) -> None:
+    assert open_round.provenance == {**pool.provenance, "pairs": 5}
+    origins = [pair.origin for pair in open_round.pairs.all()]
+    assert {origin["pool"] for origin in origins} == {str(pool.uuid)}
+
+
+def test_a_round_name_is_taken_once(open_round: Any, pool: Any, guidelines: Any, lead: Any) -> None:
+    with pytest.raises(Conflict, match="Round 1"):
+        pools.make_round(pool, actor=lead, name="Round 1", guidelines=guidelines)
+
+
+def test_the_pace_is_assumed_until_raters_were_timed(collection: Any) -> None:
+    assert pace(collection) == Pace(20.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"  ", "no pair yet"),
+        (b"query_id,doc_id\n", "header and no pair"),
+        (b"query,doc\nq1,d1\n", "query_id"),
+        (b"query_id,doc_id\nq1\n", "pairs:2"),
+    ],
+)
+def test_a_list_that_cannot_be_read_says_where(content: bytes, said: str) -> None:
+    with pytest.raises(NotValid, match=said):
+        read_pairs(content)
+
+
+def test_a_list_reads_back_as_it_was_written() -> None:
+    pairs = read_pairs(b'query_id,doc_id\nq1,=d1\nq1,"d,2"\n')
+    assert read_pairs(pairs.text.encode()).pairs == pairs.pairs == (("q1", "=d1"), ("q1", "d,2"))
+
+
+def _grade_all(round_: Any, rater: Any) -> None:
+    import uuid
+
+    from judgments import assignment, submission
+
+    for pair in assignment.claim_batch(round_, rater=rater):
+        submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, 2), rater=rater)

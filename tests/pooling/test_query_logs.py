@@ -1,0 +1,96 @@
+"""Does drawing from a log give what it says: sizes, chances, weights, and the same again for the same seed?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import AuditRow, Query, QuerySample
+from pooling import query_logs
+from pooling.models import QueryLog
+from tests.pooling.conftest import LOG
+
+BERLIN = Path(__file__).resolve().parents[3] / "shared/data/berlin-searchterms-2021/berlin_searchterms_2021.csv"
+
+
+def test_a_log_is_counted_when_it_comes_in(log: Any) -> None:
+    assert (log.searches, log.distinct, log.first_at) == (100, 9, None)
+
+
+def test_the_same_log_twice_is_a_conflict(log: Any, store: Any, collection: Any) -> None:
+    with pytest.raises(Conflict, match=r"as the query log site\.csv"):
+        store(collection, "query-logs", LOG, "again.csv")
+
+
+def test_tiers_are_cut_on_traffic(log: Any) -> None:
+    traffic = query_logs.traffic(log)
+    assert [(tier.name, tier.queries, tier.traffic) for tier in traffic.tiers] == [
+        ("head", 1, 50),
+        ("torso", 2, 30),
+        ("tail", 6, 20),
+    ]
+    assert (traffic.searches, traffic.distinct) == (100, 9)
+
+
+def test_a_draw_stores_tier_chance_weight_and_one_raw_row(log: Any, lead: Any) -> None:
+    record, new = query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 1, "tail": 3}, seed=7)
+    assert len(new) == 5
+    head = Query.objects.get(text="rain jacket")
+    assert (head.tier, head.probability, head.weight, head.frequency) == ("head", 1.0, 0.5, 50)
+    assert {query.probability for query in record.queries.filter(tier="tail")} == {0.5}
+    assert head.raw_row == {"query": "rain jacket", "count": 50}
+
+
+def test_the_same_seed_draws_the_same(log: Any, lead: Any) -> None:
+    first, _ = query_logs.draw(log, actor=lead, sizes={"head": 0, "torso": 1, "tail": 3}, seed=7)
+    texts = set(first.queries.values_list("text", flat=True))
+    again, new = query_logs.draw(log, actor=lead, sizes={"head": 0, "torso": 1, "tail": 3}, seed=7)
+    assert set(again.queries.values_list("text", flat=True)) == texts
+    assert new == []
+
+
+def test_a_draw_is_on_record_with_its_seed(log: Any, lead: Any) -> None:
+    record, _ = query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 0, "tail": 0}, seed=7)
+    row = AuditRow.objects.get(verb="query_logs.draw")
+    assert row.target_uuid == record.uuid
+    assert "seed 7" in row.sentence
+    assert record.parameters["asked"] == {"head": 1, "torso": 0, "tail": 0}
+
+
+def test_drawing_by_traffic_takes_the_frequent_for_certain(log: Any, lead: Any) -> None:
+    record, _ = query_logs.draw(log, actor=lead, method="pps", n=3, seed=1)
+    assert record.queries.count() == 3
+    assert Query.objects.get(text="rain jacket").probability == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [({"method": "best"}, "method"), ({"head_share": 0.9, "torso_share": 0.5}, "head_share")],
+)
+def test_what_cannot_be_drawn_is_said_at_its_field(log: Any, lead: Any, options: Any, field: str) -> None:
+    with pytest.raises(NotValid) as caught:
+        query_logs.draw(log, actor=lead, **options)
+    assert field in caught.value.fields
+    assert not QuerySample.objects.exists()
+
+
+def test_a_client_id_never_reaches_a_query(collection: Any, store: Any, lead: Any) -> None:
+    content = b"query,timestamp,client_id\ntent,2026-03-01T10:00:00Z,c-secret\n"
+    log = QueryLog.objects.get(uuid=store(collection, "query-logs", content, "raw.csv")["id"])
+    query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 0, "tail": 0})
+    assert "c-secret" not in str(Query.objects.get(text="tent").raw_row)
+
+
+@pytest.mark.shared
+def test_a_real_log_of_a_year(collection: Any, lead: Any, store: Any) -> None:
+    if not BERLIN.exists():
+        pytest.skip("../shared/data is not here")
+    options = {"columns": {"count": "impressions"}, "repeated": "sum"}
+    stored = store(collection, "query-logs", BERLIN.read_bytes(), BERLIN.name, options=options)
+    log = QueryLog.objects.get(uuid=stored["id"])
+    assert (log.searches, log.distinct) == (9_404, 3_644)
+    record, _ = query_logs.draw(log, actor=lead, seed=3)
+    assert record.queries.count() == 200

@@ -1,0 +1,72 @@
+"""Does a run come in as it is, and is what is said about it true?"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import uuid
+from typing import Any
+
+import pytest
+
+from judgments import assignment, ingestion, storage, submission
+from judgments.core.errors import Conflict
+from judgments.models import AuditRow
+from pooling import overlap, pools, runs
+from pooling.models import Run
+from tests.pooling.conftest import BM25
+
+
+def test_a_run_is_kept_as_the_file_it_came_as(example: Any) -> None:
+    run = Run.objects.get(name="bm25")
+    assert storage.read_bytes(run.path) == BM25
+    assert (run.rows, run.queries, run.depth) == (3, 1, 3)
+
+
+def test_health_counts_ties_and_queries_left_out(example: Any) -> None:
+    health = Run.objects.get(name="bm25").health
+    assert (health["tied rows"], health["queries left out"], health["median depth"]) == (2, 1, 3)
+
+
+def test_the_same_file_twice_is_a_conflict(example: Any, store: Any) -> None:
+    with pytest.raises(Conflict, match="as the run bm25"):
+        store(example, "runs", BM25, "again.run")
+
+
+def test_bad_rows_stay_out_when_they_were_read(example: Any, lead: Any) -> None:
+    content = b"q1 Q0 d1 1 9.1 x\nq1 Q0 d2 2\nq1 Q0 d7 2 8.0 x\n"
+    upload = ingestion.receive(example, kind="runs", file=io.BytesIO(content), filename="odd.run", actor=lead)
+    ingestion.store(upload, actor=lead, accept_errors=True)
+    run = Run.objects.get(name="odd")
+    lines = gzip.decompress(storage.read_bytes(run.path)).decode().splitlines()
+    assert [line.split()[2] for line in lines] == ["d1", "d7"]
+
+
+def test_metrics_read_ties_by_document_id_and_users_saw_them_by_rank(example: Any) -> None:
+    run = Run.objects.get(name="bm25")
+    assert runs.ranked(run).ranking("q1") == ["d1", "d3", "d2"]
+    assert runs.ranked(run, by="rank").ranking("q1") == ["d1", "d2", "d3"]
+
+
+def test_a_rename_is_on_record_and_refuses_a_taken_name(example: Any, lead: Any) -> None:
+    run = Run.objects.get(name="bm25")
+    runs.rename(run, name="bm25-prod", actor=lead)
+    assert AuditRow.objects.filter(verb="runs.rename", target_uuid=run.uuid).count() == 1
+    with pytest.raises(Conflict, match="neural"):
+        runs.rename(run, name="neural", actor=lead)
+
+
+def test_overlap_of_the_first_documents(example: Any) -> None:
+    found = overlap.overlap(example, list(example.runs.all()))
+    bm25, neural = found.parts
+    assert (bm25.everywhere, bm25.some, bm25.alone, bm25.left_out) == (1, 0, 2, 1)
+    assert (neural.everywhere, neural.alone) == (1, 2)
+    assert found.shares[0][1] == pytest.approx(2 * 1 / 6)
+
+
+def test_unjudged_falls_when_a_pair_is_graded(pool: Any, open_round: Any, rater: Any) -> None:
+    pair = next(pair for pair in assignment.claim_batch(open_round, rater=rater) if pair.document.doc_id == "d1")
+    submission.submit(open_round, submission.Answer(uuid.uuid4(), pair.uuid, 3), rater=rater)
+    parts = overlap.overlap(pool.collection, list(pool.collection.runs.all())).parts
+    assert [part.unjudged for part in parts] == [2, 2]
+    assert pools.judged_pairs(pool.collection) == {("q1", "d1")}

@@ -1,0 +1,73 @@
+"""Does somebody without a log and runs come from typed queries to an open round?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from judgments.core.errors import NotValid
+from judgments.models import Document, Round
+from pooling import start
+from pooling.start import Result, Start
+
+
+def _begin(collection: Any, lead: Any) -> Any:
+    jacket = [Result("Fell 3L", "https://shop.example/1", "Taped."), Result("Tarn", "", "")]
+    starts = [Start("rain jacket", jacket), Start("tent", [Result("Fell 3L", "https://shop.example/1", "Taped.")])]
+    return start.begin(collection, starts=starts, actor=lead)
+
+
+def test_a_start_opens_a_round_for_the_one_who_starts(collection: Any, lead: Any) -> None:
+    made = _begin(collection, lead)
+    assert (made.state, made.pairs.count(), made.ratings_per_pair) == (Round.State.OPEN, 3, 1)
+    assert [asked.user for asked in made.raters.all()] == [lead]
+
+
+def test_a_link_names_a_document_once(collection: Any, lead: Any) -> None:
+    _begin(collection, lead)
+    assert Document.objects.filter(doc_id="https://shop.example/1").count() == 1
+    assert Document.objects.count() == 2
+
+
+def test_a_link_that_is_no_id_is_not_made_one(collection: Any, lead: Any) -> None:
+    starts = [Start("tent", [Result("A", "https://shop.example/a b", ""), Result("B", "https://x/" + "y" * 600, "")])]
+    start.begin(collection, starts=starts, actor=lead)
+    assert all(doc_id.startswith("d-") for doc_id in Document.objects.values_list("doc_id", flat=True))
+
+
+def test_a_second_start_takes_the_next_name(collection: Any, lead: Any) -> None:
+    assert [_begin(collection, lead).name, _begin(collection, lead).name] == ["First round", "First round 2"]
+    assert collection.queries.count() == 2
+
+
+def test_nothing_to_rate_stores_nothing(collection: Any, lead: Any) -> None:
+    with pytest.raises(NotValid, match="nothing to rate"):
+        start.begin(collection, starts=[Start("tent", [])], actor=lead)
+    assert not collection.queries.exists()
+
+
+def test_a_file_is_read_with_its_texts_as_they_are() -> None:
+    text = 'query,title,url,text\r\ntent,Fell 2,https://shop.example/1,"For two,\nor one | big"\r\nstove,Primus,,\r\n'
+    assert start.read_csv(text) == [
+        Start("tent", (Result("Fell 2", "https://shop.example/1", "For two,\nor one | big"),)),
+        Start("stove", (Result("Primus", "", ""),)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("title,url\nFell,x\n", "names the columns"),
+        ("query,title\n,Fell\n", "Line 2 has no query"),
+        ("query,title\ntent,\n", "neither title nor url"),
+        ("query,title\ntent,a,b\n", "more fields"),
+        ("query,title\n", "only a header"),
+        ('query,title\ntent,"a\n', "not CSV"),
+        ("query,title\ntent,a\0b\n", "NUL"),
+        ("", "names the columns"),
+    ],
+)
+def test_an_odd_file_is_refused_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(NotValid, match=said):
+        start.read_csv(text)
