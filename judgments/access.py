@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any, TypeVar
 
+from django.core.exceptions import ValidationError
 from django.db.models import Model, Q, QuerySet
 
 from judgments.core.errors import NotAllowed, NotFound
@@ -49,7 +50,7 @@ def reach(rows: QuerySet[Row], user: Any, roles: tuple[str, ...], *, via: str = 
     prefix = f"{via}__" if via else ""
     try:
         row = rows.get(**lookup, **{f"{prefix}memberships__user_id": user.pk})
-    except (rows.model.DoesNotExist, ValueError) as error:
+    except (rows.model.DoesNotExist, ValueError, ValidationError) as error:
         raise NotFound("There is nothing at this address, or you are not a member of its collection.") from error
     collection: Any = row
     for step in via.split("__") if via else ():
@@ -90,7 +91,7 @@ def pair_for(user: Any, round_: Round, uuid: uuid_module.UUID) -> Pair:
     """A pair of a round that the user has reached already."""
     try:
         return round_.pairs.select_related("query", "document", "round").get(uuid=uuid)
-    except (Pair.DoesNotExist, ValueError) as error:
+    except (Pair.DoesNotExist, ValueError, ValidationError) as error:
         raise NotFound("This round has no such pair.") from error
 
 
