@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
@@ -155,7 +156,7 @@ def _top(request: HttpRequest, collection: Collection, row: Run) -> dict[str, An
     wanted = request.GET.get("query", "")
     try:
         query = collection.queries.filter(uuid=wanted).first() if wanted else None
-    except ValueError:
+    except ValidationError:
         query = None
     if query is None:
         return {"query": None, "tables": ()}

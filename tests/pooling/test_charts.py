@@ -1,0 +1,49 @@
+"""Do pictures stay inside their frame, whatever the numbers?"""
+
+from __future__ import annotations
+
+import pytest
+
+from pooling.charts import WIDTH, Chart, rank_bars, shared_bars, traffic_curve
+
+PARTS = [("in all", "mark"), ("only here", "here")]
+
+
+def _inside(chart: Chart) -> bool:
+    bars = all(bar.x >= 0 and bar.x + bar.width <= WIDTH + 0.2 and bar.height >= 0 for bar in chart.bars)
+    return bars and all(0 <= word.x <= WIDTH and 0 <= word.y <= chart.height for word in chart.words)
+
+
+@pytest.mark.parametrize("counts", [(1, 2, 6), (0, 0, 9), (1, 0, 0), (500, 1, 1), (1, 40_000, 900_000)])
+def test_the_curve_stays_inside_its_frame(counts: tuple[int, int, int]) -> None:
+    last = sum(counts)
+    chart = traffic_curve([(0, 0.0), (last, 1.0)], list(zip(("head", "torso", "tail"), counts, strict=True)))
+    assert _inside(chart)
+
+
+def test_a_log_without_searches_has_an_axis_and_no_curve() -> None:
+    chart = traffic_curve([], [("head", 0), ("torso", 0), ("tail", 0)])
+    assert [stroke.kind for stroke in chart.strokes] == ["axis"]
+
+
+def test_bars_share_one_scale() -> None:
+    chart = shared_bars([("one", (10, 0)), ("two", (2, 3))], PARTS, "Overlap")
+    widths = [bar.width for bar in chart.bars[:4]]
+    assert widths[0] == pytest.approx(5 * widths[2], abs=0.1)
+    assert _inside(chart)
+
+
+def test_bars_of_nothing_are_no_error() -> None:
+    assert _inside(shared_bars([("one", (0, 0))], PARTS, "Overlap"))
+    assert _inside(shared_bars([], PARTS, "Overlap"))
+
+
+def test_many_ranks_are_put_together() -> None:
+    chart = rank_bars([(rank, 2) for rank in range(1, 1001)], "Ranks")
+    assert len(chart.bars) <= 60
+    assert chart.bars[0].title == "ranks 1–17: 34 pairs"
+    assert _inside(chart)
+
+
+def test_pairs_that_no_run_returns_have_no_bar() -> None:
+    assert rank_bars([(None, 7)], "Ranks").bars == ()

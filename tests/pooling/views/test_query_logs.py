@@ -1,0 +1,93 @@
+"""Does a lead see what would be drawn before it is drawn, and draw just that?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from judgments.models import Query, QuerySample
+
+PLAN = {
+    "method": "stratified",
+    "head": "1",
+    "torso": "1",
+    "tail": "3",
+    "n": "5",
+    "seed": "7",
+    "window_days": "90",
+    "head_share": "0.5",
+    "torso_share": "0.8",
+}
+
+
+def test_no_log_says_how_to_begin(collection: Any, client_of: Any, lead: Any, at: Any) -> None:
+    page = client_of(lead).get(at("query_logs", collection))
+    assert b"Start with what people type" in page.content
+
+
+def test_the_list_names_the_log(log: Any, client_of: Any, engineer: Any, at: Any) -> None:
+    page = client_of(engineer).get(at("query_logs", log.collection))
+    assert at("query_log", log.collection, log).encode() in page.content
+
+
+def test_the_page_previews_the_usual_draw(log: Any, client_of: Any, lead: Any, at: Any) -> None:
+    page = client_of(lead).get(at("query_log", log.collection, log)).content.decode()
+    assert "Draw 9 queries" in page
+    assert "1 query carries 50 % of the 100 searches" in page
+    assert 'role="img"' in page
+
+
+def test_a_plan_has_an_address(log: Any, client_of: Any, lead: Any, at: Any) -> None:
+    page = client_of(lead).get(at("query_log", log.collection, log), PLAN).content.decode()
+    assert "Draw 5 queries" in page
+    assert '<input type="hidden" name="tail" value="3">' in page
+
+
+def test_drawing_stores_what_was_shown(log: Any, client_of: Any, lead: Any, at: Any) -> None:
+    answer = client_of(lead).post(at("query_log", log.collection, log), PLAN)
+    assert answer.headers["Location"] == at("queries", log.collection)
+    assert Query.objects.count() == 5
+    assert QuerySample.objects.get().seed == 7
+
+
+def test_earlier_draws_stand_on_the_page(log: Any, client_of: Any, lead: Any, at: Any) -> None:
+    client = client_of(lead)
+    client.post(at("query_log", log.collection, log), PLAN)
+    page = client.get(at("query_log", log.collection, log)).content.decode()
+    assert "1 head, 1 torso, 3 tail" in page
+
+
+def test_an_engineer_reads_and_does_not_draw(log: Any, client_of: Any, engineer: Any, at: Any) -> None:
+    client = client_of(engineer)
+    assert "Only a lead draws" in client.get(at("query_log", log.collection, log)).content.decode()
+    assert client.post(at("query_log", log.collection, log), PLAN).status_code == 403
+    assert not Query.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"head": "-1"}, {"seed": "x"}, {"head_share": "0.9"}, {"head": "0", "torso": "0", "tail": "0"}]
+)
+def test_a_wrong_form_is_answered_with_422_and_stays_filled(
+    log: Any, client_of: Any, lead: Any, at: Any, wrong: dict[str, str]
+) -> None:
+    answer = client_of(lead).post(at("query_log", log.collection, log), {**PLAN, **wrong})
+    assert answer.status_code == 422
+    assert f'value="{next(iter(wrong.values()))}"' in answer.content.decode()
+    assert not Query.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "head"), [("tiers", "tier,drawn,"), ("curve", "rank,share"), ("draws", "created_at")]
+)
+def test_each_table_downloads(log: Any, client_of: Any, engineer: Any, at: Any, table: str, head: str) -> None:
+    answer = client_of(engineer).get(at("query_log", log.collection, log), {"table": table})
+    assert answer.headers["Content-Type"].startswith("text/csv")
+    assert b"".join(answer.streaming_content).decode().startswith(head)
+
+
+def test_a_log_of_another_collection_is_not_here(log: Any, client_of: Any, lead: Any, at: Any) -> None:
+    from judgments.collections import create_collection
+
+    other = create_collection(actor=lead, name="Other", slug="other", description="")
+    assert client_of(lead).get(at("query_log", other, log)).status_code == 404
