@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from django.urls import reverse
+
 from evaluation import charts
-from evaluation.addresses import address
 from evaluation.freshness import STALE
 from evaluation.models import Scoring
 from evaluation.next_act import Act, Look, Next
@@ -51,7 +52,7 @@ def queries_card(look: Look) -> Card:
     counts = standing.queries
     if not counts.total:
         return Card(words="Needs a query log, a file with queries, or ten typed by hand.")
-    act = Act("Read the queries", address("queries", look.slug))
+    act = Act("Read the queries", reverse("queries", args=[look.slug]))
     count = f"{counts.total:,}"
     if sample is None:
         return Card(
@@ -77,7 +78,7 @@ def runs_card(look: Look) -> Card:
             if standing.queries.total
             else "Needs queries first, then what your systems return for them."
         )
-        return Card(words=needs, act=Act("Add a run", address("runs_new", look.slug)))
+        return Card(words=needs, act=Act("Add a run", reverse("runs_new", args=[look.slug])))
     left = [run.name for run in standing.runs if run.pk not in standing.pooled]
     words = "Each is the file as it came, with its hash."
     if standing.pool is not None and left:
@@ -87,7 +88,7 @@ def runs_card(look: Look) -> Card:
     if shared is not None:
         systems = [(row["name"], row["pairs"], row["unique"]) for row in shared.summary.get("systems", [])]
         chart = charts.overlap(systems, shared.summary.get("in_all", 0))
-    act = Act("See the runs", address("runs", look.slug))
+    act = Act("See the runs", reverse("runs", args=[look.slug]))
     return Card(f"{len(standing.runs):,}", _plural(len(standing.runs), "system", "systems"), words, chart, act)
 
 
@@ -95,7 +96,7 @@ def pool_card(look: Look) -> Card:
     pool = look.standing.pool
     if pool is None:
         ready = bool(look.standing.queries.total and look.standing.runs)
-        act = Act("Draw a pool", address("pool_new", look.slug), lead_only=True) if ready else None
+        act = Act("Draw a pool", reverse("pool_new", args=[look.slug]), lead_only=True) if ready else None
         return Card(
             words="Needs two runs, or a list of pairs. Picks the pairs that are worth a person’s time.", act=act
         )
@@ -109,7 +110,7 @@ def pool_card(look: Look) -> Card:
         else "A given list. No system chose these pairs, so nobody can say whom they favor."
     )
     ranks = [(rank, pairs) for rank, pairs in summary.get("by_best_rank", [])]
-    act = Act("Browse the pairs", address("pool", look.slug, pool.uuid))
+    act = Act("Browse the pairs", reverse("pool", args=[look.slug, pool.uuid]))
     return Card(f"{summary.get('pairs', 0):,}", unit, words, charts.best_ranks(ranks) if systems else None, act)
 
 
@@ -117,7 +118,7 @@ def round_card(look: Look) -> Card:
     round_ = look.standing.round
     if round_ is None:
         return Card(words="Needs a pool, guidelines and a rater; two raters show how far they agree.")
-    act = Act("See who has what", address("round_progress", round_.uuid))
+    act = Act("See who has what", reverse("round_progress", args=[round_.uuid]))
     done = reliability.progress(round_)
     words = _round_words(look, round_, done)
     if round_.state == Round.State.DRAFT:
@@ -141,7 +142,7 @@ def agreement_card(look: Look) -> Card:
     standing, round_ = look.standing, look.standing.judged_round
     if round_ is None:
         return Card(words="Needs pairs that two raters graded, each on their own.")
-    act = Act("Read the agreement", address("round_agreement", round_.uuid))
+    act = Act("Read the agreement", reverse("round_agreement", args=[round_.uuid]))
     alpha = standing.agreement["alpha"]["ordinal"]
     if alpha["value"] is None:
         return Card("Not defined", words=f"{reason_in_words(alpha['reason']).capitalize()}.", act=act)
@@ -163,7 +164,7 @@ def agreement_card(look: Look) -> Card:
 
 def snapshot_card(look: Look) -> Card:
     standing, snapshot = look.standing, look.standing.snapshot
-    freeze = Act("Freeze the labels", address("snapshot_new", look.slug), lead_only=True)
+    freeze = Act("Freeze the labels", reverse("snapshot_new", args=[look.slug]), lead_only=True)
     if snapshot is None:
         ready = standing.judged_round is not None and standing.judged_filled.filled
         return Card(
@@ -173,7 +174,7 @@ def snapshot_card(look: Look) -> Card:
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
         words = f"The newest is {snapshot}. {standing.judged_round} is not in it yet."
     chart = charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade")
-    act = Act(f"Open {_short(str(snapshot))}", address("snapshot", snapshot.uuid))
+    act = Act(f"Open {_short(str(snapshot))}", reverse("snapshot", args=[snapshot.uuid]))
     return Card(f"{snapshot.summary['labels']:,}", f"labels in {_short(str(snapshot))}", words, chart, act)
 
 
@@ -181,7 +182,7 @@ def scores_card(look: Look) -> Card:
     standing = look.standing
     if standing.snapshot is None or not standing.runs:
         return Card(words="Needs a snapshot and a run. Means with intervals, and every query behind them.")
-    act = Act("See the scores", address("scores", look.slug))
+    act = Act("See the scores", reverse("scores", args=[look.slug]))
     if not standing.scorings:
         return Card(
             f"0 of {len(standing.runs)}", "runs scored", f"Nothing is scored on {standing.snapshot} yet.", act=act
@@ -221,7 +222,7 @@ def freshness_card(look: Look) -> Card:
         words += " Large runs are looked at when they are scored."
     known = [(run.name, run.judged) for run in fresh.runs if run.judged is not None]
     chart = charts.judged(known, 1 - STALE) if known else None
-    act = Act("Plan the next pool", address("pool_new", look.slug), lead_only=True)
+    act = Act("Plan the next pool", reverse("pool_new", args=[look.slug]), lead_only=True)
     unit = f"{_plural(fresh.holes, 'hole', 'holes')} in the first ten, {fresh.changed:,} changed"
     return Card(f"{fresh.holes:,}", unit, words, chart, act)
 

@@ -338,15 +338,12 @@ def differences(values: Sequence[float], label: str, opened: int | None = None) 
         for tick in axis_ticks(lowest, highest)
     ]
     if opened is not None:
-        strokes.append(
-            Stroke(
-                f"M{round(opened * step - 1, 2)},2v{height - 4:g}h{round(step * 0.8 + 2, 2)}v{4 - height:g}Z",
-                "here-line",
-            )
-        )
+        bar = bars[opened]
+        frame = f"M{bar.x - 3:g},{bar.y - 3:g}h{bar.width + 6:g}v{bar.height + 6:g}h{-bar.width - 6:g}Z"
+        strokes.append(Stroke(frame, "here-line"))
     return Chart(height, label, tuple(strokes), tuple(bars), tuple(words), width=846)
 
 
 def axis_ticks(low: float, high: float) -> list[float]:
     """Round numbers between two differences, zero among them."""
-    return sorted({0.0, *Axis(low, high, 0, 1).ticks(6)})
+    return sorted({0.0, *Axis(low, high, 0, 1).ticks(9)})

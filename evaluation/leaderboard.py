@@ -98,40 +98,42 @@ def _tier_mean(score: Score, tier: str, tiers: Mapping[str, str]) -> TierMean:
 
 
 def cautions(found: Sequence[Row]) -> list[str]:
-    """What a reader should know before deciding anything by these numbers, as sentences."""
-    said = [sentence for row in found for sentence in _cautions_of(row)]
+    """What a reader should know before deciding anything by these numbers: a sentence for each kind of trouble."""
+    said = []
+    unjudged = [
+        (row.name, percent(1 - share)) for row in found if (share := _judged(row)) is not None and share < TRUSTED
+    ]
+    if unjudged:
+        said.append(
+            f"Unjudged among the first ten: {_named(unjudged)}. Each such document counts as not relevant here; "
+            "a run with many may be better than it looks."
+        )
+    missing = [(row.name, f"{number:,}") for row in found if (number := _diagnostic(row, "queries_missing"))]
+    if missing:
+        said.append(f"Judged queries without an answer, which count as 0: {_named(missing)}.")
+    tied = [
+        (row.name, percent(share)) for row in found if (share := row.scoring.diagnostics.get("ties", 0)) > MANY_TIES
+    ]
+    if tied:
+        said.append(f"Rows that share their score with another row: {_named(tied)}. trec_eval’s rule orders them.")
     barren = max((_diagnostic(row, "queries_without_relevant") for row in found), default=0)
     if barren:
-        said.append(f"{_queries(barren)} no relevant document: every run scores 0 there, in every metric but Judged.")
+        number = "1 query has" if barren == 1 else f"{barren:,} queries have"
+        said.append(f"{number} no relevant document: every run scores 0 there, in every metric but Judged.")
     return said
 
 
-def _cautions_of(row: Row) -> list[str]:
-    said = []
-    judged = row.others.get("Judged@10")
-    if judged is not None and judged.mean is not None and judged.mean < TRUSTED:
-        holes = _diagnostic(row, "holes@10")
-        said.append(
-            f"{row.name} returns {holes:,} unjudged documents among its first ten ({percent(1 - judged.mean)}). "
-            "Each counts as not relevant here; the run may be better than it looks."
-        )
-    missing = _diagnostic(row, "queries_missing")
-    if missing:
-        said.append(f"{row.name} does not answer {missing:,} of the judged queries; they count as 0.")
-    if row.scoring.diagnostics.get("ties", 0) > MANY_TIES:
-        ties = percent(row.scoring.diagnostics["ties"])
-        said.append(
-            f"{ties} of the rows of {row.name} share their score with another row. trec_eval’s rule orders them."
-        )
-    return said
+def _judged(row: Row) -> float | None:
+    score = row.others.get("Judged@10")
+    return score.mean if score else None
 
 
 def _diagnostic(row: Row, name: str) -> int:
     return row.scoring.diagnostics.get(name, 0)
 
 
-def _queries(number: int) -> str:
-    return "1 query has" if number == 1 else f"{number:,} queries have"
+def _named(values: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values)
 
 
 def plain_rows(found: Sequence[Row]) -> list[dict[str, Any]]:

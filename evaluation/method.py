@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluation.addresses import address
+from django.urls import reverse
+
 from evaluation.examples import examples_per_grade
 from evaluation.freshness import STALE, WATCH
 from evaluation.overview import VERDICTS, passed, reason_in_words
@@ -52,6 +53,7 @@ class Check:
 
 
 Found = tuple[str, str]  # state, numbers
+ROUND_PAGES = ("round_progress", "round_agreement", "conflicts")
 
 
 def checks(collection: Collection, standing: Standing | None = None) -> list[Check]:
@@ -87,10 +89,10 @@ def _address(standing: Standing, page: str) -> str:
     """Where the act leads; acts on a round go to the round in question, or to the rounds while there is none."""
     page, _, asked = page.partition("?")
     slug = standing.collection.slug
-    if page.startswith("round_") and page != "round_new":
+    if page in ROUND_PAGES:
         round_ = standing.judged_round
-        return address(page, round_.uuid) if round_ is not None else address("rounds", slug)
-    return address(page, slug) + (f"?{asked}" if asked else "")
+        return reverse(page, args=[round_.uuid]) if round_ is not None else reverse("rounds", args=[slug])
+    return reverse(page, args=[slug]) + (f"?{asked}" if asked else "")
 
 
 def drawn(standing: Standing) -> Found:
@@ -259,7 +261,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], Found], tuple[str, str, bool]
         ("Ask a second rater", "round_progress", True),
     ),
     ("agreeing", f"Agreement passes {GATE:.2f}", agreeing, ("Read the agreement", "round_agreement", False)),
-    ("settled", "Wide conflicts are settled with a reason", settled, ("Settle them", "round_conflicts", True)),
+    ("settled", "Wide conflicts are settled with a reason", settled, ("Settle them", "conflicts", True)),
     ("unjudged", "Unjudged documents count as not relevant", unjudged, ("See the scores", "scores", False)),
     (
         "few_holes",

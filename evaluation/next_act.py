@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evaluation.addresses import address
+from django.urls import reverse
+
 from evaluation.overview import passed
 from evaluation.standing import GATE, Standing
 from judgments import access, assignment, rounds
@@ -80,9 +81,9 @@ def queries_due(look: Look) -> Next | None:
     if standing.queries.total:
         return None
     if standing.logs:
-        act = Act("Draw queries", address("query_logs", look.slug), lead_only=True)
+        act = Act("Draw queries", reverse("query_logs", args=[look.slug]), lead_only=True)
         return Next("queries", "draw queries from the log, from head, torso and tail.", act)
-    act = Act("Read a query log", address("query_logs_new", look.slug), lead_only=True)
+    act = Act("Read a query log", reverse("query_logs_new", args=[look.slug]), lead_only=True)
     return Next("queries", "read a query log, so that the queries stand for your traffic.", act)
 
 
@@ -90,7 +91,7 @@ def runs_due(look: Look) -> Next | None:
     standing = look.standing
     if standing.pool is not None or standing.rounds or len(standing.runs) > 1:
         return None
-    act = Act("Add a run", address("runs_new", look.slug))
+    act = Act("Add a run", reverse("runs_new", args=[look.slug]))
     if not standing.runs:
         return Next("runs", "add what your systems return for these queries, one run a system.", act)
     return Next("runs", "add a second system’s run. Pairs pooled from one system only favor that system.", act)
@@ -100,7 +101,7 @@ def documents_due(look: Look) -> Next | None:
     standing = look.standing
     if standing.documents or not standing.runs or standing.rounds:
         return None
-    act = Act("Add documents", address("documents_new", look.slug), lead_only=True)
+    act = Act("Add documents", reverse("documents_new", args=[look.slug]), lead_only=True)
     return Next("runs", "add the documents. So far raters would see an id and no text.", act)
 
 
@@ -108,7 +109,7 @@ def pool_due(look: Look) -> Next | None:
     standing = look.standing
     if standing.pool is not None or standing.rounds or not standing.runs:
         return None
-    act = Act("Draw a pool", address("pool_new", look.slug), lead_only=True)
+    act = Act("Draw a pool", reverse("pool_new", args=[look.slug]), lead_only=True)
     return Next("pool", "draw the pairs that are worth a person’s time.", act)
 
 
@@ -117,12 +118,12 @@ def round_due(look: Look) -> Next | None:
     if standing.round is None:
         if standing.pool is None:
             return None
-        url = address("round_new", look.slug) + f"?pool={standing.pool.uuid}"
+        url = reverse("round_new", args=[look.slug]) + f"?pool={standing.pool.uuid}"
         pairs = standing.pool.summary.get("pairs", 0)
         return Next("round", f"make a round from the pool’s {pairs:,} pairs.", Act("Make a round", url, lead_only=True))
     if standing.round.state != Round.State.DRAFT:
         return None
-    act = Act("Open the round", address("round_progress", standing.round.uuid), lead_only=True)
+    act = Act("Open the round", reverse("round_progress", args=[standing.round.uuid]), lead_only=True)
     return Next("round", f"open {standing.round}, so that its raters get their pairs.", act)
 
 
@@ -131,7 +132,7 @@ def rating_due(look: Look) -> Next | None:
         return None
     round_ = look.standing.round
     pairs = "1 pair" if look.to_rate == 1 else f"{look.to_rate:,} pairs"
-    act = Act(f"Rate {pairs}", address("rate", round_.uuid))
+    act = Act(f"Rate {pairs}", reverse("rate", args=[round_.uuid]))
     return Next("round", f"rate the {pairs} that wait for you in {round_}.", act)
 
 
@@ -139,7 +140,7 @@ def conflicts_due(look: Look) -> Next | None:
     if not look.conflicts or look.standing.judged_round_is_frozen:
         return None
     conflicts = "1 conflict" if look.conflicts == 1 else f"{look.conflicts:,} conflicts"
-    act = Act(f"Settle {conflicts}", address("round_conflicts", look.standing.judged_round.uuid), lead_only=True)
+    act = Act(f"Settle {conflicts}", reverse("conflicts", args=[look.standing.judged_round.uuid]), lead_only=True)
     apart = "two steps or more" if look.standing.wide_steps > 1 else "one step"
     return Next("agreement", f"settle {conflicts} of {apart}. What nobody settles, the label rule decides.", act)
 
@@ -149,7 +150,7 @@ def waiting_due(look: Look) -> Next | None:
     if standing.round is None or standing.round.state != Round.State.OPEN or standing.filled.full:
         return None
     left = standing.filled.wanted - standing.filled.filled
-    act = Act("See who has what", address("round_progress", standing.round.uuid))
+    act = Act("See who has what", reverse("round_progress", args=[standing.round.uuid]))
     return Next(
         "round", f"the raters of {standing.round} still owe {left:,} of {standing.filled.wanted:,} ratings.", act
     )
@@ -162,7 +163,7 @@ def agreement_due(look: Look) -> Next | None:
     alpha = standing.agreement["alpha"]["ordinal"]
     if alpha["value"] is None or passed(alpha) is not False:
         return None
-    act = Act("Read the agreement", address("round_agreement", standing.judged_round.uuid))
+    act = Act("Read the agreement", reverse("round_agreement", args=[standing.judged_round.uuid]))
     words = f"agreement failed the gate of {GATE:.2f}. Make the guidelines clearer and rate the overlap once more."
     return Next("agreement", words, act)
 
@@ -171,7 +172,7 @@ def snapshot_due(look: Look) -> Next | None:
     standing = look.standing
     if standing.judged_round is None or standing.judged_round_is_frozen or not standing.judged_filled.filled:
         return None
-    act = Act("Freeze the labels", address("snapshot_new", look.slug), lead_only=True)
+    act = Act("Freeze the labels", reverse("snapshot_new", args=[look.slug]), lead_only=True)
     return Next("snapshot", f"freeze the labels of {standing.judged_round}, so that every number can name them.", act)
 
 
@@ -180,12 +181,12 @@ def scores_due(look: Look) -> Next | None:
     if standing.snapshot is None:
         return None
     if not standing.runs:
-        act = Act("Add a run", address("runs_new", look.slug))
+        act = Act("Add a run", reverse("runs_new", args=[look.slug]))
         return Next("runs", f"add a run, and see what it scores on {standing.snapshot}.", act)
     left = len(standing.unscored)
     if not left:
         return None
-    act = Act(f"Score {left} run{'' if left == 1 else 's'}", address("scores", look.slug))
+    act = Act(f"Score {left} run{'' if left == 1 else 's'}", reverse("scores", args=[look.slug]))
     return Next("scores", f"score {left} of {len(standing.runs)} runs on {standing.snapshot}.", act)
 
 
@@ -193,7 +194,7 @@ def freshness_due(look: Look) -> Next | None:
     fresh = look.standing.fresh
     if fresh is None or fresh.state == "done":
         return None
-    act = Act("Plan the next pool", address("pool_new", look.slug), lead_only=True)
+    act = Act("Plan the next pool", reverse("pool_new", args=[look.slug]), lead_only=True)
     if fresh.older:
         return Next("freshness", f"judge again: {fresh.older:,} ratings are older than the embedding change.", act)
     if fresh.changed:
@@ -206,8 +207,8 @@ def freshness_due(look: Look) -> Next | None:
 def reading_due(look: Look) -> Next | None:
     scorings = look.standing.scorings
     if len(scorings) < 2:
-        return Next("scores", "read the scores.", Act("See the scores", address("scores", look.slug)))
-    act = Act("See the scores", address("scores", look.slug))
+        return Next("scores", "read the scores.", Act("See the scores", reverse("scores", args=[look.slug])))
+    act = Act("See the scores", reverse("scores", args=[look.slug]))
     return Next("scores", f"compare {len(scorings)} runs on {look.standing.snapshot}.", act)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
+from django.urls import reverse
 
-from evaluation.addresses import address
 from evaluation.standing import GATE, Standing
 from judgments.models import AuditRow, Collection, Round
 from judgments.templatetags.figures import percent
@@ -65,8 +65,8 @@ def steps_of(standing: Standing) -> list[Step]:
 def _step_address(key: str, page: str, slug: str, standing: Standing) -> str:
     if key == "agreement":
         round_ = standing.judged_round
-        return address("round_agreement", round_.uuid) if round_ else address("rounds", slug)
-    return address(page, slug) + ("#freshness" if key == "freshness" else "")
+        return reverse("round_agreement", args=[round_.uuid]) if round_ else reverse("rounds", args=[slug])
+    return reverse(page, args=[slug]) + ("#freshness" if key == "freshness" else "")
 
 
 def queries_state(standing: Standing) -> State:

@@ -47,8 +47,8 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     if request.GET.get("format") == "svg":
         return picture(context["chart"], f"{collection.slug} {b.run} against {a.run} {metric}")
     context |= _opened(comparison, queries, opened, f"?{urlencode(asked)}") | _figures(comparison)
-    listing = _listing(comparison, asked)
-    return answer(request, listing, _rows(comparison, queries, opened), "evaluation/compare.html", context)
+    rows = _rows(comparison, queries)
+    return answer(request, _listing(comparison, asked, rows), rows, "evaluation/compare.html", context)
 
 
 def _pair(found: list[Scoring], metric: str, a: str, b: str) -> tuple[Scoring, Scoring]:
@@ -106,7 +106,7 @@ def _opened(comparison: Comparison, queries: dict[str, Query], opened: str, base
     }
 
 
-def _rows(comparison: Comparison, queries: dict[str, Query], opened: str) -> list[dict[str, Any]]:
+def _rows(comparison: Comparison, queries: dict[str, Query]) -> list[dict[str, Any]]:
     return [
         {
             "query_id": one.query_id,
@@ -121,8 +121,9 @@ def _rows(comparison: Comparison, queries: dict[str, Query], opened: str) -> lis
     ]
 
 
-def _listing(comparison: Comparison, asked: dict[str, str]) -> Listing:
+def _listing(comparison: Comparison, asked: dict[str, str], rows: list[dict[str, Any]]) -> Listing:
     """The list's declaration; its own parameters stand beside those that name the comparison."""
+    tiers = any(row["tier"] for row in rows)
     return Listing(
         name="differences",
         noun=("query", "queries"),
@@ -131,13 +132,13 @@ def _listing(comparison: Comparison, asked: dict[str, str]) -> Listing:
             Column("difference", "Difference", order="difference", numeric=True, show=_delta),
             Column("a", comparison.a.run.name, order="a", numeric=True),
             Column("b", comparison.b.run.name, order="b", numeric=True),
-            Column("tier", "Tier", order="tier", style="muted"),
+            *([Column("tier", "Tier", order="tier", style="muted")] if tiers else []),
             Column("query_id", "Id", order="query_id", style="id"),
         ),
         search=("query_id", "query"),
         choices=(
             Choice("outcome", "Outcome", "outcome", OUTCOMES),
-            Choice("tier", "Tier", "tier", Query.Tier.choices),
+            *([Choice("tier", "Tier", "tier", Query.Tier.choices)] if tiers else []),
         ),
         order="-difference",
         page_size=25,

@@ -7,10 +7,10 @@ from dataclasses import replace
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evaluation import method, overview
-from evaluation.addresses import address
 from evaluation.cards import Card, cards
 from evaluation.next_act import Look, Next, next_act, waits_for_lead
 from evaluation.standing import Standing
@@ -27,10 +27,10 @@ def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
     role = access.role_in(request.user, collection)
     if role == Role.RATER:
         mine = Round.objects.open_to(request.user).filter(collection=collection).first()
-        return redirect(address("rate", mine.uuid) if mine else "home")
+        return redirect(reverse("rate", args=[mine.uuid]) if mine else "home")
     standing = Standing(collection)
     look = Look(standing, request.user, role)
-    context = {"collection": collection, "lead": role == Role.LEAD, "links": _links(slug)}
+    context = {"collection": collection, "lead": role == Role.LEAD}
     if standing.nothing:
         context["ahead"] = [replace(card, act=None) for card in _cards(look, None) if card.step.key in AHEAD]
         return render(request, "evaluation/empty.html", context)
@@ -46,11 +46,6 @@ AHEAD = ("runs", "pool", "round", "snapshot")
 
 def _cards(look: Look, due: Next | None) -> list[Card]:
     return cards(look, overview.refresh(look.standing), due)
-
-
-def _links(slug: str) -> dict[str, str]:
-    pages = {"log": "query_logs_new", "start": "start", "queries": "queries_new", "documents": "documents_new"}
-    return {name: address(page, slug) for name, page in {**pages, "run": "runs_new"}.items()}
 
 
 def _activity(collection: Collection) -> list[AuditRow]:

@@ -15,7 +15,6 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods
 
 from evaluation import charts, leaderboard, scoring
-from evaluation.addresses import address
 from evaluation.forms import ScoreForm
 from evaluation.views.pictures import picture
 from judgments import access
@@ -117,7 +116,10 @@ def _context(
         "unscored": [run for run in runs if run.pk not in done],
         "best": [row.scoring for row in rows[:2]],
         "form": form,
-        "links": {"run": address("runs_new", collection.slug), "snapshot": address("snapshot", snapshot.uuid)},
+        "links": {
+            "run": reverse("runs_new", args=[collection.slug]),
+            "snapshot": reverse("snapshot", args=[snapshot.uuid]),
+        },
     }
 
 
@@ -141,7 +143,10 @@ def _lines(rows: list[leaderboard.Row], metric: str, metrics: list[str]) -> list
 
 
 def _nothing(collection: Collection) -> dict[str, Any]:
-    links = {"snapshot": address("snapshot_new", collection.slug), "home": address("collection", collection.slug)}
+    links = {
+        "snapshot": reverse("snapshot_new", args=[collection.slug]),
+        "home": reverse("collection", args=[collection.slug]),
+    }
     return {"collection": collection, "step": "scores", "links": links}
 
 

@@ -34,8 +34,9 @@ def scoring_page(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "scores": [scores[metric] for metric in metrics],
         "cautions": leaderboard.cautions(leaderboard.rows([scoring], leaderboard.HEADLINE)),
     }
-    listing = per_query(collection, scoring, metrics)
-    return answer(request, listing, query_rows(collection, scoring), "evaluation/scoring.html", context)
+    found = query_rows(collection, scoring)
+    listing = per_query(collection, scoring, metrics, tiers=any(row["tier"] for row in found))
+    return answer(request, listing, found, "evaluation/scoring.html", context)
 
 
 def query_rows(collection: Collection, scoring: Scoring) -> list[dict[str, Any]]:
@@ -56,7 +57,7 @@ def query_rows(collection: Collection, scoring: Scoring) -> list[dict[str, Any]]
     ]
 
 
-def per_query(collection: Collection, scoring: Scoring, metrics: list[str]) -> Listing:
+def per_query(collection: Collection, scoring: Scoring, metrics: list[str], *, tiers: bool) -> Listing:
     """The list's declaration: a column for each metric, the worst queries first."""
     page = reverse("scores_query", args=[collection.slug])
 
@@ -69,11 +70,11 @@ def per_query(collection: Collection, scoring: Scoring, metrics: list[str]) -> L
         columns=(
             Column("query_id", "Id", order="query_id", style="id"),
             Column("query", "Query", order="query", url=opened, head=True, style="clip"),
-            Column("tier", "Tier", order="tier", style="muted"),
+            *([Column("tier", "Tier", order="tier", style="muted")] if tiers else []),
             *(Column(name, name, order=name, numeric=True, value=_value(name)) for name in metrics),
         ),
         search=("query_id", "query"),
-        choices=(Choice("tier", "Tier", "tier", Query.Tier.choices),),
+        choices=(Choice("tier", "Tier", "tier", Query.Tier.choices),) if tiers else (),
         order=metrics[0] if metrics else "query_id",
     )
 
