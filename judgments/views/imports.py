@@ -205,6 +205,9 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
     row = _upload_for(request, uuid)
     if request.GET.get("format") == "json":
         return _report_file(row)
+    if request.method == "POST" and row.stored_at is not None:
+        messages.info(request, f"{row.filename} was stored already.")
+        return redirect("upload", row.uuid)
     form = StoreForm(row, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with form.telling():

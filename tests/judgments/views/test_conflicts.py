@@ -1,0 +1,117 @@
+"""Can a lead find where raters differ and settle it, with a reason?"""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from judgments.models import Adjudication
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def differing(make_round, rater, rater2, rate_all):
+    """A round of six pairs with a conflict of three steps, one of one step, and four agreements."""
+    round_ = make_round(raters=[rater, rater2])
+    rate_all(round_, rater, grade=lambda pair: {0: 0, 3: 1}.get(pair.position, 2))
+    rate_all(round_, rater2, grade=lambda pair: {0: 3}.get(pair.position, 2))
+    return round_
+
+
+def address(round_, position=None):
+    if position is None:
+        return reverse("conflicts", args=[round_.uuid])
+    return reverse("conflict", args=[round_.uuid, round_.pairs.get(position=position).uuid])
+
+
+def test_list_has_the_widest_first(client_of, differing, lead):
+    rows = client_of(lead).get(address(differing)).context["listing"].rows
+    assert [(row.pair.position, row.spread) for row in rows] == [(0, 3), (3, 1)]
+
+
+def test_list_narrows_by_steps_and_state(client_of, differing, lead):
+    client = client_of(lead)
+    client.post(address(differing, 0), {"grade": 1, "reason": "Because."})
+    counts = {
+        query: client.get(address(differing) + query).context["listing"].count
+        for query in ("?steps=2", "?settled=open", "?settled=settled")
+    }
+    assert counts == {"?steps=2": 1, "?settled=open": 1, "?settled=settled": 1}
+
+
+def test_no_conflict_is_good_news(client_of, make_round, lead, rater):
+    round_ = make_round(raters=[rater])
+    assert "No conflict" in client_of(lead).get(address(round_)).content.decode()
+
+
+def test_conflict_shows_grades_and_notes_under_pseudonyms(client_of, differing, lead, rater):
+    html = client_of(lead).get(address(differing, 0)).content.decode()
+    main = html.split("<main")[1]
+    assert differing.raters.get(user=rater).pseudonym in main
+    assert rater.username not in main
+
+
+def test_settling_leads_to_the_next_and_then_to_the_list(client_of, differing, lead):
+    client = client_of(lead)
+    first = client.post(address(differing, 0), {"grade": 1, "reason": "Half of it."})
+    assert first.url == address(differing, 3)
+    second = client.post(address(differing, 3), {"grade": 2, "reason": "All of it."})
+    assert second.url == address(differing)
+    assert [row.grade for row in Adjudication.objects.order_by("pk")] == [1, 2]
+
+
+def test_settling_needs_grade_and_reason(client_of, differing, lead):
+    response = client_of(lead).post(address(differing, 0), {"reason": ""})
+    assert response.status_code == 422
+    assert set(response.context["form"].errors) == {"grade", "reason"}
+    assert not Adjudication.objects.exists()
+
+
+def test_grade_off_the_scale_is_refused(client_of, differing, lead):
+    assert client_of(lead).post(address(differing, 0), {"grade": 9, "reason": "x"}).status_code == 422
+
+
+def test_settling_again_keeps_both(client_of, differing, lead):
+    client = client_of(lead)
+    for grade in (1, 2):
+        client.post(address(differing, 0), {"grade": grade, "reason": "So."})
+    assert Adjudication.objects.count() == 2
+    assert "Settled as 2" in client.get(address(differing, 0)).content.decode()
+
+
+def test_pair_without_conflict_is_not_found(client_of, differing, lead):
+    assert client_of(lead).get(address(differing, 1)).status_code == 404
+
+
+def test_lead_who_may_still_grade_the_pair_is_kept_out(client_of, make_round, lead, rater, rater2, rate_all):
+    round_ = make_round(raters=[lead, rater, rater2], ratings_per_pair=3)
+    rate_all(round_, rater, grade=0)
+    rate_all(round_, rater2, grade=3)
+    client = client_of(lead)
+    assert client.get(address(round_)).context["listing"].count == 0
+    assert client.get(address(round_, 0)).status_code == 403
+    assert client.post(address(round_, 0), {"grade": 1, "reason": "x"}).status_code == 403
+
+
+def test_only_leads_see_conflicts(client_of, differing, engineer, rater, outsider):
+    for url in (address(differing), address(differing, 0)):
+        found = [client_of(user).get(url).status_code for user in (engineer, rater, outsider)]
+        assert found == [403, 403, 404]
+
+
+def test_pair_of_another_round_is_not_found(client_of, differing, make_round, lead, rater):
+    other = make_round(raters=[rater], name="Other")
+    pair = differing.pairs.get(position=0)
+    assert client_of(lead).get(reverse("conflict", args=[other.uuid, pair.uuid])).status_code == 404
+
+
+def test_script_in_a_note_or_document_is_text(client_of, make_round, lead, rater, rater2, rate_all, answer):
+    from judgments import assignment
+
+    round_ = make_round(raters=[rater, rater2], queries=1, documents=1)
+    pair = assignment.claim_batch(round_, rater=rater)[0]
+    answer(round_, rater, pair, 0, note="<script>alert(1)</script>")
+    rate_all(round_, rater2, grade=3)
+    main = client_of(lead).get(address(round_, 0)).content.decode().split("<main")[1]
+    assert "<script" not in main

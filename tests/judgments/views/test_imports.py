@@ -1,0 +1,198 @@
+"""Is a file read, looked at, and only then stored, or thrown away?"""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.urls import reverse
+
+from judgments.models import Document, Job, LabelSource, Query, Upload
+
+pytestmark = pytest.mark.django_db
+DOCUMENTS = '{"doc_id": "d1", "title": "Fell jacket"}\n{"doc_id": "d2", "title": "Tarn tent"}\n'
+QUERIES = "query_id,query\nq1,rain jacket\nq2,tent\n"
+
+
+def send(client, kind, content, name="file.txt", **fields):
+    return client.post(f"/c/shop/{kind}/new/", {"file": ContentFile(content.encode(), name=name), **fields})
+
+
+@pytest.fixture
+def stored_queries(collection):
+    return Query.objects.create(collection=collection, query_id="q1", text="rain jacket")
+
+
+@pytest.mark.parametrize("kind", ["documents", "queries", "qrels", "runs", "query-logs"])
+def test_every_kind_has_its_page(client_of, collection, lead, kind):
+    response = client_of(lead).get(f"/c/shop/{kind}/new/")
+    assert response.status_code == 200
+    assert len(response.context["form"].formats) >= 1
+
+
+def test_file_is_read_and_nothing_is_stored(client_of, collection, lead):
+    response = send(client_of(lead), "documents", DOCUMENTS)
+    upload = Upload.objects.get()
+    assert response.url == reverse("upload", args=[upload.uuid])
+    assert not Document.objects.exists()
+
+
+def test_check_page_shows_figures_and_first_rows(client_of, collection, lead):
+    client = client_of(lead)
+    html = client.get(send(client, "documents", DOCUMENTS).url).content.decode()
+    assert "Store 2 rows" in html
+    assert "Fell jacket" in html
+    assert "No odd line" in html
+
+
+def test_storing_leads_to_the_list(client_of, collection, lead):
+    client = client_of(lead)
+    response = client.post(send(client, "documents", DOCUMENTS).url)
+    assert response.url == reverse("documents", args=["shop"])
+    assert Document.objects.count() == 2
+    assert "Stored 2 rows of file.txt" in client.get(response.url).content.decode()
+
+
+def test_storing_twice_stores_once(client_of, collection, lead):
+    client = client_of(lead)
+    url = send(client, "documents", DOCUMENTS).url
+    client.post(url)
+    assert "was stored already" in client.post(url, follow=True).content.decode()
+    assert Document.objects.count() == 2
+
+
+def test_odd_lines_are_listed_and_must_be_read(client_of, collection, lead, stored_queries):
+    client = client_of(lead)
+    url = send(client, "qrels", "q1 0 d1 3\nq1 0 d2\nq9 0 d1 1\n").url
+    assert "3 odd lines: 2 errors, 1 warning" in client.get(url).content.decode()
+    refused = client.post(url, {"name": "old"})
+    assert refused.status_code == 422
+    assert "accept_errors" in refused.context["form"].errors
+    assert not LabelSource.objects.exists()
+    client.post(url, {"name": "old", "accept_errors": "on"})
+    assert LabelSource.objects.get().labels.count() == 1
+
+
+def test_report_can_be_taken_away(client_of, collection, lead, stored_queries):
+    client = client_of(lead)
+    url = send(client, "qrels", "q1 0 d1 3\nq1 0 d2\n").url
+    assert client.get(url + "?format=json").json()["error_count"] == 1
+    lines = b"".join(client.get(url + "?format=csv").streaming_content).decode().splitlines()
+    assert lines[0] == "line,severity,raw,what,done,fix,code"
+    assert any(line.startswith("2,error,q1 0 d2") for line in lines)
+
+
+def test_refused_file_brings_the_form_back_with_one_message(client_of, collection, lead):
+    response = send(client_of(lead), "documents", "\x00\x01\x02")
+    assert response.status_code == 422
+    assert "file.txt" in response.content.decode()
+    assert not Upload.objects.exists()
+
+
+def test_no_file_is_told_at_the_field(client_of, collection, lead):
+    response = client_of(lead).post("/c/shop/documents/new/", {})
+    assert (response.status_code, list(response.context["form"].errors)) == (422, ["file"])
+
+
+def test_columns_are_mapped_by_hand(client_of, collection, lead):
+    client = client_of(lead)
+    content = "suchwort,anzahl\nrain jacket,9\ntent,3\n"
+    url = send(client, "query-logs", content, column_query="suchwort", column_count="anzahl").url
+    assert Upload.objects.get().preview["figures"]["searches"] == 12
+    assert "12" in client.get(url).content.decode()
+
+
+def test_scale_of_labels_makes_others_errors(client_of, collection, lead, stored_queries):
+    send(client_of(lead), "qrels", "q1 0 d1 3\nq1 0 d2 1\n", grades="0:2")
+    assert Upload.objects.get().report["error_count"] == 1
+
+
+@pytest.mark.parametrize("scale", ["3", "3:0", "a:b", "0:1000"])
+def test_nonsense_scale_is_told(client_of, collection, lead, scale):
+    response = send(client_of(lead), "qrels", "q1 0 d1 3\n", grades=scale)
+    assert (response.status_code, list(response.context["form"].errors)) == (422, ["grades"])
+
+
+def test_option_that_the_format_does_not_take_is_told(client_of, collection, lead):
+    response = send(client_of(lead), "documents", DOCUMENTS, column_title="name", format="documents-jsonl")
+    assert response.status_code == 422
+    assert "without the option columns" in response.content.decode()
+
+
+def test_run_gets_a_name(client_of, collection, engineer, stored_queries):
+    client = client_of(engineer)
+    url = send(client, "runs", "q1 Q0 d1 1 2.5 bm25\n", name="bm25.run").url
+    assert client.get(url).context["form"]["name"].value() == "bm25"
+    client.post(url, {"name": "baseline", "description": "As it was"})
+    assert collection.runs.get().name == "baseline"
+
+
+def test_taken_name_is_said_at_the_name(client_of, collection, engineer, stored_queries):
+    client = client_of(engineer)
+    for score in ("2.5", "2.6"):
+        response = client.post(send(client, "runs", f"q1 Q0 d1 1 {score} x\n", name="a.run").url, {"name": "same"})
+    assert response.status_code == 409
+    assert "same-2" in response.context["form"].errors["name"][0]
+
+
+def test_large_file_is_stored_by_a_job(client_of, collection, lead, settings):
+    settings.JOB_FROM_BYTES = 10
+    client = client_of(lead)
+    response = client.post(send(client, "documents", DOCUMENTS).url)
+    assert response.url == reverse("job", args=[Job.objects.get().uuid])
+
+
+def test_file_is_thrown_away(client_of, collection, lead):
+    client = client_of(lead)
+    send(client, "documents", DOCUMENTS)
+    upload = Upload.objects.get()
+    client.post(reverse("upload_throw_away", args=[upload.uuid]))
+    assert not Upload.objects.exists()
+    assert not default_storage.exists(upload.path)
+
+
+def test_stored_file_cannot_be_thrown_away(client_of, collection, lead):
+    client = client_of(lead)
+    url = send(client, "documents", DOCUMENTS).url
+    client.post(url)
+    client.post(url + "throw-away/")
+    assert Upload.objects.exists()
+
+
+def test_nothing_new_has_nothing_to_store(client_of, collection, lead):
+    client = client_of(lead)
+    client.post(send(client, "documents", DOCUMENTS).url)
+    html = client.get(send(client, "documents", DOCUMENTS).url).content.decode()
+    assert "all of them are in the collection already" in html
+    assert "Store 0" not in html
+
+
+def test_text_of_a_file_is_shown_as_text(client_of, collection, lead):
+    client = client_of(lead)
+    url = send(client, "documents", '{"doc_id": "d1", "title": "<script>alert(1)</script>"}\n').url
+    assert "<script>alert" not in client.get(url).content.decode()
+
+
+def test_roles_of_the_kind_hold(client_of, collection, engineer, rater, outsider, lead):
+    url = send(client_of(lead), "documents", DOCUMENTS).url
+    found = [
+        [client_of(user).get(page).status_code for page in ("/c/shop/runs/new/", "/c/shop/documents/new/", url)]
+        for user in (engineer, rater, outsider)
+    ]
+    assert found == [[200, 403, 403], [403, 403, 403], [404, 404, 404]]
+
+
+def test_label_sources_are_listed(client_of, collection, lead, engineer, stored_queries):
+    client = client_of(lead)
+    assert "No labels from elsewhere" in client.get("/c/shop/qrels/").content.decode()
+    client.post(send(client, "qrels", "q1 0 d1 3\n").url, {"name": "old"})
+    assert client_of(engineer).get("/c/shop/qrels/").context["listing"].rows[0].label_count == 1
+
+
+@pytest.mark.shared
+def test_real_run_is_read(client_of, collection, engineer, shared):
+    path = shared / "cranfield" / "runs" / "gen_bm25_stem.run.gz"
+    with path.open("rb") as file:
+        response = client_of(engineer).post("/c/shop/runs/new/", {"file": file})
+    assert response.status_code == 302
+    assert Upload.objects.get().preview["figures"]["rows"] > 10_000

@@ -1,0 +1,153 @@
+"""Do the pages of a round show how far it is, let leads act, and keep raters blind?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from judgments import rounds
+from judgments.models import Membership, Round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def open_round(make_round, rater, rater2):
+    return make_round(raters=[rater, rater2])
+
+
+def url(name, round_):
+    return reverse(name, args=[round_.uuid])
+
+
+def page(client, name, round_, query=""):
+    return client.get(url(name, round_) + query)
+
+
+def text(response):
+    return response.content.decode()
+
+
+def test_list_teaches_when_there_is_no_round(client_of, collection, lead):
+    assert "No round yet" in text(client_of(lead).get(reverse("rounds", args=["shop"])))
+
+
+def test_list_counts_pairs_and_ratings(client_of, open_round, lead, rater, rate_all):
+    rate_all(open_round, rater)
+    html = text(client_of(lead).get(reverse("rounds", args=["shop"])))
+    assert "6 of 12 (50 %)" in html
+
+
+def test_list_downloads(client_of, open_round, engineer):
+    response = client_of(engineer).get(reverse("rounds", args=["shop"]) + "?format=csv")
+    assert b"".join(response.streaming_content).decode().splitlines()[1].startswith("Round 1,open,0,6,2,2,version 1")
+
+
+def test_round_leads_staff_to_progress_and_raters_to_the_station(client_of, open_round, engineer, rater):
+    found = [client_of(user).get(url("round", open_round)).url for user in (engineer, rater)]
+    assert found == [url("round_progress", open_round), url("rate", open_round)]
+
+
+def test_progress_shows_ratings_and_hours(client_of, open_round, lead, rater, answer, rate_all):
+    rate_all(open_round, rater)
+    html = text(page(client_of(lead), "round_progress", open_round))
+    assert "6 of 12" in html
+    assert "no grade has a measured time" in html
+
+
+def test_names_are_for_leads_and_pseudonyms_for_engineers(client_of, open_round, lead, engineer, rater):
+    pseudonym = open_round.raters.get(user=rater).pseudonym
+    assert f"{rater.username} <" in text(page(client_of(lead), "round_progress", open_round))
+    html = text(page(client_of(engineer), "round_progress", open_round))
+    assert pseudonym in html
+    assert rater.username not in html
+
+
+def test_progress_as_json_and_raters_as_csv(client_of, open_round, engineer, rater, rate_all):
+    rate_all(open_round, rater)
+    assert page(client_of(engineer), "round_progress", open_round, "?format=json").json()["ratings"] == 6
+    lines = text(page(client_of(engineer), "round_progress", open_round, "?format=raters")).splitlines()
+    assert sorted(line.split(",")[1] for line in lines[1:]) == ["0", "6"]
+
+
+def test_pairs_are_filtered_by_how_full_they_are(client_of, open_round, lead, rater, answer, rate_all):
+    rate_all(open_round, rater)
+    client = client_of(lead)
+    counts = [
+        page(client, "round_progress", open_round, f"?ratings={value}").context["listing"].count
+        for value in ("none", "some", "all")
+    ]
+    assert counts == [0, 6, 0]
+
+
+def test_grades_so_far_stand_with_pseudonyms(client_of, open_round, lead, rater, rate_all):
+    rate_all(open_round, rater, grade=3)
+    response = page(client_of(lead), "round_progress", open_round, "?format=csv")
+    pseudonym = open_round.raters.get(user=rater).pseudonym
+    assert b"".join(response.streaming_content).decode().splitlines()[1].endswith(f"{pseudonym}:3")
+
+
+def test_lead_who_rates_does_not_see_what_they_may_still_grade(client_of, make_round, lead, rater, rate_all):
+    round_ = make_round(raters=[lead, rater])
+    rate_all(round_, rater, grade=3)
+    html = text(page(client_of(lead), "round_progress", round_))
+    assert html.count("hidden: you may still grade it") == 6
+    rate_all(round_, lead, grade=3)
+    assert "hidden: you may" not in text(page(client_of(lead), "round_progress", round_))
+
+
+def test_lead_opens_and_closes(client_of, make_round, lead, rater):
+    round_ = make_round(raters=[rater], opened=False)
+    client = client_of(lead)
+    client.post(url("round_open", round_))
+    assert Round.objects.get(pk=round_.pk).state == "open"
+    client.post(url("round_close", round_))
+    assert Round.objects.get(pk=round_.pk).state == "closed"
+
+
+def test_opening_without_raters_says_what_is_missing(client_of, make_round, lead):
+    round_ = make_round(raters=[], opened=False)
+    html = text(client_of(lead).post(url("round_open", round_), follow=True))
+    assert "Nobody was asked to rate" in html
+    assert "two show how far they agree" in html
+
+
+def test_closing_twice_is_told(client_of, open_round, lead):
+    rounds.close_round(open_round, actor=lead)
+    assert "only an open round can be closed" in text(client_of(lead).post(url("round_close", open_round), follow=True))
+
+
+def test_lead_asks_more_members(client_of, open_round, lead, rater3):
+    client_of(lead).post(url("round_invite", open_round), {"raters": [rater3.username]})
+    assert open_round.raters.filter(user=rater3).exists()
+
+
+def test_strangers_cannot_be_asked(client_of, open_round, lead, outsider):
+    response = client_of(lead).post(url("round_invite", open_round), {"raters": [outsider.username]}, follow=True)
+    assert "Nobody was asked" in text(response)
+    assert not open_round.raters.filter(user=outsider).exists()
+
+
+@pytest.mark.parametrize("name", ["round_open", "round_close", "round_invite"])
+def test_only_leads_act(client_of, open_round, engineer, rater, outsider, name):
+    found = [client_of(user).post(url(name, open_round)).status_code for user in (engineer, rater, outsider)]
+    assert found == [403, 403, 404]
+
+
+def test_lead_who_became_an_engineer_cannot_act(client_of, open_round, lead, rater2):
+    Membership.objects.filter(user=lead).update(role="engineer")
+    assert client_of(lead).post(url("round_close", open_round)).status_code == 403
+
+
+def test_progress_of_many_pairs_needs_few_queries(client_of, make_round, lead, rater, django_assert_max_num_queries):
+    round_ = make_round(raters=[rater], queries=10, documents=5)
+    client = client_of(lead)
+    with django_assert_max_num_queries(45):
+        page(client, "round_progress", round_)
+
+
+def test_json_has_no_names(client_of, open_round, engineer, rater):
+    found = page(client_of(engineer), "round_progress", open_round, "?format=json")
+    assert rater.username not in json.dumps(found.json())
