@@ -1,0 +1,84 @@
+"""How does a program get a token, and what can a leaked one not do?"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from judgments.models import ApiToken
+
+pytestmark = pytest.mark.django_db
+TOKENS = "/api/v1/tokens/"
+ASKED = {"name": "nightly build", "scopes": ["read"]}
+
+
+def basic(name: str, password: str) -> APIClient:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION="Basic " + base64.b64encode(f"{name}:{password}".encode()).decode())
+    return client
+
+
+def test_a_basic_log_in_gets_a_token_that_opens_the_api(lead: Any) -> None:
+    made = basic(lead.username, "pass").post(TOKENS, ASKED, format="json")
+    assert (made.status_code, made["Cache-Control"]) == (201, "no-store")
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {made.json()['token']}")
+    assert client.get("/api/v1/collections/").status_code == 200
+    assert client.post("/api/v1/collections/", {"slug": "x", "name": "X"}, format="json").status_code == 403
+
+
+def test_a_session_gets_one_with_its_csrf_token_only(lead: Any) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(lead)
+    assert client.post(TOKENS, ASKED, format="json").status_code == 403
+    client.handler.enforce_csrf_checks = False
+    assert client.post(TOKENS, ASKED, format="json").status_code == 201
+
+
+def test_the_text_is_shown_once(lead: Any, client_of: Any) -> None:
+    text = client_of(lead).post(TOKENS, ASKED, content_type="application/json").json()["token"]
+    listed = client_of(lead).get(TOKENS)
+    assert listed.json()["results"][0]["name"] == "nightly build"
+    assert text not in listed.content.decode()
+    assert not ApiToken.objects.filter(digest=text).exists()
+
+
+def test_a_token_makes_no_token(lead: Any, api_of: Any) -> None:
+    api = api_of(lead)
+    assert [api.post(TOKENS, ASKED, format="json").status_code, api.get(TOKENS).status_code] == [401, 401]
+
+
+def test_a_revoked_token_opens_nothing(lead: Any, api_of: Any, client_of: Any) -> None:
+    api = api_of(lead)
+    token = ApiToken.objects.get()
+    assert client_of(lead).delete(f"{TOKENS}{token.uuid}/").status_code == 204
+    assert api.get("/api/v1/collections/").status_code == 401
+
+
+def test_somebody_elses_token_does_not_exist(lead: Any, rater: Any, api_of: Any, client_of: Any) -> None:
+    api_of(lead)
+    assert client_of(rater).delete(f"{TOKENS}{ApiToken.objects.get().uuid}/").status_code == 404
+
+
+@pytest.mark.parametrize("asked", [{}, {"name": "x"}, {"name": "x", "scopes": []}, {"name": "x", "scopes": ["all"]}])
+def test_a_token_needs_a_name_and_scopes(lead: Any, client_of: Any, asked: Any) -> None:
+    response = client_of(lead).post(TOKENS, asked, content_type="application/json")
+    assert (response.status_code, "scopes" in response.json()["error"]["fields"]) == (400, True)
+
+
+def test_passwords_are_tried_so_many_times_a_minute(lead: Any) -> None:
+    statuses = [basic(lead.username, "wrong").post(TOKENS, ASKED, format="json").status_code for _ in range(30)]
+    assert set(statuses) == {401}
+    response = basic(lead.username, "pass").post(TOKENS, ASKED, format="json")
+    assert (response.status_code, response.json()["error"]["code"]) == (429, "too_many")
+    assert int(response["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("header", ["Bearer", "Bearer nothing", "Bearer \u00e9", "bearer assay_x"])
+def test_a_bearer_that_is_none(db: None, header: str) -> None:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=header)
+    assert client.get("/api/v1/collections/").status_code == 401
