@@ -1,0 +1,14 @@
+"""Which scorings may an operator look at?"""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from evaluation.models import Scoring
+from judgments.admin import ReadOnly
+
+
+@admin.register(Scoring)
+class Scorings(ReadOnly):
+    list_display = ("run", "snapshot", "collection", "created_by", "created_at")
+    list_select_related = ("run", "snapshot", "collection", "created_by")

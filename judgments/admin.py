@@ -1,0 +1,185 @@
+"""What may an operator of the server look at and change, beside the pages?
+
+Users are edited here. Collections and memberships change through the same verbs as on the pages, so that each change is
+on record. What happened is read only, and grades do not appear: an operator may be a rater too, and what a rater may
+see is decided by the pages.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from judgments import collections, tokens
+from judgments.core.errors import AssayError
+from judgments.models import (
+    ApiToken,
+    AuditRow,
+    Collection,
+    GuidelinesVersion,
+    Job,
+    Judgment,
+    Membership,
+    Role,
+    Round,
+    Snapshot,
+    Upload,
+    User,
+)
+
+admin.site.site_header = admin.site.site_title = "Assay, for operators"
+admin.site.index_title = "The server"
+
+
+class Kept(admin.ModelAdmin):
+    """Rows that stay: deleting one here would take others with it."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnly(Kept):
+    """Rows that are looked at."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ListOnly(ReadOnly):
+    """Rows of which the list shows all that may be seen."""
+
+    list_display_links = None
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None and super().has_view_permission(request)
+
+
+@admin.register(User)
+class Users(UserAdmin):
+    """People. One who leaves is made inactive: what they judged stays under their name."""
+
+    list_display = ("username", "email", "is_active", "is_staff", "last_login")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Collection)
+class Collections(Kept):
+    list_display = ("name", "slug", "created_by", "created_at")
+    search_fields = ("name", "slug")
+    fields = ("slug", "name", "description", "embedding_changed_at", "created_by", "created_at")
+    readonly_fields = ("slug", "created_by", "created_at")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
+        names = ("name", "description", "embedding_changed_at")
+        before = Collection.objects.get(pk=obj.pk)  # the verb says on record what changed
+        collections.update_collection(before, actor=request.user, **{name: getattr(obj, name) for name in names})
+
+
+@admin.register(Membership)
+class Memberships(admin.ModelAdmin):
+    list_display = ("user", "collection", "role", "created_at")
+    list_filter = ("role", "collection")
+    search_fields = ("user__username", "collection__slug")
+    autocomplete_fields = ("user", "collection")
+    actions = None  # one at a time, each with its own line on record
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return ("user", "collection") if obj else ()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
+        """The last lead stays: a collection without one could not be led again."""
+        if obj is None or obj.role != Role.LEAD:
+            return super().has_delete_permission(request, obj)
+        leads = Membership.objects.filter(collection=obj.collection, role=Role.LEAD)
+        return leads.count() > 1 and super().has_delete_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
+        if not change:
+            made = collections.add_member(
+                obj.collection, actor=request.user, username=obj.user.get_username(), role=obj.role
+            )
+            obj.pk = made.pk
+            return
+        try:
+            collections.change_role(Membership.objects.get(pk=obj.pk), actor=request.user, role=obj.role)
+        except AssayError as error:
+            self.message_user(request, f"Nothing was changed: {error}", messages.ERROR)
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        collections.remove_member(obj, actor=request.user)
+
+
+@admin.register(ApiToken)
+class ApiTokens(ReadOnly):
+    list_display = ("name", "user", "scopes", "created_at", "last_used_at", "revoked_at")
+    search_fields = ("name", "user__username")
+    exclude = ("digest",)
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke: from now on it opens nothing", permissions=["view"])
+    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
+        for token in chosen.filter(revoked_at__isnull=True):
+            tokens.revoke_token(token, actor=request.user)
+
+
+@admin.register(AuditRow)
+class AuditRows(ReadOnly):
+    list_display = ("at", "sentence", "actor", "collection", "verb")
+    list_filter = ("verb",)
+    search_fields = ("sentence",)
+    list_select_related = ("actor", "collection")
+
+
+@admin.register(Judgment)
+class Judgments(ListOnly):
+    """That somebody answered, when and how fast; not what."""
+
+    list_display = ("created_at", "rater", "round", "state", "surplus", "seconds_active")
+    list_filter = ("state", "surplus")
+    list_select_related = ("rater", "pair__round")
+
+    @admin.display(description="round")
+    def round(self, row: Judgment) -> str:
+        return str(row.pair.round)
+
+
+@admin.register(Job)
+class Jobs(ReadOnly):
+    list_display = ("title", "kind", "state", "attempts", "created_by", "created_at", "finished_at")
+    list_filter = ("state", "kind")
+
+
+@admin.register(Round)
+class Rounds(ReadOnly):
+    list_display = ("name", "collection", "state", "ratings_per_pair", "overlap", "created_at", "opened_at")
+    list_filter = ("state",)
+    list_select_related = ("collection",)
+
+
+@admin.register(Snapshot)
+class Snapshots(ListOnly):
+    list_display = ("name", "collection", "content_sha256", "rule", "created_by", "created_at")
+    list_select_related = ("collection", "created_by")
+
+
+@admin.register(Upload)
+class Uploads(ReadOnly):
+    list_display = ("filename", "kind", "collection", "bytes", "created_by", "created_at", "stored_at")
+    list_filter = ("kind",)
+    exclude = ("preview",)
+    list_select_related = ("collection", "created_by")
+
+
+admin.site.register(GuidelinesVersion, ReadOnly)

@@ -1,0 +1,27 @@
+"""Which logs, runs and pools may an operator look at?"""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from judgments.admin import ReadOnly
+from pooling.models import Pool, QueryLog, Run
+
+
+@admin.register(QueryLog)
+class QueryLogs(ReadOnly):
+    list_display = ("name", "collection", "searches", "distinct", "created_by", "created_at")
+    list_select_related = ("collection", "created_by")
+
+
+@admin.register(Run)
+class Runs(ReadOnly):
+    list_display = ("name", "collection", "rows", "queries", "depth", "created_by", "created_at")
+    search_fields = ("name", "filename", "sha256")
+    list_select_related = ("collection", "created_by")
+
+
+@admin.register(Pool)
+class Pools(ReadOnly):
+    list_display = ("__str__", "collection", "strategy", "seed", "created_by", "created_at")
+    list_select_related = ("collection", "created_by")
