@@ -22,9 +22,7 @@ NOUNS = ("queries", "documents", "runs", "query-logs", "qrels", "pools", "rounds
 def cost(client: Any, path: str) -> int:
     """The database queries of one call."""
     client.get(path)
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         assert client.get(path).status_code == 200
     return len(captured)
 

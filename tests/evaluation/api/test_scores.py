@@ -1,0 +1,71 @@
+"""How does a program score runs on a snapshot?"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from evaluation import scoring
+from evaluation.models import Scoring
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+SCORES = "/api/v1/collections/shop/scores/"
+
+
+@pytest.fixture
+def score(world: World, engineer: Any, api_of: Any) -> Any:
+    api = api_of(engineer)
+    asked = {"snapshot": str(world.snapshot.uuid), "runs": [str(world.runs[0].uuid)]}
+    return lambda **more: api.post(SCORES, {**asked, **more}, format="json")
+
+
+def test_the_usual_metrics_when_none_is_named(score: Any) -> None:
+    (run,) = score().json()["runs"]
+    assert set(run["metrics"]) == {"nDCG@10", "RR@10", "R@100", "P@10", "AP", "Judged@10"}
+    assert run["per_query"]["q1"]["RR@10"] == 1.0
+
+
+def test_runs_come_in_the_order_in_which_they_are_asked(score: Any, world: World) -> None:
+    asked = [str(run.uuid) for run in reversed(world.runs)]
+    assert [run["name"] for run in score(runs=asked).json()["runs"]] == [run.name for run in reversed(world.runs)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"snapshot": str(uuid.uuid4())}, "snapshot"),
+        ({"snapshot": None}, "snapshot"),
+        ({"runs": []}, "runs"),
+        ({"runs": [str(uuid.uuid4())]}, "runs"),
+        ({"metrics": ["nDGC@10"]}, "metrics"),
+        ({"metrics": ["P"]}, "metrics"),
+        ({"metrics": "nDCG@10"}, "metrics"),
+    ],
+)
+def test_what_cannot_be_scored_is_told_by_field(score: Any, asked: Any, field: str) -> None:
+    response = score(**asked)
+    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field}), response.content
+
+
+def test_large_runs_are_scored_as_a_job(
+    score: Any, monkeypatch: pytest.MonkeyPatch, engineer: Any, api_of: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(scoring, "ROWS_AT_ONCE", 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        response = score(metrics=["AP"])
+    assert response.status_code == 202
+    assert api_of(engineer).get(f"/api/v1/jobs/{response.json()['job']}/").json()["state"] == "done"
+    assert Scoring.objects.get(run__name="bm25").scores.filter(metric="AP").exists()
+
+
+def test_the_list_has_one_entry_for_each_snapshot(score: Any, engineer: Any, api_of: Any) -> None:
+    (entry,) = api_of(engineer).get(SCORES).json()["results"]
+    assert set(entry) == {"snapshot", "qrels", "runs"}
+    assert [run["name"] for run in entry["runs"]] == ["bm25", "neural"]
+
+
+def test_a_snapshot_that_is_no_id(score: Any, engineer: Any, api_of: Any) -> None:
+    assert api_of(engineer).get(f"{SCORES}?snapshot=x").status_code == 400

@@ -1,0 +1,72 @@
+"""How does a program draw a pool, and what does it learn when it cannot?"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from pooling.models import Pool
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+POOLS = "/api/v1/collections/shop/pools/"
+
+
+@pytest.fixture
+def draw(api: Any, world: World) -> Any:
+    runs = [str(run.uuid) for run in world.runs]
+    return lambda **asked: api.post(POOLS, {"strategy": "depth", "runs": runs, "seed": 1, **asked}, format="json")
+
+
+def test_a_pool_says_how_it_was_drawn(draw: Any, world: World) -> None:
+    told = draw(depth=1).json()
+    assert told["pairs"] == told["summary"]["pairs"] == 2
+    assert (told["parameters"]["depth"], told["seed"]) == (1, 1)
+    assert set(told["runs"]) == {str(run.uuid) for run in world.runs}
+
+
+def test_null_stands_for_nothing(draw: Any) -> None:
+    assert draw(depth=3, budget=None, residual=0).json()["pairs"] == 5
+
+
+def test_a_budget_and_another_strategy(draw: Any) -> None:
+    assert draw(strategy="rbp", p=0.8, budget=2).json()["pairs"] == 2
+
+
+def test_the_listed_pool_is_the_one_that_was_drawn(draw: Any, api: Any) -> None:
+    drawn = draw(depth=1).json()
+    assert api.get(POOLS).json()["results"][0] == drawn
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"strategy": "dept"}, "strategy"),
+        ({"depth": 0}, "depth"),
+        ({"depth": "ten"}, "depth"),
+        ({"p": 0.8}, "p"),
+        ({"runs": []}, "runs"),
+        ({"runs": [str(uuid.uuid4())]}, "runs"),
+        ({"runs": "x"}, "runs"),
+        ({"budget": 0}, "budget"),
+        ({"seed": 2**63}, "seed"),
+        ({"strategy": "list", "pairs": []}, "pairs"),
+        ({"strategy": "list", "pairs": [1]}, "pairs"),
+        ({"strategy": "list", "pairs": [{"query_id": "q1"}]}, "pairs"),
+        ({"strategy": "list", "pairs": [{"query_id": "q1", "doc_id": ""}]}, "pairs"),
+        ({"strategy": "list", "pairs": [{"query_id": "strange", "doc_id": "d1"}]}, "pairs"),
+        ({"strategy": "list", "pairs": {"query_id": "q1"}}, "pairs"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_by_field(draw: Any, asked: Any, field: str) -> None:
+    before = Pool.objects.count()
+    response = draw(**asked)
+    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field}), response.content
+    assert Pool.objects.count() == before
+
+
+@pytest.mark.parametrize("body", [[], "x", None, 5])
+def test_a_body_that_is_no_object(api: Any, body: Any) -> None:
+    assert api.post(POOLS, body, format="json").status_code == 400

@@ -1,0 +1,76 @@
+"""How does a log come in, and how are queries drawn from it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from judgments.models import Query
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+LOGS = "/api/v1/collections/shop/query-logs/"
+
+
+@pytest.fixture
+def draw(api: Any, world: World) -> Any:
+    return lambda **asked: api.post(f"{LOGS}{world.log.uuid}/draw/", asked, format="json")
+
+
+def test_a_counted_log_as_a_list(api: Any) -> None:
+    told = api.post(LOGS, [{"query": "lamp", "count": 7}, {"query": "rope", "count": 2}], format="json").json()
+    (log,) = [row for row in api.get(LOGS).json()["results"] if row["id"] == told["id"]]
+    assert (log["searches"], log["distinct"]) == (9, 2)
+
+
+def test_a_raw_log_as_a_list(api: Any) -> None:
+    rows = [{"query": "lamp", "timestamp": f"2026-05-0{day}T10:00:00Z", "client_id": "c1"} for day in (1, 2)]
+    told = api.post(LOGS, rows, format="json").json()
+    (log,) = [row for row in api.get(LOGS).json()["results"] if row["id"] == told["id"]]
+    assert (log["searches"], log["distinct"], log["first_at"][:10]) == (2, 1, "2026-05-01")
+
+
+def test_drawing_adds_queries_with_tier_weight_and_probability(draw: Any) -> None:
+    response = draw(head=1, tail=2, seed=7)
+    told = response.json()
+    assert (response.status_code, told["sample"]["seed"], told["drawn"]) == (201, 7, 3)
+    assert {row["query"] for row in told["queries"]} == {"tent", "stove"}  # rain jacket is there already
+    assert Query.objects.get(text="rain jacket").tier == "head"
+
+
+def test_a_tier_that_is_not_named_gives_none(draw: Any) -> None:
+    assert draw(head=1).json()["drawn"] == 1
+
+
+def test_drawing_by_traffic(draw: Any) -> None:
+    assert draw(method="pps", n=2).json()["sample"]["method"] == "pps"
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"head": -1}, "head"),
+        ({"head": "ten"}, "head"),
+        ({"method": "best"}, "method"),
+        ({"seed": 10**30}, "seed"),
+        ({"head_share": 2}, "head_share"),
+        ({"window_days": 0}, "window_days"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_by_field(draw: Any, asked: Any, field: str) -> None:
+    response = draw(**asked)
+    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field})
+
+
+@pytest.mark.parametrize("asked", [{"head": 0, "torso": 0, "tail": 0}, {"head_share": 0.9, "torso_share": 0.1}])
+def test_a_draw_of_nothing(draw: Any, asked: Any) -> None:
+    assert draw(**asked).status_code == 400
+
+
+def test_a_log_of_another_collection_is_not_found(draw: Any, world: World, outsider: Any) -> None:
+    from judgments.collections import create_collection
+
+    world.log.collection = create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
+    world.log.save()
+    assert draw(head=1).status_code == 404

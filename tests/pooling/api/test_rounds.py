@@ -1,0 +1,83 @@
+"""How does a program make a round of a pool?"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from judgments.models import GuidelinesVersion, Round
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+ROUNDS = "/api/v1/collections/shop/rounds/"
+
+
+@pytest.fixture
+def make(api: Any, world: World, rater: Any) -> Any:
+    asked = {"name": "Autumn", "pool": str(world.pool.uuid), "raters": [rater.username]}
+    return lambda **more: api.post(ROUNDS, {**asked, **more}, format="json")
+
+
+def test_the_usual_scale_when_none_is_given(make: Any) -> None:
+    told = make(scale=None).json()
+    assert [grade["label"] for grade in told["scale"]["grades"]] == ["Poor", "Fair", "Good", "Perfect"]
+    assert (told["state"], told["ratings_per_pair"], told["overlap"], told["pairs"]) == ("draft", 2, 1.0, 5)
+
+
+def test_a_scale_of_ones_own(make: Any) -> None:
+    grades = [{"value": 0, "label": "No"}, {"value": 1, "label": "Yes", "cue": "It helps."}]
+    told = make(scale={"grades": grades}).json()
+    assert told["scale"]["grades"] == [{"value": 0, "label": "No", "cue": ""}, grades[1]]
+
+
+@pytest.mark.parametrize("text", [None, "", "Grade 0 to 3.", "\r\nGrade 0 to 3.\r\n"])
+def test_the_newest_guidelines_when_they_say_the_same(make: Any, text: str | None) -> None:
+    assert make(guidelines=text).json()["guidelines_version"] == 1
+
+
+def test_another_text_becomes_the_next_version(make: Any) -> None:
+    assert make(guidelines="# Grade\nwith care").json()["guidelines_version"] == 2
+    assert GuidelinesVersion.objects.get(number=2).markdown == "# Grade\nwith care\n"
+
+
+def test_a_round_that_is_refused_leaves_no_guidelines(make: Any) -> None:
+    assert make(name="Open", guidelines="Something new").status_code == 409
+    assert GuidelinesVersion.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"pool": str(uuid.uuid4())}, "pool"),
+        ({"pool": "x"}, "pool"),
+        ({"name": ""}, "name"),
+        ({"ratings_per_pair": 0}, "ratings_per_pair"),
+        ({"overlap": 1.5}, "overlap"),
+        ({"raters": ["nobody"]}, "raters"),
+        ({"raters": ["emil"]}, "raters"),
+        ({"scale": {"grades": [{"value": 0, "label": "No"}]}}, "scale"),
+        ({"scale": {"grades": [{"value": 0, "label": "No"}, {"value": 0, "label": "Yes"}]}}, "scale"),
+        ({"scale": {"grades": [{"value": 0, "label": "No"}, {"value": 2**40, "label": "Yes"}]}}, "scale"),
+        ({"scale": []}, "scale"),
+        ({"seed": "x"}, "seed"),
+    ],
+)
+def test_what_cannot_be_made_is_told_by_field(make: Any, asked: Any, field: str) -> None:
+    before = Round.objects.count()
+    response = make(**asked)
+    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field}), response.content
+    assert Round.objects.count() == before
+
+
+def test_the_list_can_be_asked_by_state(api: Any) -> None:
+    assert [row["name"] for row in api.get(f"{ROUNDS}?state=open").json()["results"]] == ["Open"]
+
+
+def test_a_pool_of_another_collection_is_none(make: Any, world: World, outsider: Any) -> None:
+    from judgments.collections import create_collection
+
+    world.pool.collection = create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
+    world.pool.save()
+    assert set(make().json()["error"]["fields"]) == {"pool"}

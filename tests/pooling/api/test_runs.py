@@ -1,0 +1,78 @@
+"""How does a system's run come in as a list or a file?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from pooling.models import Run
+from pooling.runs import ranked
+from tests import worked_example as example
+
+pytestmark = pytest.mark.django_db
+RUNS = "/api/v1/collections/shop/runs/"
+ROWS = [{"query_id": "q1", "doc_id": "d1", "score": 2}, {"query_id": "q1", "doc_id": "d2", "score": 1.5e-7, "rank": 2}]
+
+
+def test_an_engineer_sends_a_run_as_a_list(collection: Any, engineer: Any, api_of: Any) -> None:
+    told = api_of(engineer).post(f"{RUNS}?name=my run", ROWS, format="json").json()
+    assert (told["name"], told["rows"]) == ("my run", 2)
+    run = Run.objects.get(uuid=told["id"])
+    assert (run.rows, run.queries, run.depth) == (2, 1, 2)
+    assert ranked(run).name == "my run"
+
+
+def test_the_name_may_stand_beside_the_rows(api: Any) -> None:
+    assert api.post(RUNS, {"name": "third", "rows": ROWS}, format="json").json()["name"] == "third"
+
+
+def test_a_list_needs_a_name(api: Any) -> None:
+    response = api.post(RUNS, ROWS, format="json")
+    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {"name"})
+
+
+def test_a_file_is_called_after_itself_or_as_asked(api: Any) -> None:
+    for number, (fields, name) in enumerate([({}, "third"), ({"name": "fourth"}, "fourth")]):
+        file = SimpleUploadedFile("third.run", f"q1 Q0 d1 1 {number}.5 x\n".encode())
+        assert api.post(RUNS, {"file": file, **fields}, format="multipart").json()["name"] == name
+
+
+def test_the_same_file_and_the_same_name_are_refused(api: Any) -> None:
+    again = SimpleUploadedFile("again.run", example.BM25.encode())
+    assert api.post(RUNS, {"file": again}, format="multipart").status_code == 409
+    assert api.post(f"{RUNS}?name=bm25", ROWS, format="json").status_code == 409
+
+
+def test_a_line_with_five_fields_is_told_by_file_and_line(api: Any) -> None:
+    file = SimpleUploadedFile("bad.run", b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1.5\n")
+    response = api.post(RUNS, {"file": file}, format="multipart")
+    assert response.json()["error"]["fields"]["file"].startswith("bad.run:2: 5 fields")
+    assert Run.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"query_id": "q1", "doc_id": "d 1", "score": 1},
+        {"query_id": "q1", "doc_id": "", "score": 1},
+        {"query_id": "q1", "doc_id": "d\n1", "score": 1},
+        {"query_id": "q1", "doc_id": "d1"},
+        {"query_id": "q1", "doc_id": "d1", "score": "high"},
+        {"query_id": "q1", "doc_id": "d1", "score": True},
+        {"query_id": "q1", "doc_id": "d1", "score": 1, "rank": "first"},
+        {"query_id": None, "doc_id": "d1", "score": 1},
+        {"query_id": ["q1"], "doc_id": "d1", "score": 1},
+        ["q1", "d1", 1],
+    ],
+)
+def test_rows_that_cannot_be_read(api: Any, row: Any) -> None:
+    response = api.post(f"{RUNS}?name=third", [ROWS[0], row], format="json")
+    assert response.status_code == 400
+    assert "Row 2" in response.json()["error"]["fields"]["file"]
+
+
+def test_an_id_that_looks_like_a_comment_is_kept(api: Any) -> None:
+    rows = [{"query_id": "#1", "doc_id": "d1", "score": 1}]
+    assert api.post(f"{RUNS}?name=third", rows, format="json").json()["rows"] == 1
