@@ -57,6 +57,11 @@ POST   c/<slug:slug>/runs/<uuid:uuid>/                                404 403 42
 GET    c/<slug:slug>/runs/<uuid:uuid>/file/                           404 403 200 200 302
 GET    c/<slug:slug>/runs/new/                                        404 403 200 200 302
 POST   c/<slug:slug>/runs/new/                                        404 403 422 422 302
+GET    c/<slug:slug>/scores/                                          404 403 200 200 302
+POST   c/<slug:slug>/scores/                                          404 403 422 422 302
+GET    c/<slug:slug>/scores/<uuid:uuid>/                              404 403 200 200 302
+GET    c/<slug:slug>/scores/compare/                                  404 403 200 200 302
+GET    c/<slug:slug>/scores/query/                                    404 403 302 302 302
 GET    c/<slug:slug>/settings/                                        404 403 403 200 302
 POST   c/<slug:slug>/settings/                                        404 403 403 422 302
 GET    c/<slug:slug>/snapshots/                                       404 403 200 200 302

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from evaluation import leaderboard, rankings
@@ -19,8 +19,10 @@ DEPTHS = (10, 20, 50)
 @require_safe
 def answers(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
+    if not request.GET.get("query"):
+        return redirect("scores", slug)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
-    query = collection.queries.filter(query_id=request.GET.get("query", "").replace("\0", "")).first()
+    query = collection.queries.filter(query_id=request.GET["query"].replace("\0", "")).first()
     if snapshot is None or query is None:
         raise Http404
     asked = request.GET.get("depth", "")
