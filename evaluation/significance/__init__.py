@@ -1,0 +1,33 @@
+"""Is the difference between two runs more than luck of the queries? One line for each test and each correction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgments.core.family import Family
+
+if TYPE_CHECKING:
+    from evaluation.significance.corrections import Correction
+    from evaluation.significance.paired import PairedTest
+
+__all__ = ["CORRECTIONS", "TESTS"]
+
+TESTS: Family[PairedTest] = Family(
+    "significance test",
+    {
+        "randomization": "evaluation.significance.paired:RANDOMIZATION",
+        "t": "evaluation.significance.paired:PAIRED_T",
+        "bootstrap": "evaluation.significance.paired:BOOTSTRAP",
+    },
+    group="assay.tests",
+)
+
+CORRECTIONS: Family[Correction] = Family(
+    "correction",
+    {
+        "holm": "evaluation.significance.corrections:HOLM",
+        "bonferroni": "evaluation.significance.corrections:BONFERRONI",
+        "bh": "evaluation.significance.corrections:BENJAMINI_HOCHBERG",
+    },
+    group="assay.corrections",
+)

@@ -1,0 +1,137 @@
+"""Does a comparison of runs say all that it should, and refuse what it cannot?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.metrics.evaluate import evaluate
+from evaluation.significance.compare import Design, compare, compare_scores
+from evaluation.significance.comparison import effect
+from evaluation.significance.corrections import corrected
+from evaluation.significance.paired import paired_p_values
+from judgments.core.errors import NotValid, UnknownName
+from judgments.core.qrels import Qrels
+from judgments.core.run import Run
+
+QUERIES = [f"q{number:02}" for number in range(24)]
+QRELS = Qrels.from_dict({query: {"good": 1} for query in QUERIES})
+QUICK = Design(permutations=500, resamples=200)
+
+
+def run(name: str, hits: int, queries: list[str] = QUERIES) -> Run:
+    """A run that puts the one good document first for so many queries, and second for the rest."""
+    return Run.from_dict(
+        {query: {"good": 3.0 if at < hits else 1.0, "bad": 2.0} for at, query in enumerate(queries)}, name=name
+    )
+
+
+RUNS = [run("a", 4), run("b", 12), run("c", 24)]
+
+
+def test_all_pairs_with_means_differences_and_counts() -> None:
+    found = compare(QRELS, RUNS, "RR P@1", design=QUICK)
+    assert [(pair.metric, pair.a, pair.b) for pair in found.pairs] == [
+        (metric, *names) for metric in ("RR", "P@1") for names in (("a", "b"), ("a", "c"), ("b", "c"))
+    ]
+    first = found.pairs[0]
+    assert found.runs["a"] == {"RR": pytest.approx(14 / 24), "P@1": pytest.approx(4 / 24)}
+    assert first.effect.difference == pytest.approx(found.runs["b"]["RR"] - found.runs["a"]["RR"])
+    assert (first.effect.wins, first.effect.ties, first.effect.losses, first.queries) == (8, 16, 0, 24)
+
+
+def test_the_family_is_all_comparisons_of_one_metric() -> None:
+    found = compare(QRELS, RUNS, "RR P@1", design=QUICK)
+    for metric in ("RR", "P@1"):
+        family = found.of_metric(metric)
+        assert [pair.p_corrected for pair in family] == corrected([pair.p for pair in family], "holm")
+    assert (found.settings["family"], found.settings["primary"]) == (3, "RR")
+
+
+def test_a_baseline_is_compared_with_the_others_only() -> None:
+    found = compare(QRELS, RUNS, "RR", baseline="b", design=QUICK)
+    assert [(pair.a, pair.b) for pair in found.pairs] == [("b", "a"), ("b", "c")]
+    assert [pair.effect.difference > 0 for pair in found.pairs] == [False, True]
+    assert found.settings["family"] == 2
+
+
+def test_p_is_that_of_the_test() -> None:
+    scores = np.column_stack([one.per_query["RR"] for one in evaluate(QRELS, RUNS, "RR").runs])
+    for test in ("randomization", "t", "bootstrap"):
+        found = compare(QRELS, RUNS, "RR", design=Design(test=test, permutations=500, resamples=50))
+        assert [pair.p for pair in found.pairs] == list(paired_p_values(scores, test=test, permutations=500).values)
+
+
+def test_without_a_correction_there_is_no_corrected_p() -> None:
+    found = compare(QRELS, RUNS, "RR", design=Design(correction="none", permutations=500, resamples=50))
+    assert [pair.p_corrected for pair in found.pairs] == [None] * 3
+    assert all(pair.p is not None and pair.reason is None for pair in found.pairs)
+
+
+def test_few_queries_are_told_not_tested() -> None:
+    few = Qrels.from_dict({query: {"good": 1} for query in QUERIES[:5]})
+    (pair,) = compare(few, RUNS[:2], "RR").pairs
+    assert (pair.p, pair.p_corrected, pair.low, pair.high) == (None, None, None, None)
+    assert "fewer than 6 queries" in str(pair.reason)
+    assert pair.effect.wins == 1
+    assert set(pair.as_json()) >= {"p", "p_corrected", "low", "high", "reason"}
+
+
+def test_identical_runs_differ_in_nothing() -> None:
+    (pair,) = compare(QRELS, [run("a", 5), run("b", 5)], "RR", design=QUICK).pairs
+    assert (pair.effect.difference, pair.p, pair.effect.size, pair.effect.ties) == (0.0, 1.0, None, 24)
+    assert pair.reason == "the differences do not vary: no effect size"
+
+
+def test_unanswered_queries_score_0_or_leave_all_comparisons() -> None:
+    partial = run("b", 12, QUERIES[:20])
+    zero = compare(QRELS, [RUNS[0], partial], "RR", design=QUICK)
+    skip = compare(QRELS, [RUNS[0], partial], "RR", missing="skip", design=QUICK)
+    assert (zero.pairs[0].queries, skip.pairs[0].queries) == (24, 20)
+    assert skip.settings["queries_left_out"] == 4
+    assert skip.runs["a"]["RR"] == pytest.approx((4 + 16 / 2) / 20)
+
+
+def test_no_common_query_is_an_error() -> None:
+    one, other = run("a", 5, QUERIES[:12]), run("b", 5, QUERIES[12:])
+    with pytest.raises(NotValid, match="in common"):
+        compare(QRELS, [one, other], "RR", missing="skip")
+
+
+def test_a_stored_evaluation_can_be_compared_too() -> None:
+    evaluation = evaluate(QRELS, RUNS, "RR")
+    assert compare_scores(evaluation, design=QUICK) == compare(QRELS, RUNS, "RR", design=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"permutations": 0}, "from 1"),
+        ({"permutations": 10**9}, "10,000,000"),
+        ({"level": 1.0}, "between 0 and 1"),
+        ({"seed": -1}, "from 0"),
+    ],
+)
+def test_numbers_that_cannot_be_used(fields: dict[str, float], message: str) -> None:
+    with pytest.raises(NotValid, match=message):
+        Design(**fields)  # type: ignore[arg-type]
+
+
+def test_names_that_are_not_known() -> None:
+    with pytest.raises(UnknownName, match="randomization"):
+        Design(test="wilcox")
+    with pytest.raises(UnknownName, match="holm"):
+        Design(correction="homl")
+    with pytest.raises(NotValid, match="the runs are a, b, c"):
+        compare(QRELS, RUNS, "RR", baseline="d")
+    with pytest.raises(NotValid, match="two runs"):
+        compare(QRELS, RUNS[:1], "RR")
+
+
+def test_the_effect_size_is_the_mean_over_the_spread() -> None:
+    first, second = np.array([0.1, 0.4, 0.3, 0.8]), np.array([0.3, 0.4 + 1e-10, 0.2, 0.9])
+    found = effect(first, second)
+    difference = second - first
+    assert found.size == pytest.approx(difference.mean() / difference.std(ddof=1))
+    assert (found.wins, found.ties, found.losses) == (2, 1, 1)
+    assert found.detectable == pytest.approx(2.8 * difference.std(ddof=1) / 2)

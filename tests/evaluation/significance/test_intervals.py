@@ -1,0 +1,47 @@
+"""Does the interval of a paired difference cover what it should?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.metrics.means import bootstrap_interval
+from evaluation.significance.intervals import difference_intervals
+
+
+def two_runs(queries: int, seed: int, shift: float = 0.0) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    first = random.beta(2, 2, size=queries)
+    return np.column_stack([first, first + random.normal(shift, 0.15, size=queries)])
+
+
+def test_it_is_the_interval_of_the_mean_of_the_differences() -> None:
+    scores = two_runs(50, 1)
+    (found,) = difference_intervals(scores, [(0, 1)], seed=4)
+    plain = bootstrap_interval((scores[:, 1] - scores[:, 0]).tolist(), seed=4)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=1e-12)
+
+
+def test_it_is_near_scipys() -> None:
+    difference = np.diff(two_runs(200, 2), axis=1)[:, 0]
+    (found,) = difference_intervals(two_runs(200, 2), [(0, 1)])
+    theirs = stats.bootstrap((difference,), np.mean, method="percentile", rng=1).confidence_interval
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.003)
+
+
+def test_it_covers_the_true_difference() -> None:
+    found = [difference_intervals(two_runs(60, seed, 0.05), [(0, 1)], resamples=500)[0] for seed in range(200)]
+    covered = sum(one.low <= 0.05 <= one.high for one in found if one.low is not None and one.high is not None)
+    assert 180 <= covered <= 199
+
+
+def test_the_other_way_round_it_is_mirrored() -> None:
+    one, other = difference_intervals(two_runs(40, 3), [(0, 1), (1, 0)], resamples=1000)
+    assert (one.low, one.high) == pytest.approx((-(other.high or 0), -(other.low or 0)))
+
+
+def test_below_ten_queries_there_is_none() -> None:
+    (found,) = difference_intervals(two_runs(9, 1), [(0, 1)])
+    assert (found.low, found.high) == (None, None)
+    assert "fewer than 10 queries" in str(found.reason)
