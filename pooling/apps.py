@@ -10,8 +10,10 @@ class Config(AppConfig):
 
     def ready(self) -> None:
         from judgments.ingestion import KINDS
-        from pooling.query_logs import QUERY_LOGS
+        from judgments.jobs import KINDS as JOBS
+        from pooling.query_logs import QUERY_LOGS, work_on_draw
         from pooling.runs import RUNS
 
         KINDS.register(RUNS.name, RUNS)
         KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
+        JOBS.register("draw", work_on_draw)

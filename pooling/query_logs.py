@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 from django.db import transaction
 
-from judgments import audit, storage
+from judgments import audit, jobs, storage
 from judgments.access import LEADS
 from judgments.core.errors import Conflict, NotValid
 from judgments.formats.rows import LogRow
 from judgments.ingestion import Checked, ImportKind
-from judgments.models import Collection, Query, QuerySample, Upload, User
+from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling.models import QueryLog
 
 if TYPE_CHECKING:
@@ -24,6 +23,11 @@ if TYPE_CHECKING:
     from pooling.sampling.tiers import Tier, TierCut
 
 DAY = 24 * 3600
+WINDOW_DAYS = 90
+CUTS = (0.5, 0.8)
+USUAL = (WINDOW_DAYS, *CUTS)
+# About ten seconds of counting.
+LARGE = 1_000_000
 # What the field advises for a start: 200-400 queries in all, most of the care on the head.
 DEFAULT_SIZES = {"head": 50, "torso": 100, "tail": 50}
 
@@ -60,7 +64,12 @@ def store(
         distinct=figures["distinct queries"],
         first_at=figures.get("first"),
         last_at=figures.get("last"),
-        report={"bins": upload.report.get("bins", {}), "figures": figures},
+        report={
+            "bins": upload.report.get("bins", {}),
+            "figures": figures,
+            "rows": len(checked.rows),
+            "traffic": asdict(_traffic_of(checked.rows, WINDOW_DAYS if figures.get("first") else None)),
+        },
         created_by=actor,
     )
     return {"rows": len(checked.rows), "id": str(log.uuid), "name": log.name, "keeps_file": True}
@@ -85,12 +94,13 @@ def cut(log: QueryLog, *, window_days: int | None = 90, head_share: float = 0.5,
 
 @dataclass(frozen=True)
 class Traffic:
-    """A log's traffic within a window: its tiers, its curve, and what was left out by which reason."""
+    """A log's traffic within a window: its tiers, its curve, its first and last search (ISO 8601 or empty), and what
+    was left out by which reason."""
 
     tiers: tuple[Tier, ...]
     curve: tuple[tuple[int, float], ...]
-    first: datetime | None
-    last: datetime | None
+    first: str
+    last: str
     dropped: dict[str, int]
 
     @property
@@ -102,20 +112,47 @@ class Traffic:
         return sum(tier.queries for tier in self.tiers)
 
 
+def is_large(log: QueryLog) -> bool:
+    """Whether counting the log takes longer than a page may: its draws are jobs."""
+    return bool(log.report.get("rows", 0) > LARGE)
+
+
 def traffic(
     log: QueryLog, *, window_days: int | None = 90, head_share: float = 0.5, torso_share: float = 0.8
 ) -> Traffic:
     """What :func:`cut` finds without the queries themselves; kept, since a stored log never changes."""
+    usual = (window_days, head_share, torso_share) == USUAL or (not log.first_at and (head_share, torso_share) == CUTS)
+    if usual and "traffic" in log.report:
+        return _from_json(log.report["traffic"])
     key = f"traffic:{log.path}:{window_days}:{head_share}:{torso_share}"
     found = cache.get(key)
     if found is None:
-        from pooling.sampling.tiers import cut_tiers
-
         frame = counted(log, window_days=window_days)
-        tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
-        found = Traffic(tiers.tiers, tiers.curve, frame.first, frame.last, frame.dropped)
+        found = _seen(frame, head_share, torso_share)
         cache.set(key, found, DAY)
     return found
+
+
+def _traffic_of(rows: Sequence[LogRow], window_days: int | None) -> Traffic:
+    """The usual picture, counted once while the file is at hand."""
+    from pooling.sampling.log import count_log
+
+    return _seen(count_log(rows, window_days=window_days), *CUTS)
+
+
+def _seen(frame: CountedLog, head_share: float, torso_share: float) -> Traffic:
+    from pooling.sampling.tiers import cut_tiers
+
+    tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
+    days = [moment.isoformat() if moment else "" for moment in (frame.first, frame.last)]
+    return Traffic(tiers.tiers, tiers.curve, *days, frame.dropped)
+
+
+def _from_json(kept: dict[str, Any]) -> Traffic:
+    from pooling.sampling.tiers import Tier
+
+    curve = tuple((rank, share) for rank, share in kept["curve"])
+    return Traffic(**{**kept, "tiers": tuple(Tier(**tier) for tier in kept["tiers"]), "curve": curve})
 
 
 def draw(
@@ -182,6 +219,26 @@ def draw(
         sentence = f"{actor} drew {len(sample.queries):,} queries from {log}, seed {seed}"
         audit.record("query_logs.draw", sentence, actor=actor, collection=log.collection, target=record)
     return record, queries
+
+
+def draw_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
+    """The same as a job, for a log that takes longer than a request should."""
+    parameters = {"log": str(log.uuid), "options": options}
+    title = f"Draw queries from {log}"
+    return jobs.start("draw", title=title, parameters=parameters, collection=log.collection, actor=actor)
+
+
+def work_on_draw(work: jobs.Work) -> dict[str, Any]:
+    """The job behind :func:`draw_later`. What was drawn and that it was are stored as one: a resumed job sees it."""
+    if work.job.result:
+        return work.job.result
+    log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
+    work.progress(0)
+    with transaction.atomic():
+        record, new = draw(log, actor=work.job.created_by, **work.job.parameters["options"])
+        result = {"queries": record.queries.count(), "new": len(new), "seed": record.seed}
+        Job.objects.filter(pk=work.job.pk).update(result=result)
+    return result
 
 
 def _sample(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None, seed: int) -> Sample:

@@ -12,6 +12,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access
@@ -105,6 +106,8 @@ def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     form = DrawForm(asked, initial=DrawForm.DEFAULTS)
     if request.method == "POST" and form.is_valid():
         with form.telling():
+            if verbs.is_large(log):
+                return redirect("job", verbs.draw_later(log, actor=request.user, **_options(form.values)).uuid)
             record, new = verbs.draw(log, actor=request.user, **_options(form.values))
             drawn = record.queries.count()
             messages.success(request, f"Drew {drawn:,} queries with seed {record.seed}; {len(new):,} are new here.")
@@ -129,8 +132,9 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
     """What the form's values would draw: the curve, the tiers, how many of each."""
     values = form.values
     shares = {name: values[name] for name in ("head_share", "torso_share")}
+    unseen = verbs.is_large(log) and (values["window_days"], *shares.values()) != verbs.USUAL
     try:
-        traffic = verbs.traffic(log, window_days=values["window_days"], **shares)
+        traffic = verbs.traffic(log) if unseen else verbs.traffic(log, window_days=values["window_days"], **shares)
     except NotValid as error:
         form.tell(error)
         values = DrawForm.DEFAULTS
@@ -143,6 +147,8 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
     return {
         "values": {name: "" if value is None else value for name, value in values.items()},
         "traffic": traffic,
+        "last": parse_datetime(traffic.last) if traffic.last else None,
+        "unseen": unseen,
         "chart": charts.traffic_curve(
             traffic.curve, [(tier.name, tier.queries) for tier in traffic.tiers], list(shares.values())
         ),

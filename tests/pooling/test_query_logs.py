@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from judgments import jobs
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Query, QuerySample
 from pooling import query_logs
@@ -94,3 +95,23 @@ def test_a_real_log_of_a_year(collection: Any, lead: Any, store: Any) -> None:
     assert (log.searches, log.distinct) == (9_404, 3_644)
     record, _ = query_logs.draw(log, actor=lead, seed=3)
     assert record.queries.count() == 200
+
+
+def test_the_usual_picture_is_kept_with_the_log(log: Any) -> None:
+    kept = query_logs.traffic(log)
+    assert kept == query_logs.traffic(log, window_days=None)
+    QueryLog.objects.update(report={})
+    log.refresh_from_db()
+    assert query_logs.traffic(log) == kept
+
+
+def test_a_large_log_is_drawn_by_a_job_that_draws_once(log: Any, lead: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(query_logs, "LARGE", 5)
+    assert query_logs.is_large(log)
+    job = query_logs.draw_later(log, actor=lead, sizes={"head": 1, "torso": 1, "tail": 1}, seed=4)
+    work = jobs.Work(job)
+    result = query_logs.work_on_draw(work)
+    assert result == {"queries": 3, "new": 3, "seed": 4}
+    job.refresh_from_db()
+    assert query_logs.work_on_draw(jobs.Work(job)) == result
+    assert QuerySample.objects.count() == 1

@@ -91,3 +91,12 @@ def test_a_log_of_another_collection_is_not_here(log: Any, client_of: Any, lead:
 
     other = create_collection(actor=lead, name="Other", slug="other", description="")
     assert client_of(lead).get(at("query_log", other, log)).status_code == 404
+
+
+def test_a_large_log_is_drawn_by_a_job(log: Any, client_of: Any, lead: Any, at: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("pooling.query_logs.LARGE", 5)
+    client = client_of(lead)
+    answer = client.post(at("query_log", log.collection, log), PLAN)
+    assert answer.headers["Location"].startswith("/jobs/")
+    unseen = client.get(at("query_log", log.collection, log), {**PLAN, "head_share": "0.3"}).content.decode()
+    assert "Draw up to 5 queries" in unseen
