@@ -176,7 +176,7 @@ def routes() -> Iterator[tuple[str, URLPattern]]:
 def address(route: str, world: World) -> str:
     """The route with the world's things in it: which one, the word before the place says."""
     things = {
-        "rounds": world.round,
+        "rounds": world.closed if "<uuid:pair>" in route else world.round,
         "snapshots": world.snapshot,
         "jobs": world.job,
         "uploads": world.upload,
@@ -192,7 +192,7 @@ def address(route: str, world: World) -> str:
     }
     filled = route.replace("<slug:slug>", world.collection.slug)
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)
-    filled = filled.replace("<uuid:pair>", str(world.round.pairs.get(document__doc_id="d3").uuid))
+    filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
     return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)
 
