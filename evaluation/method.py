@@ -208,7 +208,7 @@ def unjudged(standing: Standing) -> Found:
     shares = [1 - run.judged for run in fresh.runs if run.judged is not None] if fresh else []
     if not shares:
         return "done", "always; a hole gains 0"
-    spread = f"{percent(min(shares))}" if len(shares) == 1 else f"{percent(min(shares))} to {percent(max(shares))}"
+    spread = " to ".join(dict.fromkeys((percent(min(shares)), percent(max(shares)))))
     return "done", f"always; unjudged in the first ten of the runs: {spread}"
 
 

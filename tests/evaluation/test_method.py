@@ -1,0 +1,154 @@
+"""Is each rule of the method told kept and told broken?"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from evaluation import method
+from judgments import guidelines, snapshots
+from judgments.guidelines import DEFAULT_TEMPLATE
+from judgments.models import Document, Query
+from tests.evaluation.stage import GUIDELINES, by_digit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def check(collection):
+    def one(key):
+        return next(check for check in method.checks(collection) if check.key == key)
+
+    return one
+
+
+def test_new_collection_breaks_nothing(collection):
+    found = {check.key: check.state for check in method.checks(collection)}
+    assert set(found.values()) <= {"todo", "done"}
+    assert [key for key, state in found.items() if state == "done"] == ["unjudged", "same_embedding"]
+
+
+def test_drawn(stage, check):
+    stage.drawn(head=1, torso=2, tail=3)
+    assert (check("drawn").state, check("drawn").numbers) == ("done", "6 of 6, seed 17")
+    stage.store("queries", "query_id,query\nx,typed\n", "queries.csv")
+    assert (check("drawn").state, check("drawn").numbers) == ("warn", "6 of 7, seed 17")
+    assert check("drawn").act_url.endswith("/query-logs/")
+
+
+def test_tiers(stage, check):
+    stage.drawn(head=1, torso=2, tail=3)
+    assert check("tiers").state == "done"
+    Query.objects.filter(tier="tail").update(tier="torso")
+    assert check("tiers").state == "warn"
+    Query.objects.update(tier="head")
+    assert check("tiers").state == "fail"
+    assert "head queries only" in check("tiers").numbers
+    Query.objects.update(tier="")
+    assert check("tiers").state == "warn"
+
+
+def test_enough(stage, check):
+    stage.queries(199)
+    assert check("enough").state == "warn"
+    stage.store("queries", "query_id,query\nx,one more\n", "more.csv")
+    assert check("enough").state == "done"
+
+
+def test_needs(stage, check):
+    stage.queries(3, narrative="A tent for two")
+    assert (check("needs").state, check("needs").numbers) == ("done", "3 of 3")
+    stage.store("queries", "query_id,query\nx,one more\n", "more.csv")
+    assert (check("needs").state, check("needs").numbers) == ("warn", "3 of 4")
+    assert check("needs").act_url.endswith("/queries/?need=without")
+
+
+@pytest.mark.parametrize(("runs", "state"), [(0, "warn"), (1, "fail"), (2, "done")])
+def test_systems(stage, check, runs, state):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    stage.round(runs=runs)
+    assert check("systems").state == state
+
+
+def test_guidelines(collection, lead, check):
+    guidelines.add_version(collection, markdown=DEFAULT_TEMPLATE, actor=lead)
+    assert (check("versioned").state, "template" in check("versioned").numbers) == ("warn", True)
+    guidelines.add_version(collection, markdown=GUIDELINES, actor=lead)
+    assert check("versioned").state == "done"
+    guidelines.add_version(collection, markdown="Use your head.", actor=lead)
+    assert check("versioned").numbers == "version 3 has no example for grade 0, 1, 2, 3"
+
+
+def test_one_rater_without_overlap(stage, check):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    stage.graded(stage.round(ratings_per_pair=1, raters=1), by_digit, raters=1)
+    assert check("overlapping").state == "fail"
+    assert "one rater only" in check("overlapping").numbers
+    assert check("agreeing").state == "fail"
+    assert check("agreeing").numbers.startswith("not defined: no pair was graded by two raters")
+
+
+def test_two_raters_who_agree(stage, check):
+    stage.whole_way()
+    assert check("overlapping").state == "done"
+    assert (check("agreeing").state, check("agreeing").numbers[:19]) == ("done", "passed: alpha 1.000")
+
+
+def test_two_raters_who_do_not(stage, check):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    stage.graded(stage.round(), lambda pair, place: (3 * place + int(pair.document.doc_id[1:])) % 4)
+    assert check("agreeing").state == "fail"
+    assert check("settled").state == "warn"
+    assert check("settled").act_label == "Settle them"
+
+
+def test_unjudged_never_count_as_relevant(stage, check):
+    assert check("unjudged").numbers == "always; a hole gains 0"
+    stage.whole_way()
+    assert check("unjudged").state == "done"
+    assert check("unjudged").numbers.endswith("of the runs: 25 %")
+
+
+def test_holes(stage, check):
+    stage.whole_way()
+    assert (check("few_holes").state, check("few_holes").numbers) == ("warn", "up to 25 % of a run’s first ten")
+    stage.run("new", "6789")
+    assert check("few_holes").state == "fail"
+
+
+def test_documents_that_changed(stage, check):
+    stage.whole_way()
+    assert check("unchanged").state == "done"
+    Document.objects.filter(doc_id="d0").update(content_sha256="f" * 64)
+    assert check("unchanged").state == "warn"
+    assert check("unchanged").numbers.startswith("1 of ")
+
+
+def test_judgments_older_than_an_embedding_change(stage, collection, check):
+    stage.whole_way()
+    collection.embedding_changed_at = timezone.now() - timedelta(days=1)
+    collection.save()
+    assert check("same_embedding").state == "done"
+    collection.embedding_changed_at = timezone.now() + timedelta(seconds=1)
+    collection.save()
+    assert check("same_embedding").state == "fail"
+    assert "96 of 96 ratings are older" in check("same_embedding").numbers
+
+
+def test_method_reads_a_bounded_number_of_times(stage, collection, django_assert_max_num_queries):
+    round_ = stage.whole_way().rounds.get()
+    for name in ("second", "third"):
+        snapshots.freeze(collection, name=name, rounds=[round_], actor=stage.lead)
+    with django_assert_max_num_queries(30):
+        method.checks(collection)

@@ -1,0 +1,141 @@
+"""Does the way of the data say where a collection stands, and what comes next, for each role?"""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation import overview
+from evaluation.next_act import Look, next_act, waits_for_lead
+from evaluation.standing import Standing
+from judgments import adjudication, rounds
+from tests.evaluation.stage import by_digit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def states(collection, lead):
+    return lambda: {step.key: step.state for step in overview.steps_of(Standing(collection))}
+
+
+@pytest.fixture
+def due(collection, lead, engineer):
+    def find(user=lead, role="lead"):
+        found = next_act(Look(Standing(collection), user, role))
+        return (found.key, found.act.label)
+
+    return find
+
+
+def test_new_collection_has_reached_nothing(states, due):
+    assert set(states().values()) == {"todo"}
+    assert due() == ("queries", "Read a query log")
+
+
+def test_log_without_queries_is_under_way(stage, states, due):
+    stage.store("query-logs", "query,count\ntent,9\n", "log.csv")
+    assert states()["queries"] == "doing"
+    assert due() == ("queries", "Draw queries")
+
+
+def test_one_system_is_not_enough_for_a_pool(stage, due):
+    stage.queries()
+    assert due() == ("runs", "Add a run")
+    stage.run("bm25", "0123")
+    assert due() == ("runs", "Add a run")
+
+
+def test_text_comes_before_the_pool(stage, due):
+    stage.queries()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    assert due() == ("runs", "Add documents")
+    stage.documents()
+    assert due() == ("pool", "Draw a pool")
+
+
+def test_round_under_way(stage, states, due, lead):
+    stage.queries(4)
+    stage.documents()
+    stage.run("bm25", "0123", 4)
+    stage.run("neural", "1045", 4)
+    round_ = stage.round()
+    stage.graded(round_, by_digit, raters=1)
+    assert states()["round"] == "doing"
+    assert due() == ("round", "See who has what")
+
+
+def test_lead_who_rates_rates_first(stage, due, lead):
+    stage.queries(4)
+    stage.documents()
+    stage.run("bm25", "0123", 4)
+    stage.run("neural", "1045", 4)
+    rounds.invite(stage.round(), [lead], actor=lead)
+    assert due() == ("round", "Rate 16 pairs")
+
+
+def test_wide_conflicts_come_before_the_snapshot(stage, due, lead):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    round_ = stage.round()
+    pair = round_.pairs.first()
+    stage.graded(round_, lambda one, place: 3 * place if one.pk == pair.pk else by_digit(one, place))
+    assert due() == ("agreement", "Settle 1 conflict")
+    adjudication.settle(pair, grade=3, reason="A tent is a tent.", actor=lead)
+    assert due() == ("snapshot", "Freeze the labels")
+
+
+def test_raters_who_disagree_fail_the_gate(stage, states, due, lead):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    stage.graded(stage.round(), lambda pair, place: (int(pair.document.doc_id[1:]) + place) % 2)
+    assert states()["agreement"] == "fail"
+    assert due() == ("agreement", "Read the agreement")
+
+
+def test_snapshot_wants_scores(stage, states, due, engineer):
+    stage.whole_way()
+    assert states()["snapshot"] == "done"
+    assert states()["scores"] == "todo"
+    assert due() == ("scores", "Score 2 runs")
+    assert due(engineer, "engineer") == ("scores", "Score 2 runs")
+
+
+def test_newer_round_is_not_frozen_yet(stage, states, lead):
+    stage.whole_way()
+    round_ = stage.round(name="Round 2")
+    stage.graded(round_, by_digit)
+    assert states()["snapshot"] == "doing"
+
+
+def test_engineer_is_not_sent_to_what_only_a_lead_may_do(stage, collection, engineer, due):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    assert due(engineer, "engineer") == ("scores", "See the scores")
+    assert waits_for_lead(Look(Standing(collection), engineer, "engineer")).act.label == "Draw a pool"
+
+
+def test_navigation_is_never_wrong_after_an_act(stage, collection, lead):
+    assert overview.steps(collection, lead)[0].state == "todo"
+    stage.queries()
+    assert overview.steps(collection, lead)[0].state == "done"
+
+
+def test_navigation_is_cheap(stage, collection, lead, django_assert_max_num_queries):
+    stage.whole_way()
+    with django_assert_max_num_queries(25):
+        overview.steps(collection, lead)
+    with django_assert_max_num_queries(1):
+        overview.steps(collection, lead)
+
+
+def test_every_step_leads_somewhere(stage, collection, lead, client_of):
+    stage.whole_way()
+    for step in overview.steps(collection, lead):
+        assert client_of(lead).get(step.url).status_code == 200
