@@ -6,6 +6,7 @@ With ``DATABASE_URL``, ``REDIS_URL`` and ``STORAGE_URL`` it is a company's serve
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -115,8 +116,8 @@ else:
     DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR / "assay.sqlite3"}}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
-    # A file, so that the threads and processes of a test share it.
-    DATABASES["default"]["TEST"] = {"NAME": VAR / "test.sqlite3"}
+    # A file, so that the threads of a test share it; one for each process, so that two test runs never do.
+    DATABASES["default"]["TEST"] = {"NAME": VAR / f"test-{os.getpid()}.sqlite3"}
 
 # --- Files: runs and snapshots. A folder by default; s3://bucket/prefix where workers stand on several machines.
 STORAGE_URL = env.str("STORAGE_URL", default=str(VAR / "storage"))

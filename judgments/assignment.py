@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from judgments.core.errors import Closed, NotAllowed
@@ -131,9 +131,7 @@ def _take(round_: Round, rater: User, missing: int, until: datetime, after: list
         query_id = _next_query(round_, rater, [*after, *taken])
         if query_id is None:
             break
-        for pair in _for_rater(round_, rater, _free_pairs(round_, rater, query_id))[: missing - len(taken)]:
-            if _lease(pair, rater, until):
-                taken.append(pair)
+        taken += _lease(round_, rater, query_id, missing - len(taken), until)
     return taken
 
 
@@ -150,17 +148,10 @@ def _next_query(round_: Round, rater: User, held: list[Pair]) -> int | None:
 
 def _open_to(rater: User) -> Q:
     """Slots that nobody holds, of pairs that this rater neither holds nor has answered."""
-    now = timezone.now()
-    nobody = Q(rater__isnull=True) | Q(lease_until__lt=now)
     others_slot = Slot.objects.filter(pair=OuterRef("pair"), rater=rater)
     answered = Judgment.objects.filter(pair=OuterRef("pair"), rater=rater).exclude(state=Judgment.State.UNDONE)
     answered = answered.filter(superseded_by__isnull=True)
-    return Q(filled_by__isnull=True) & nobody & ~Exists(others_slot) & ~Exists(answered)
-
-
-def _free_pairs(round_: Round, rater: User, query_id: int) -> QuerySet[Pair]:
-    slots = Slot.objects.filter(round=round_, pair__query_id=query_id).filter(_open_to(rater))
-    return Pair.objects.filter(slots__in=slots).distinct().select_related("query", "document")
+    return Q(filled_by__isnull=True) & _nobody() & ~Exists(others_slot) & ~Exists(answered)
 
 
 def _for_rater(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
@@ -177,24 +168,32 @@ def _for_rater(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
     return sorted(pairs, key=place)
 
 
-def _lease(pair: Pair, rater: User, until: datetime) -> bool:
-    """Take one free slot of the pair. The UPDATE names what must still be true, so only one caller can win."""
-    now = timezone.now()
-    nobody = Q(rater__isnull=True) | Q(lease_until__lt=now)
-    free = Slot.objects.filter(nobody, pair=pair, filled_by__isnull=True).order_by("number")
-    for slot_id in free.values_list("pk", flat=True):
-        try:
-            with transaction.atomic():
-                won = Slot.objects.filter(nobody, pk=slot_id, filled_by__isnull=True).update(
-                    rater=rater, lease_until=until
-                )
-                if won:
-                    Handout.objects.get_or_create(pair=pair, rater=rater)
-        except IntegrityError:
-            return False  # the same rater asked twice at the same moment: the other request has it
-        if won:
-            return True
-    return False
+def _lease(round_: Round, rater: User, query_id: int, most: int, until: datetime) -> list[Pair]:
+    """Take a free slot of up to so many pairs of one query.
+
+    The slots are chosen first and locked then, in the order of their keys, so that two raters never wait for each other
+    in a circle. Whatever somebody else took in between is no longer free when the lock is there, and is left to them.
+    """
+    slots = Slot.objects.filter(round=round_, pair__query_id=query_id).filter(_open_to(rater))
+    rows = slots.select_related("pair__query", "pair__document").order_by("-number")
+    free = {slot.pair: slot.pk for slot in rows}
+    chosen = {free[pair]: pair for pair in _for_rater(round_, rater, free)[:most]}
+    try:
+        with transaction.atomic():
+            still = Slot.objects.select_for_update().filter(_nobody(), pk__in=chosen, filled_by__isnull=True)
+            won = sorted(still.order_by("pk").values_list("pk", flat=True), key=list(chosen).index)
+            Slot.objects.filter(pk__in=won).update(rater=rater, lease_until=until)
+            Handout.objects.bulk_create(
+                (Handout(pair=chosen[slot], rater=rater) for slot in won), ignore_conflicts=True
+            )
+    except IntegrityError:
+        return []  # the same rater asked twice at the same moment: the other request has the pairs
+    return [chosen[slot] for slot in won]
+
+
+def _nobody() -> Q:
+    """Slots that nobody holds: never taken, or the lease ran out."""
+    return Q(rater__isnull=True) | Q(lease_until__lt=timezone.now())
 
 
 def _postponed(rater: User, pairs: list[Pair]) -> set[int]:

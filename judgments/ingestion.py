@@ -170,6 +170,11 @@ def read(upload: Upload) -> tuple[Report, Checked]:
     if strange:
         message = f"{FORMATS[upload.format].title} files are read without the option {strange[0]}."
         raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
+    strange = sorted(set(upload.options) - set(FORMATS[upload.format].options))
+    if strange:
+        known = ", ".join(FORMATS[upload.format].options)
+        message = f"{upload.format} has no option {strange[0]!r}."
+        raise NotValid(message, {strange[0]: f"Options of {upload.format}: {known or 'none'}."})
     with storage.open_file(upload.path) as stream:
         found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
     checked = member.check(upload.collection, found.rows, upload)
@@ -281,7 +286,10 @@ def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:
     ]
     errors = [problem for problem in problems if problem.severity == "error"]
     bins = dict(report.bins)
-    bins["accepted"] -= len(errors)
+    # A row that was repaired and then refused by the collection leaves its bin too: the books still balance.
+    from_accepted = min(bins["accepted"], len(errors))
+    bins["accepted"] -= from_accepted
+    bins["repaired"] -= len(errors) - from_accepted
     bins["rejected"] += len(errors)
     codes = dict(report.codes)
     for problem in problems:

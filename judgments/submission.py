@@ -7,14 +7,15 @@ Sent twice with one client id, it is recorded once.
 from __future__ import annotations
 
 import uuid as uuid_module
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from judgments.assignment import LEASE, check_open
-from judgments.core.errors import Conflict, NotFound, NotValid
+from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import Handout, Judgment, Pair, Round, Slot, User
 
 STATES = (Judgment.State.GRADED, Judgment.State.UNRATEABLE, Judgment.State.LATER)
@@ -64,25 +65,101 @@ def submit(round_: Round, answer: Answer, *, rater: User) -> Receipt:
     ------
     NotValid
         The grade is not on the scale, or the state is unknown.
+    NotFound
+        The round has no such pair.
     Conflict
         The pair was never leased to this rater, or the client id stands for another pair.
     Closed
         The round takes no answers.
     """
-    earlier = _recorded(answer, rater)
-    if earlier is not None:
-        return Receipt(_same_pair(earlier, answer), new=False)
-    check_open(round_, rater)
-    _check(round_, answer)
+    (result,) = submit_all(round_, [answer], rater=rater)
+    if isinstance(result, AssayError):
+        raise result
+    return result
+
+
+def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list[Receipt | AssayError]:
+    """Record several answers of one rater, each on its own: what is wrong with one is no reason to lose the others.
+
+    They are written together, so that a batch costs one wait for the disk. Pairs are locked in the order of their
+    keys: two raters who send at the same moment never wait for each other in a circle.
+
+    Returns
+    -------
+    list
+        For each answer its receipt, or the error that :func:`submit` would raise.
+    """
+    with transaction.atomic():
+        desk = _Desk(round_, rater, answers)
+        return [desk.take(answer) for answer in answers]
+
+
+class _Desk:
+    """Where the answers of one request are taken.
+
+    Its pairs are locked, and all that is known about them is read once: what was leased, what is recorded, which slots
+    the rater holds. The desk keeps that up to date itself as it records.
+    """
+
+    def __init__(self, round_: Round, rater: User, answers: Sequence[Answer]) -> None:
+        self.round, self.rater = round_, rater
+        self.refusal = _refusal(round_, rater)
+        self.pairs = {
+            pair.uuid: pair for pair in _locked().filter(round=round_, uuid__in=[row.pair for row in answers])
+        }
+        mine = {"rater": rater, "pair__in": self.pairs.values()}
+        self.leased = set(Handout.objects.filter(**mine).values_list("pair_id", flat=True))
+        self.newest = {row.pair_id: row for row in Judgment.objects.filter(superseded_by__isnull=True, **mine)}
+        self.slots = {slot.pair_id: slot for slot in Slot.objects.filter(**mine)}
+        ids = [answer.client_id for answer in answers]
+        rows = Judgment.objects.filter(rater=rater, client_id__in=ids).select_related("pair")
+        self.recorded = {row.client_id: row for row in rows}
+
+    def take(self, answer: Answer) -> Receipt | AssayError:
+        """Record one answer, or say why not."""
+        try:
+            earlier = self.recorded.get(answer.client_id)
+            if earlier is not None:
+                return Receipt(_same_pair(earlier, answer), new=False)
+            return Receipt(self._record(self._leased(answer), answer), new=True)
+        except AssayError as error:
+            return error
+
+    def _leased(self, answer: Answer) -> Pair:
+        """The pair that the answer is for, if it may be answered."""
+        if self.refusal is not None:
+            raise self.refusal
+        _check(self.round, answer)
+        pair = self.pairs.get(answer.pair)
+        if pair is None:
+            raise NotFound("This round has no such pair.")
+        if pair.pk not in self.leased:
+            raise Conflict("This pair was never leased to you. Ask for a batch first.")
+        return pair
+
+    def _record(self, pair: Pair, answer: Answer) -> Judgment:
+        # The rater's own slot; or, when the lease ran out, one that nobody holds; or none, and the answer is surplus.
+        slot = self.slots.get(pair.pk) or _free_slot(pair)
+        try:
+            with transaction.atomic():
+                judgment = _event(pair, answer, self.rater, surplus=slot is None, before=self.newest.get(pair.pk))
+        except IntegrityError:
+            # The same client id on two connections, for two pairs: the other one was first.
+            raise Conflict("This client id stands for another pair already. Make a new id for every answer.") from None
+        if slot is not None:
+            _fill(slot, judgment)
+            self.slots[pair.pk] = slot
+        self.newest[pair.pk] = self.recorded[answer.client_id] = judgment
+        return judgment
+
+
+def _refusal(round_: Round, rater: User) -> AssayError | None:
+    """Why the round takes no new answer from this rater, if so; what it has already, it still acknowledges."""
     try:
-        with transaction.atomic():
-            return Receipt(_record(round_, answer, rater), new=True)
-    except IntegrityError:
-        # The same answer on two connections: the other one was first, and the constraint let only one in.
-        earlier = _recorded(answer, rater)
-        if earlier is None:
-            raise Conflict("Another answer for this pair arrived at the same moment. Send this one again.") from None
-        return Receipt(_same_pair(earlier, answer), new=False)
+        check_open(round_, rater)
+    except (Closed, NotAllowed) as refusal:
+        return refusal
+    return None
 
 
 def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment:
@@ -99,7 +176,7 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
         return done
     check_open(round_, rater)
     with transaction.atomic():
-        pair = _lock(judgment.pair_id)
+        pair = _locked().get(pk=judgment.pair_id)
         if Judgment.objects.filter(supersedes=judgment).exists():
             raise Conflict("This answer was changed since; undo the newer one.")
         event = Judgment.objects.create(
@@ -118,10 +195,6 @@ def last_answer(round_: Round, rater: User) -> Judgment | None:
     """The rater's newest answer in the round that still stands: what ``z`` takes back."""
     mine = Judgment.objects.current().of_round(round_).filter(rater=rater)
     return mine.select_related("pair__query", "pair__document").order_by("-pk").first()
-
-
-def _recorded(answer: Answer, rater: User) -> Judgment | None:
-    return Judgment.objects.filter(rater=rater, client_id=answer.client_id).select_related("pair").first()
 
 
 def _same_pair(judgment: Judgment, answer: Answer) -> Judgment:
@@ -143,16 +216,8 @@ def _check(round_: Round, answer: Answer) -> None:
         raise NotValid(f"{answer.grade} is not a grade of this round.", {"grade": f"The grades are {known}."})
 
 
-def _record(round_: Round, answer: Answer, rater: User) -> Judgment:
-    try:
-        pair = _lock_public(round_, answer.pair)
-    except Pair.DoesNotExist:
-        raise NotFound("This round has no such pair.") from None
-    if not Handout.objects.filter(pair=pair, rater=rater).exists():
-        raise Conflict("This pair was never leased to you. Ask for a batch first.")
-    before = Judgment.objects.filter(pair=pair, rater=rater, superseded_by__isnull=True).first()
-    slot = _slot_for(pair, rater)
-    judgment = Judgment.objects.create(
+def _event(pair: Pair, answer: Answer, rater: User, *, surplus: bool, before: Judgment | None) -> Judgment:
+    return Judgment.objects.create(
         pair=pair,
         rater=rater,
         client_id=answer.client_id,
@@ -162,37 +227,27 @@ def _record(round_: Round, answer: Answer, rater: User) -> Judgment:
         note=answer.note[:LONGEST_NOTE],
         seconds_active=answer.seconds_active,
         seconds_away=answer.seconds_away,
-        surplus=slot is None,
+        surplus=surplus,
         document_sha256=pair.document.content_sha256,
         supersedes=before,
     )
-    if slot is not None:
-        later = answer.state == Judgment.State.LATER
-        Slot.objects.filter(pk=slot.pk).update(
-            rater=rater,
-            filled_by=None if later else judgment,
-            lease_until=timezone.now() + LEASE if later else None,
-        )
-    return judgment
 
 
-def _lock_public(round_: Round, uuid: uuid_module.UUID) -> Pair:
-    return _locked().get(round=round_, uuid=uuid)
+def _fill(slot: Slot, judgment: Judgment) -> None:
+    """Put the answer into the slot; what was put off stays in the rater's hand."""
+    later = judgment.state == Judgment.State.LATER
+    Slot.objects.filter(pk=slot.pk).update(
+        rater=judgment.rater,
+        filled_by=None if later else judgment,
+        lease_until=timezone.now() + LEASE if later else None,
+    )
 
 
-def _lock(pk: int) -> Pair:
-    return _locked().get(pk=pk)
-
-
-def _locked():
+def _locked() -> QuerySet[Pair]:
     """Pairs, locked for this transaction: answers to one pair come one after the other. SQLite locks as a whole."""
-    return Pair.objects.select_for_update(of=("self",)).select_related("document")
+    return Pair.objects.select_for_update(of=("self",)).select_related("document").order_by("pk")
 
 
-def _slot_for(pair: Pair, rater: User) -> Slot | None:
-    """The rater's own slot; or, when the lease ran out, one that nobody holds; or None, and the answer is surplus."""
-    own = Slot.objects.filter(pair=pair, rater=rater).first()
-    if own is not None:
-        return own
+def _free_slot(pair: Pair) -> Slot | None:
     nobody = Q(rater__isnull=True) | Q(lease_until__lt=timezone.now())
     return Slot.objects.filter(nobody, pair=pair, filled_by__isnull=True).order_by("number").first()

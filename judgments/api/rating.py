@@ -173,27 +173,44 @@ class Judgments(Rating):
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """201 recorded, 200 recorded before, 409 never leased to you. A list is answered with 200, each on its own."""
         if not isinstance(request.data, list):
-            receipt = self._submit(request.data)
+            receipt = submission.submit(self.round, _answer(request.data), rater=request.user)
             return self.told(ReceiptBody, receipt.judgment, 201 if receipt.new else 200)
         if len(request.data) > MOST_ANSWERS:
             raise TooLarge(f"A list has {MOST_ANSWERS:,} answers at most. Send it in parts.")
-        return Response({"results": [self._result(item) for item in request.data]})
+        return Response({"results": self._results(request.data)})
 
-    def _submit(self, item: Any) -> Receipt:
-        checked = AnswerSent(data=item)
-        checked.is_valid(raise_exception=True)
-        return submission.submit(self.round, Answer(**checked.validated_data), rater=self.request.user)
+    def _results(self, items: list[Any]) -> list[dict[str, Any]]:
+        """Those that can be read are recorded together; what is wrong with one is no reason to lose the others."""
+        read = [_read(item) for item in items]
+        answers = [answer for answer in read if isinstance(answer, Answer)]
+        found = iter(submission.submit_all(self.round, answers, rater=self.request.user))
+        return [
+            _result(item, next(found) if isinstance(answer, Answer) else answer)
+            for item, answer in zip(items, read, strict=True)
+        ]
 
-    def _result(self, item: Any) -> dict[str, Any]:
-        """One answer of a list; what is wrong with it is no reason to lose the others."""
-        client_id = item.get("client_id") if isinstance(item, dict) else None
-        try:
-            receipt = self._submit(item)
-        except (AssayError, ValidationError) as error:
-            status, body = told_of(error)
-            return {"client_id": client_id, "status": status, "error": body["error"]}
-        status = 201 if receipt.new else 200
-        return {"client_id": client_id, "status": status, "surplus": receipt.judgment.surplus, "error": None}
+
+def _answer(item: Any) -> Answer:
+    checked = AnswerSent(data=item)
+    checked.is_valid(raise_exception=True)
+    return Answer(**checked.validated_data)
+
+
+def _read(item: Any) -> Answer | ValidationError:
+    try:
+        return _answer(item)
+    except ValidationError as error:
+        return error
+
+
+def _result(item: Any, found: Receipt | AssayError | ValidationError) -> dict[str, Any]:
+    """What became of one answer of a list."""
+    client_id = item.get("client_id") if isinstance(item, dict) else None
+    if not isinstance(found, Receipt):
+        status, body = told_of(found)
+        return {"client_id": client_id, "status": status, "error": body["error"]}
+    status = 201 if found.new else 200
+    return {"client_id": client_id, "status": status, "surplus": found.judgment.surplus, "error": None}
 
 
 class Undo(Rating):

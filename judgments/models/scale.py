@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 
 from judgments.models.collection import Collection
 from judgments.models.fields import PublicModel
@@ -27,9 +28,13 @@ class Scale(PublicModel):
         values = self.values()
         return f"{values[0]}-{values[-1]}" if values else "no grades"
 
-    def values(self) -> list[int]:
-        """The grades from the lowest to the highest."""
+    @cached_property
+    def _values(self) -> list[int]:
         return [grade.value for grade in self.grades.all()]
+
+    def values(self) -> list[int]:
+        """The grades from the lowest to the highest. A scale never changes, so they are asked for once."""
+        return self._values
 
 
 class Grade(models.Model):

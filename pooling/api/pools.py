@@ -72,6 +72,11 @@ class Draw(serializers.Serializer):
     residual = serializers.IntegerField(
         default=0, min_value=0, help_text="Random pairs per query from below the pool: they show what it misses."
     )
+    by = serializers.ChoiceField(
+        choices=pools.ORDERS,
+        default="rank",
+        help_text="`rank`: as the system showed them; `score`: trec_eval's order, in which metrics read ties.",
+    )
     leave_out_judged = serializers.BooleanField(default=False)
 
     def validate_strategy(self, value: str) -> str:
