@@ -11,9 +11,11 @@ class Config(AppConfig):
     def ready(self) -> None:
         from judgments.ingestion import KINDS
         from judgments.jobs import KINDS as JOBS
+        from pooling.pools import work_on_pool
         from pooling.query_logs import QUERY_LOGS, work_on_draw
         from pooling.runs import RUNS
 
         KINDS.register(RUNS.name, RUNS)
         KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
         JOBS.register("draw", work_on_draw)
+        JOBS.register("pool", work_on_pool)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from judgments import audit, rounds
+from judgments import audit, jobs, rounds
 from judgments.core.errors import NotValid
 from judgments.documents import stubs_for
-from judgments.models import Collection, Pair, Round, User
+from judgments.models import Collection, Job, Pair, Round, User
 from pooling import runs as runs_of
 from pooling.models import Pool, PoolEntry, Run
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pooling.strategies.preview import Preview
 
 BATCH = 1_000
+# About ten seconds of reading.
+LARGE = 2_000_000
 ORDERS = ("rank", "score")
 
 
@@ -136,6 +138,32 @@ def draw_pool(
         sentence = f"{actor} drew pool {pool} with {len(chosen.pairs):,} pairs"
         audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=seed)
     return pool
+
+
+def is_large(runs: Sequence[Run]) -> bool:
+    """Whether these runs take longer to read than a page may: pools over them are jobs."""
+    return sum(run.rows for run in runs) > LARGE
+
+
+def draw_later(collection: Collection, *, actor: User, runs: Sequence[Run], **options: Any) -> Job:
+    """The same as a job, for runs that take longer than a request should."""
+    parameters = {"runs": [str(run.uuid) for run in runs], "options": options}
+    title = f"Draw a pool from {len(runs)} run{'' if len(runs) == 1 else 's'}"
+    return jobs.start("pool", title=title, parameters=parameters, collection=collection, actor=actor)
+
+
+def work_on_pool(work: jobs.Work) -> dict[str, Any]:
+    """The job behind :func:`draw_later`. The pool and that it is there are stored as one: a resumed job sees it."""
+    job = work.job
+    if job.result:
+        return job.result
+    runs = list(job.collection.runs.filter(uuid__in=job.parameters["runs"]))
+    work.progress(0)
+    with transaction.atomic():
+        pool = draw_pool(job.collection, actor=job.created_by, runs=runs, **job.parameters["options"])
+        result = {"pool": str(pool.uuid), "pairs": pool.entries.count()}
+        Job.objects.filter(pk=job.pk).update(result=result)
+    return result
 
 
 def make_round(pool: Pool, *, actor: User, **options: Any) -> Round:

@@ -20,9 +20,6 @@ from pooling.strategies import STRATEGIES
 from pooling.views import tables
 from pooling.views.pictures import pictures
 
-# Above this many rows a preview is made when it is asked for, not when the page is opened.
-MOST_ROWS_UNASKED = 2_000_000
-
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -32,6 +29,8 @@ def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
     act = request.POST.get("act", "")
     if act == "draw" and form.is_valid():
         with form.telling():
+            if verbs.is_large(form.choice["runs"]):
+                return redirect("job", verbs.draw_later(collection, actor=request.user, **form.choice).uuid)
             pool = verbs.draw_pool(collection, actor=request.user, **form.choice)
             messages.success(request, f"Drew {pool.entries.count():,} pairs with seed {pool.seed}.")
             return redirect("pool", collection.slug, pool.uuid)
@@ -55,10 +54,9 @@ def _form(request: HttpRequest, collection: Collection) -> PoolForm:
     name = sent.get("strategy", "depth")
     strategy = STRATEGIES[name if name in STRATEGIES else "depth"]
     defaults = PoolForm.defaults(collection, strategy)
-    unasked = sum(run.rows for run in collection.runs.all()) <= MOST_ROWS_UNASKED
     if "seed" in sent:
         return PoolForm(sent, request.FILES or None, initial=defaults, collection=collection, strategy=strategy)
-    if defaults["runs"] and unasked:
+    if defaults["runs"]:
         return PoolForm(defaults, initial=defaults, collection=collection, strategy=strategy)
     return PoolForm(initial=defaults, collection=collection, strategy=strategy)
 
@@ -67,6 +65,8 @@ def _plan(collection: Collection, form: PoolForm) -> dict[str, Any]:
     """What the form's values would choose, or nothing where they do not hold."""
     if not form.is_bound or not form.is_valid():
         return {}
+    if verbs.is_large(form.choice["runs"]):
+        return {"large": sum(run.rows for run in form.choice["runs"]), "sent": form.sent}
     with form.telling():
         chosen = verbs.choose(collection, **form.choice)
         found = verbs.preview(chosen)

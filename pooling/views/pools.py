@@ -101,8 +101,8 @@ def _found_by(rows: Any, name: str) -> Any:
 
 
 def _entries(row: Pool) -> Listing:
-    """The list's declaration; the filter offers the pool's own runs."""
-    names = [run.name for run in row.runs.all()]
+    """The list's declaration; the filter offers the pool's runs by the names that they had when it was drawn."""
+    names = [system["name"] for system in row.summary.get("systems", ())]
     choices = [Choice("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
     if names:
         choices.append(Choice("run", "Found by", _found_by, [(name, name) for name in names]))

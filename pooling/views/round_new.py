@@ -16,8 +16,8 @@ from judgments import access, guidelines, rounds
 from judgments.models import Collection, Round
 from pooling import pools
 from pooling.effort import Pace, pace
-from pooling.forms import RoundForm, grade_rows, written_grades
 from pooling.models import Pool
+from pooling.round_forms import RoundForm, grade_rows, written_grades
 
 # Below this many pairs rated twice, agreement gives no verdict.
 ENOUGH_OVERLAP = 200

@@ -14,7 +14,7 @@ from judgments.core.errors import NotValid
 from judgments.models import Collection
 from pooling import start as verbs
 from pooling.effort import pace
-from pooling.forms import QueriesForm, ResultsForm
+from pooling.round_forms import QueriesForm, ResultsForm
 
 
 @login_required

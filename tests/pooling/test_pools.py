@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from judgments import jobs
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Document
 from pooling import pools
@@ -118,3 +119,15 @@ def _grade_all(round_: Any, rater: Any) -> None:
 
     for pair in assignment.claim_batch(round_, rater=rater):
         submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, 2), rater=rater)
+
+
+def test_a_pool_over_large_runs_is_drawn_by_a_job_that_draws_once(example: Any, lead: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pools, "LARGE", 5)
+    runs = list(example.runs.all())
+    assert pools.is_large(runs)
+    job = pools.draw_later(example, actor=lead, runs=runs, strategy="depth", parameters={"depth": 3})
+    result = pools.work_on_pool(jobs.Work(job))
+    assert result["pairs"] == 5
+    job.refresh_from_db()
+    assert pools.work_on_pool(jobs.Work(job)) == result
+    assert Pool.objects.count() == 1

@@ -124,3 +124,11 @@ def test_the_list_of_pairs_needs_a_fixed_number_of_queries(
     client.get(at("pool", pool.collection, pool))
     with django_assert_max_num_queries(40):
         client.get(at("pool", pool.collection, pool))
+
+
+def test_large_runs_are_pooled_by_a_job(example: Any, client_of: Any, lead: Any, at: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("pooling.pools.LARGE", 5)
+    client = client_of(lead)
+    assert "in the background" in client.get(at("pool_new", example)).content.decode()
+    answer = client.post(at("pool_new", example), _asked(example, act="draw"))
+    assert answer.headers["Location"].startswith("/jobs/")
