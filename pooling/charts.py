@@ -14,6 +14,7 @@ WIDTH = 320
 NAME = 88  # room for the names of bars
 LONGEST_NAME = 15
 MOST_BARS = 60
+WIDEST_BAR = 32.0
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     size = -(-last // MOST_BARS)
     groups = [(start, min(start + size - 1, last)) for start in range(1, last + 1, size)]
     heights = [sum(ranked.get(rank, 0) for rank in range(first, end + 1)) for first, end in groups]
-    step, most = WIDTH / len(groups), max(heights)
+    step, most = min(WIDTH / len(groups), WIDEST_BAR), max(heights)
     gap = min(4.0, step * 0.15)
     bars = tuple(
         Bar(
@@ -211,10 +212,10 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     )
     words = (
         Words(0, floor + 16, _ranks(*groups[0])),
-        Words(WIDTH / 2, floor + 16, "best rank of a pair", "middle", "mute"),
-        Words(WIDTH, floor + 16, _ranks(*groups[-1]) if len(groups) > 1 else "", "end"),
+        Words(_round(max(step * len(groups), 80)), floor + 16, _ranks(*groups[-1]) if len(groups) > 1 else "", "end"),
+        Words(0, floor + 32, "best rank of a pair", kind="mute"),
     )
-    return Chart(floor + 24, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), bars, words)
+    return Chart(floor + 36, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), bars, words)
 
 
 def short(name: str, longest: int = LONGEST_NAME) -> str:

@@ -64,6 +64,13 @@ class DrawForm(AssayForm):
         "torso_share": 0.8,
     }
 
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        head, torso = cleaned.get("head_share"), cleaned.get("torso_share")
+        if head and torso and head > torso:
+            self.add_error("head_share", f"The head ends before the torso does: at most {torso} here.")
+        return cleaned
+
     @property
     def values(self) -> dict[str, Any]:
         """What is asked for: the form's where it holds, else the defaults."""
@@ -151,7 +158,8 @@ class PoolForm(AssayForm):
         if upload and upload.size > MOST_PAIRS_BYTES:
             self.add_error("file", "A list of pairs takes at most 16 MB here. Push a longer one through the API.")
             return
-        content = upload.read() if upload else (cleaned.get("pairs") or "").encode()
+        # A text box always sends CRLF; that is no oddity of the list.
+        content = upload.read() if upload else (cleaned.get("pairs") or "").replace("\r\n", "\n").encode()
         try:
             self.pair_list = read_pairs(content, upload.name if upload else "pairs")
         except NotValid as error:

@@ -150,7 +150,9 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
         "last": parse_datetime(traffic.last) if traffic.last else None,
         "unseen": unseen,
         "chart": charts.traffic_curve(
-            traffic.curve, [(tier.name, tier.queries) for tier in traffic.tiers], list(shares.values())
+            traffic.curve,
+            [(tier.name, tier.queries) for tier in traffic.tiers],
+            verbs.CUTS if unseen else (values["head_share"], values["torso_share"]),
         ),
         "tiers": by_tier,
         "curve": curve,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pooling import pools
 from pooling.models import Pool
 from tests.world import World
 
@@ -65,6 +66,16 @@ def test_what_cannot_be_drawn_is_told_by_field(draw: Any, asked: Any, field: str
     response = draw(**asked)
     assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field}), response.content
     assert Pool.objects.count() == before
+
+
+def test_large_runs_are_pooled_as_a_job(
+    draw: Any, api: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(pools, "LARGE", 0)
+    with django_capture_on_commit_callbacks(execute=True):
+        response = draw(depth=1)
+    assert response.status_code == 202
+    assert api.get(f"/api/v1/jobs/{response.json()['job']}/").json()["result"]["pairs"] == 2
 
 
 @pytest.mark.parametrize("body", [[], "x", None, 5])

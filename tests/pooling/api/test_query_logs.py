@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from judgments.models import Query
+from pooling import query_logs
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,16 @@ def test_drawing_adds_queries_with_tier_weight_and_probability(draw: Any) -> Non
     assert (response.status_code, told["sample"]["seed"], told["drawn"]) == (201, 7, 3)
     assert {row["query"] for row in told["queries"]} == {"tent", "stove"}  # rain jacket is there already
     assert Query.objects.get(text="rain jacket").tier == "head"
+
+
+def test_a_large_log_is_drawn_from_as_a_job(
+    draw: Any, api: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(query_logs, "LARGE", 0)
+    with django_capture_on_commit_callbacks(execute=True):
+        response = draw(head=1, tail=2)
+    assert response.status_code == 202
+    assert api.get(f"/api/v1/jobs/{response.json()['job']}/").json()["result"]["queries"] == 3
 
 
 def test_a_tier_that_is_not_named_gives_none(draw: Any) -> None:

@@ -25,7 +25,7 @@ def test_the_page_opens_with_a_preview_of_all_runs(example: Any, client_of: Any,
     page = client_of(lead).get(at("pool_new", example)).content.decode()
     assert "Draw 5 pairs" in page
     assert "assuming 20 s a rating" in page
-    assert "1 pairs, 20 %, are brought by every run" in page
+    assert "Every run brings 1 of the pairs, 20 %" in page
 
 
 def test_a_strategy_asks_for_its_own_parameters(example: Any, client_of: Any, lead: Any, at: Any) -> None:
@@ -58,9 +58,10 @@ def test_a_wrong_form_is_answered_with_422(example: Any, client_of: Any, lead: A
 
 def test_a_given_list_is_previewed_then_drawn(example: Any, client_of: Any, lead: Any, at: Any) -> None:
     client = client_of(lead)
-    sent = {"strategy": "list", "pairs": LIST, "seed": "1"}
+    sent = {"strategy": "list", "pairs": LIST.replace("\n", "\r\n"), "seed": "1"}
     page = client.post(at("pool_new", example), sent).content.decode()
     assert "Draw 2 pairs" in page
+    assert "odd line" not in page
     client.post(at("pool_new", example), {**sent, "act": "draw"})
     assert Pool.objects.get().entries.count() == 2
 
