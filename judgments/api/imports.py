@@ -69,7 +69,10 @@ class FileSent(Reading):
 
     file = serializers.FileField(
         allow_empty_file=True,
-        error_messages={"required": "Send a file (multipart/form-data), or a JSON list.", "invalid": "This is no file."},
+        error_messages={
+            "required": "Send a file (multipart/form-data), or a JSON list.",
+            "invalid": "This is no file.",
+        },
     )
     format = serializers.CharField(required=False, allow_blank=True, help_text="Told from the content when left out.")
 

@@ -19,6 +19,7 @@ from judgments import access, assignment, submission
 from judgments.api.endpoint import InRound
 from judgments.api.errors import told_of
 from judgments.api.rounds import GradeBody
+from judgments.api.schema import ErrorBody
 from judgments.core.errors import AssayError, NotValid, TooLarge
 from judgments.models import Judgment, Pair, Slot
 from judgments.richtext import document_html
@@ -102,7 +103,7 @@ class ItemResult(serializers.Serializer):
         help_text="The status that it would have had alone: 201, 200, 400, 404, 409, 410."
     )
     surplus = serializers.BooleanField(required=False)
-    error = serializers.DictField(allow_null=True, help_text="`code`, `message`, `fields`; null when recorded.")
+    error = ErrorBody(allow_null=True, help_text="Null when it is recorded.")
 
 
 class Results(serializers.Serializer):

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from judgments.api.endpoint import Rows
+from judgments.api.jobs import Started, started
 from judgments.api.seeds import Seed
 from judgments.core.errors import NotValid
 from judgments.models import Collection
@@ -114,7 +115,7 @@ class Pools(Rows):
     @extend_schema(
         summary="Draw a pool",
         request=DrawShown,
-        responses={201: PoolBody},
+        responses={201: PoolBody, 202: Started},
         examples=[
             OpenApiExample(
                 "Depth 10 of two runs",
@@ -132,7 +133,10 @@ class Pools(Rows):
         """Each pair keeps why it was chosen, by which runs and at which ranks."""
         asked = self.sent(Draw)
         asked["runs"] = runs_called(self.collection, asked["runs"])
-        drawn = pools.draw_pool(self.collection, actor=request.user, parameters=self._parameters(), **asked)
+        asked["parameters"] = self._parameters()
+        if pools.is_large(asked["runs"]):
+            return started(pools.draw_later(self.collection, actor=request.user, **asked))
+        drawn = pools.draw_pool(self.collection, actor=request.user, **asked)
         return self.told(PoolBody, shown_pools().get(pk=drawn.pk), 201)
 
     def _parameters(self) -> dict[str, Any]:

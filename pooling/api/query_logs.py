@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from judgments import access
 from judgments.api.endpoint import InCollection
 from judgments.api.imports import Imports, documented
+from judgments.api.jobs import Started, started
 from judgments.api.posted import PostedFile, json_lines
 from judgments.api.seeds import Seed
 from judgments.core.errors import NotFound
@@ -118,7 +119,7 @@ class DrawQueries(InCollection):
     @extend_schema(
         summary="Draw queries",
         request=Draw,
-        responses={201: Drawn},
+        responses={201: Drawn, 202: Started},
         examples=[OpenApiExample("By tier", {"head": 50, "torso": 100, "tail": 50, "seed": 1}, request_only=True)],
     )
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
@@ -129,6 +130,8 @@ class DrawQueries(InCollection):
         asked = self.sent(Draw)
         sizes = {tier: asked.pop(tier) for tier in query_logs.DEFAULT_SIZES if tier in asked}
         given = dict.fromkeys(query_logs.DEFAULT_SIZES, 0) | sizes if sizes else None
+        if query_logs.is_large(log):
+            return started(query_logs.draw_later(log, actor=request.user, sizes=given, **asked))
         sample, new = query_logs.draw(log, actor=request.user, sizes=given, **asked)
         body = {"sample": sample, "drawn": sample.queries.count(), "queries": new}
         return self.told(Drawn, body, 201)
