@@ -31,6 +31,10 @@ FAMILIES = {
     "label rule": ("judgments.aggregation", "RULES", "docs/agreement.md"),
     "pool strategy": ("pooling.strategies", "STRATEGIES", "docs/pooling.md"),
     "metric": ("evaluation.metrics", "METRICS", "docs/metrics.md"),
+    "judge": ("judgments.judges", "JUDGES", "docs/judges.md"),
+    "text metric": ("judgments.textmetrics", "TEXT_METRICS", "docs/judges.md"),
+    "significance test": ("evaluation.significance", "TESTS", "docs/significance.md"),
+    "correction": ("evaluation.significance", "CORRECTIONS", "docs/significance.md"),
     "command": ("assay.cli", "COMMANDS", "docs/cli.md"),
 }
 NAMED_BY_NO_FEATURE = {"utils.py", "helpers.py", "common.py", "services.py", "misc.py"}

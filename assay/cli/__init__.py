@@ -18,11 +18,13 @@ from judgments.core.errors import AssayError
 
 COMMANDS = {
     "evaluate": "assay.cli.evaluate",
+    "compare": "assay.cli.compare",
     "agreement": "assay.cli.agreement",
     "aggregate": "assay.cli.aggregate",
     "pool": "assay.cli.pool",
     "sample": "assay.cli.sample",
     "convert": "assay.cli.convert",
+    "judge": "assay.cli.judge",
     "validate": "assay.cli.validate",
     "verify": "assay.cli.verify",
     "formats": "assay.cli.formats",

@@ -23,6 +23,11 @@ FILES = {
     "new.run": worked_example.NEWCOMER,
     "ratings.csv": RATINGS,
     "queries.csv": "query_id,query,tier,probability,weight\nq1,rain jacket,head,0.5,0.25\n",
+    "pairs.jsonl": (
+        '{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "text": "A jacket that keeps heavy rain out.", '
+        '"expected": "keeps rain out"}\n'
+        '{"query_id": "q1", "query": "rain jacket", "doc_id": "d2", "text": "A stove.", "expected": "keeps rain out"}\n'
+    ),
 }
 
 
