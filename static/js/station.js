@@ -65,7 +65,7 @@ function pressed(event) {
   const hit = box ? inBox(box, key) : onPage(key);
   if (!hit) return;
   event.preventDefault();
-  if (hit.disabled || (hit.matches(ANSWERS) && !document.documentElement.dataset.ready)) return;
+  if (hit.disabled || (hit.matches(ANSWERS) && !("ready" in document.documentElement.dataset))) return;
   hit.click();
 }
 

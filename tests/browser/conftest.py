@@ -1,0 +1,70 @@
+"""Which browser do these tests drive? The machine's own Chromium; without one they skip, and fail on CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+# Playwright keeps an event loop in the thread of the test, and Django would refuse that thread its database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+SWITCHES = (
+    "no-sandbox",
+    "disable-gpu",
+    "disable-quic",
+    "no-first-run",
+    "disable-background-networking",
+    "disable-component-update",
+    "disable-sync",
+    "disable-dev-shm-usage",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The plugin that gives Playwright its base address declares a fixture in a way that pytest will drop."""
+    told = "Session-scoped fixtures defined as instance methods"
+    config.addinivalue_line("filterwarnings", f"ignore:{told}:pytest.PytestDeprecationWarning")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with a page need a browser: without one they skip by name, except where CI must have it."""
+    if CHROMIUM or os.environ.get("CI") == "true":
+        return
+    for item in items:
+        if "page" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.skip(reason="no Chromium: install it, or name it in CHROMIUM"))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    found = {"executable_path": CHROMIUM} if CHROMIUM else {}
+    return {**browser_type_launch_args, **found, "args": [f"--{switch}" for switch in SWITCHES]}
+
+
+@pytest.fixture
+def log_in(page: Any, live_server: Any) -> Callable[[Any], None]:
+    """``log_in(user)``: through the log-in page, as people do; whoever was logged in before is gone."""
+
+    def enter(user: Any) -> None:
+        page.context.clear_cookies()
+        page.goto(f"{live_server.url}/login/")
+        page.get_by_label("User name").fill(user.username)
+        page.get_by_label("Password").fill("pass")
+        page.get_by_role("button", name="Log in").click()
+        page.wait_for_url(f"{live_server.url}/")
+
+    return enter
+
+
+@pytest.fixture
+def faults(page: Any) -> list[str]:
+    """What the browser complained about: errors of scripts, and things that the policy refused."""
+    found: list[str] = []
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
+    return found

@@ -1,0 +1,99 @@
+"""Does a lead get from a log and runs to an open round by clicking, and is every page on the way fit for everybody?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments.models import Query, Round
+from tests.browser.axe import violations
+from tests.pooling.conftest import BM25, LOG, NEURAL, QUERIES
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def put(collection: Any, lead: Any) -> Callable[..., str]:
+    """Store a file; answers the public id of what it became."""
+    import io
+
+    from judgments import ingestion
+
+    def store(kind: str, content: bytes, filename: str) -> str:
+        upload = ingestion.receive(collection, kind=kind, file=io.BytesIO(content), filename=filename, actor=lead)
+        return ingestion.store(upload, actor=lead).get("id", "")
+
+    return store
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible_and_fit_the_narrowest_screen(
+    page: Any, live_server: Any, log_in: Any, faults: list[str], collection: Any, lead: Any, put: Any, scheme: Any
+) -> None:
+    put("queries", QUERIES, "queries.csv")
+    log, run = put("query-logs", LOG, "site.csv"), put("runs", BM25, "bm25.run")
+    put("runs", NEURAL, "neural.run")
+    query = Query.objects.get(query_id="q1").uuid
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 360, "height": 800})
+    log_in(lead)
+    for path in (
+        "query-logs/",
+        f"query-logs/{log}/",
+        "runs/",
+        f"runs/{run}/?query={query}",
+        "pools/",
+        "pools/new/",
+        "pools/new/?strategy=list",
+        "rounds/new/",
+        "start/",
+    ):
+        page.goto(f"{live_server.url}/c/{collection.slug}/{path}")
+        assert violations(page) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+    assert faults == []
+
+
+def test_from_runs_to_an_open_round(
+    page: Any, live_server: Any, log_in: Any, faults: list[str], collection: Any, lead: Any, put: Any
+) -> None:
+    put("queries", QUERIES, "queries.csv")
+    put("runs", BM25, "bm25.run")
+    put("runs", NEURAL, "neural.run")
+    log_in(lead)
+    page.goto(f"{live_server.url}/c/{collection.slug}/pools/new/")
+    page.get_by_label("Depth").fill("1")
+    page.get_by_label("Depth").blur()
+    page.get_by_role("button", name="Draw 2 pairs").click()
+    page.get_by_role("link", name="Make a round from these pairs").click()
+    page.get_by_label("rosa (rater)").uncheck()
+    page.get_by_role("button", name="Open the round for 2 raters").click()
+    page.wait_for_url("**/progress/")
+    assert Round.objects.get().state == "open"
+    assert faults == []
+
+
+def test_the_plan_of_a_draw_follows_the_form(
+    page: Any, live_server: Any, log_in: Any, collection: Any, lead: Any, put: Any
+) -> None:
+    log = put("query-logs", LOG, "site.csv")
+    log_in(lead)
+    page.goto(f"{live_server.url}/c/{collection.slug}/query-logs/{log}/")
+    page.get_by_label("Tail", exact=True).fill("2")
+    page.get_by_label("Tail", exact=True).blur()
+    page.get_by_role("button", name="Draw 5 queries").click()
+    page.wait_for_url("**/queries/")
+    assert Query.objects.count() == 5
+
+
+def test_a_start_counts_while_one_types(page: Any, live_server: Any, log_in: Any, collection: Any, lead: Any) -> None:
+    log_in(lead)
+    page.goto(f"{live_server.url}/c/{collection.slug}/start/")
+    page.get_by_label("Queries", exact=True).fill("rain jacket\ntent")
+    page.get_by_role("button", name="Go on to the results").click()
+    page.get_by_label("rain jacket").fill("Fell 3L\nTarn poncho")
+    page.get_by_role("button", name="Rate 2 pairs").click()
+    page.wait_for_url("**/rate/")
+    assert "Fell 3L" in page.content() or "Tarn poncho" in page.content()

@@ -1,0 +1,263 @@
+"""Does the main job work in a real browser: rate by keyboard, see the agreement, freeze, take the qrels away?"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from judgments import assignment, guidelines, rounds, submission
+from judgments.models import Document, Judgment, Query, Snapshot
+from judgments.models.document import content_hash
+from tests.browser.axe import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+HOSTILE = "<p>Fine text</p><script>document.title = 'taken over'</script><img src=x onerror=\"document.title='x'\">"
+
+
+@pytest.fixture
+def open_round(collection, lead, rater, rater2):
+    """Two queries with six documents each; every document tries to run a script."""
+    candidates = []
+    for query_id, text in (("q1", "rain jacket"), ("q2", "tent")):
+        query = Query.objects.create(collection=collection, query_id=query_id, text=text, narrative=f"A {text}.")
+        for number in range(1, 7):
+            title = f"{text} {number}"
+            document = Document.objects.create(
+                collection=collection,
+                doc_id=f"{query_id}-d{number}",
+                title=title,
+                text=HOSTILE,
+                content_sha256=content_hash(title, HOSTILE, "", "", {}),
+            )
+            candidates.append(rounds.Candidate(query, document, {"runs": {"bm25": number}}))
+    made = rounds.create_round(
+        collection,
+        name="Round 1",
+        candidates=candidates,
+        provenance={"strategy": "depth", "seed": 1},
+        guidelines=guidelines.add_version(collection, markdown="# Grade what helps", actor=lead),
+        actor=lead,
+        raters=[rater, rater2],
+    )
+    return rounds.open_round(made, actor=lead)
+
+
+@pytest.fixture
+def go(page, live_server):
+    """``go("rate", round_)``: open a page by its name."""
+    return lambda name, *rows: page.goto(live_server.url + reverse(name, args=[row.uuid for row in rows]))
+
+
+def rate_all(round_, rater, grade=lambda pair: 2):
+    """Everything that the rater can get, graded past the browser."""
+    while batch := assignment.claim_batch(round_, rater=rater, size=20):
+        for pair in batch:
+            submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, grade(pair)), rater=rater)
+
+
+def ready(page: Page) -> None:
+    """The page has been seen: keys count from here on."""
+    page.wait_for_selector("html[data-ready]")
+
+
+def press(page: Page, key: str) -> None:
+    """One key on a page that was seen, and the page after it."""
+    ready(page)
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def mine(user):
+    return Judgment.objects.current().filter(rater=user)
+
+
+def test_rate_by_keyboard_then_freeze_and_download(page, go, log_in, open_round, rater, rater2, lead, faults):
+    log_in(rater)
+    go("rate", open_round)
+    for number in range(10):
+        press(page, str(number % 4))
+    assert mine(rater).count() == 10
+    expect(page.locator("#toast")).to_contain_text("Saved 1, Fair.")
+    press(page, "z")
+    assert mine(rater).count() == 9
+    press(page, "Numpad2")
+    expect(page.locator("#toast")).to_contain_text("Saved 2, Good.")
+    rate_all(open_round, rater2, grade=lambda pair: pair.position % 4)
+
+    log_in(lead)
+    go("round_agreement", open_round)
+    expect(page.get_by_role("heading", name="Agreement:")).to_be_visible()
+    expect(page.get_by_role("img", name="the gate stands at 0.60")).to_be_visible()
+    page.locator(".steps a[href$='/snapshots/']").click()
+    page.get_by_role("link", name="See what would be frozen").click()
+    page.get_by_label("Name").fill("first")
+    page.get_by_role("button", name="Freeze 12 labels").click()
+    snapshot = Snapshot.objects.get()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="qrels.txt").click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert [line.split()[:3] for line in lines[:2]] == [["q1", "0", "q1-d1"], ["q1", "0", "q1-d2"]]
+    assert len(lines) == snapshot.summary["labels"] == 12
+    assert faults == []
+
+
+def test_second_press_of_a_key_does_not_grade_the_next_document_unseen(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    ready(page)
+    page.keyboard.press("2")
+    page.keyboard.press("2")
+    page.keyboard.press("2")
+    expect(page.locator("#toast")).to_contain_text("Saved 2")
+    assert mine(rater).count() == 1
+
+
+def test_keys_rest_while_one_types_a_note(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    ready(page)
+    page.keyboard.press("n")
+    expect(page.get_by_label("What should the lead know?")).to_be_focused()
+    page.keyboard.type("size 2, u l z")
+    page.keyboard.press("Escape")
+    assert not mine(rater).exists()
+    press(page, "1")
+    assert mine(rater).get().note == "size 2, u l z"
+
+
+def test_keys_with_a_modifier_and_held_keys_do_nothing(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    ready(page)
+    page.keyboard.press("Alt+1")
+    page.dispatch_event("body", "keydown", {"key": "1", "code": "Digit1", "repeat": True, "bubbles": True})
+    page.wait_for_timeout(300)
+    assert not mine(rater).exists()
+
+
+def test_cannot_judge_asks_for_a_reason_and_keeps_the_note(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    ready(page)
+    page.keyboard.press("n")
+    page.keyboard.type("half of it is missing")
+    page.keyboard.press("Escape")
+    page.keyboard.press("u")
+    expect(page.get_by_role("heading", name="Why can it not be judged?")).to_be_visible()
+    press(page, "2")
+    judgment = mine(rater).get()
+    assert (judgment.state, judgment.reason) == ("unrateable", "document broken")
+    assert judgment.note == "half of it is missing"
+
+
+def test_guidelines_keys_and_marks_are_a_key_away(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    ready(page)
+    page.keyboard.press("g")
+    expect(page.get_by_role("heading", name="Grade what helps")).to_be_visible()
+    page.keyboard.press("g")
+    expect(page.get_by_role("heading", name="Grade what helps")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("h")
+    expect(page.locator("#doc")).to_have_attribute("data-plain", "")
+
+
+def test_what_was_saved_is_said_to_screen_readers(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    press(page, "3")
+    ready(page)
+    expect(page.locator("#live")).to_contain_text("Saved 3, Perfect. Document 2 of 6")
+
+
+def test_measured_time_arrives(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    press(page, "0")
+    assert mine(rater).get().seconds_active > 0
+
+
+def test_script_in_a_document_does_not_run(page, go, log_in, open_round, rater):
+    log_in(rater)
+    go("rate", open_round)
+    ready(page)
+    expect(page.get_by_text("Fine text")).to_be_visible()
+    assert page.title().startswith("rain jacket")
+    assert page.locator("#doc script, #doc img").count() == 0
+
+
+def test_station_works_without_javascript(browser, live_server, open_round, client_of, rater):
+    context = browser.new_context(java_script_enabled=False)
+    cookie = client_of(rater).cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    page = context.new_page()
+    page.goto(live_server.url + reverse("rate", args=[open_round.uuid]))
+    page.get_by_role("button", name="2 Good").click()
+    expect(page.locator("#toast")).to_contain_text("Saved 2, Good.")
+    page.locator("#toast").get_by_role("button", name="Undo").click()
+    expect(page.locator("#toast")).to_contain_text("Taken back")
+    context.close()
+    assert not mine(rater).exists()
+
+
+def test_round_pages_are_for_everybody(page, go, log_in, live_server, open_round, rater, rater2, lead):
+    rate_all(open_round, rater, grade=lambda pair: pair.position % 4)
+    rate_all(open_round, rater2, grade=lambda pair: 3 - pair.position % 4)
+    log_in(lead)
+    for name in ("round_progress", "round_agreement", "conflicts"):
+        go(name, open_round)
+        assert violations(page) == [], name
+    page.get_by_role("rowheader").get_by_role("link").first.click()
+    expect(page.get_by_role("heading", name="Settle it")).to_be_visible()
+    assert violations(page) == []
+    for address in ("rounds/", "snapshots/", "snapshots/new/", "qrels/", "documents/new/", "query-logs/new/"):
+        page.goto(f"{live_server.url}/c/shop/{address}")
+        assert violations(page) == [], address
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_station_is_for_everybody(page, go, log_in, open_round, rater, scheme):
+    page.emulate_media(color_scheme=scheme)
+    log_in(rater)
+    go("rate", open_round)
+    press(page, "1")
+    assert violations(page) == []
+    for key in ("g", "n"):
+        page.keyboard.press(key)
+        assert violations(page) == [], key
+        page.keyboard.press("Escape")
+    rate_all(open_round, rater)
+    go("rate", open_round)
+    assert violations(page) == []
+
+
+def test_checked_file_and_snapshot_are_for_everybody(page, log_in, live_server, open_round, rater, lead):
+    rate_all(open_round, rater)
+    log_in(lead)
+    page.goto(f"{live_server.url}/c/shop/qrels/new/")
+    content = b"q1 0 q1-d1 3\nq1 0\n"
+    page.locator("input[type=file]").set_input_files({"name": "old.txt", "mimeType": "text/plain", "buffer": content})
+    page.get_by_role("button", name="Read and check the file").click()
+    expect(page.get_by_role("heading", name="1 odd line")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_label("I have read the 1 error").check()
+    page.get_by_role("button", name="Store 1 row").click()
+    expect(page.get_by_text("Stored 1 row of old.txt")).to_be_visible()
+    page.goto(f"{live_server.url}/c/shop/snapshots/new/")
+    page.get_by_label("Name").fill("first")
+    page.get_by_role("button", name="Freeze 12 labels").click()
+    expect(page.get_by_role("heading", name="first")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_scan_sees_a_planted_fault(page, log_in, rater, collection):
+    log_in(rater)
+    page.evaluate("document.querySelector('main').append(document.createElement('img'))")
+    assert any(line.startswith("image-alt") for line in violations(page))
