@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
 from django.db import transaction
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from judgments.collections import create_collection
+from tests.addresses import api_calls, routes
 from tests.world import World, make_world
 
 pytestmark = pytest.mark.django_db
@@ -159,20 +159,6 @@ LINES = [
 ]
 
 
-def routes() -> Iterator[tuple[str, URLPattern]]:
-    """Every route of the project, the admin's apart."""
-
-    def walk(patterns: list[Any], prefix: str) -> Iterator[tuple[str, URLPattern]]:
-        for pattern in patterns:
-            route = prefix + str(pattern.pattern)
-            if isinstance(pattern, URLResolver):
-                yield from walk(pattern.url_patterns, route)
-            else:
-                yield route, pattern
-
-    yield from walk(get_resolver().url_patterns, "")
-
-
 def address(route: str, world: World) -> str:
     """The route with the world's things in it: which one, the word before the place says."""
     things = {
@@ -239,14 +225,7 @@ def test_the_table_names_no_route_that_is_gone() -> None:
 
 
 def test_every_method_of_the_api_is_in_the_table() -> None:
-    offered = {
-        (method.upper(), route)
-        for route, pattern in routes()
-        if route.startswith("api/v1/")
-        for method in ("get", "post", "put", "patch", "delete")
-        if hasattr(pattern.callback.cls, method)
-    }
-    assert offered == {(line.method, line.route) for line in LINES if line.route.startswith("api/v1/")}
+    assert api_calls() == {(line.method, line.route) for line in LINES if line.route.startswith("api/v1/")}
 
 
 @pytest.mark.parametrize("area", sorted({line.route.split("/")[0] for line in LINES}))

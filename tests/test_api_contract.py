@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.urls import reverse
+from django.urls import resolve, reverse
 from rest_framework.test import APIClient
 
 from tests import worked_example as example
+from tests.addresses import api_calls
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1"
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "api.md"
 SHOP = f"{API}/collections/shop"
 DOCUMENTS = [{"doc_id": doc_id, "title": doc_id.upper()} for doc_id in example.DOCUMENTS]
 
@@ -264,6 +268,22 @@ def test_json_nested_too_deeply_is_the_callers_mistake(api: APIClient) -> None:
 
 def test_the_schema_is_valid(tmp_path: Any) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
+
+
+def test_docs_api_shows_every_call_and_no_other() -> None:
+    lines = DOCS.read_text(encoding="utf-8").splitlines()
+    shown = {call for line in lines if (call := shown_call(line))}
+    assert shown == api_calls()
+
+
+def shown_call(line: str) -> tuple[str, str] | None:
+    """Method and route of a curl command of docs/api.md."""
+    found = re.match(r'curl .*?\$API(/[^\s"?]*)', line)
+    if not found:
+        return None
+    method = re.search(r"-X (\w+)", line)
+    path = re.sub(r"\$[A-Z_]+", str(uuid.uuid4()), found[1])
+    return method[1] if method else "GET", resolve(f"{API}{path}").route
 
 
 def test_the_docs_bring_no_script_of_others(client: Any) -> None:
