@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from django.urls import reverse
 
-from evaluation import charts
+from evaluation import card_charts, charts
 from evaluation.freshness import STALE
 from evaluation.models import Scoring
 from evaluation.next_act import Act, Look, Next
@@ -67,7 +67,7 @@ def queries_card(look: Look) -> Card:
     words = f"{counts.drawn:,} drawn by tier from {frame['searches']:,} searches{window}, seed {sample.seed}."
     drawn = {"head": counts.head, "torso": counts.torso, "tail": counts.tail}
     cuts = [(tier, frame["tiers"][tier]["queries"], number) for tier, number in drawn.items()]
-    return Card(count, f"of {frame['distinct']:,} in the log", words, charts.traffic(sample.curve, cuts), act)
+    return Card(count, f"of {frame['distinct']:,} in the log", words, card_charts.traffic(sample.curve, cuts), act)
 
 
 def runs_card(look: Look) -> Card:
@@ -87,7 +87,7 @@ def runs_card(look: Look) -> Card:
     shared = standing.pool_of_runs
     if shared is not None:
         systems = [(row["name"], row["pairs"], row["unique"]) for row in shared.summary.get("systems", [])]
-        chart = charts.overlap(systems, shared.summary.get("in_all", 0))
+        chart = card_charts.overlap(systems, shared.summary.get("in_all", 0))
     act = Act("See the runs", reverse("runs", args=[look.slug]))
     return Card(f"{len(standing.runs):,}", _plural(len(standing.runs), "system", "systems"), words, chart, act)
 
@@ -111,7 +111,7 @@ def pool_card(look: Look) -> Card:
     )
     ranks = [(rank, pairs) for rank, pairs in summary.get("by_best_rank", [])]
     act = Act("Browse the pairs", reverse("pool", args=[look.slug, pool.uuid]))
-    return Card(f"{summary.get('pairs', 0):,}", unit, words, charts.best_ranks(ranks) if systems else None, act)
+    return Card(f"{summary.get('pairs', 0):,}", unit, words, card_charts.best_ranks(ranks) if systems else None, act)
 
 
 def round_card(look: Look) -> Card:
@@ -123,7 +123,7 @@ def round_card(look: Look) -> Card:
     words = _round_words(look, round_, done)
     if round_.state == Round.State.DRAFT:
         return Card(f"{done.pairs:,}", "pairs, not opened", words, act=act)
-    chart = charts.progress([(rater.pseudonym, rater.graded) for rater in done.raters], done.pairs)
+    chart = card_charts.progress([(rater.pseudonym, rater.graded) for rater in done.raters], done.pairs)
     return Card(percent(done.share), f"{done.filled:,} of {done.wanted:,} ratings", words, chart, act)
 
 
@@ -173,7 +173,7 @@ def snapshot_card(look: Look) -> Card:
     words = f"{snapshot.summary['queries']:,} queries, rule {snapshot.rule}, sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
         words = f"The newest is {snapshot}. {standing.judged_round} is not in it yet."
-    chart = charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade")
+    chart = card_charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade")
     act = Act(f"Open {_short(str(snapshot))}", reverse("snapshot", args=[snapshot.uuid]))
     return Card(f"{snapshot.summary['labels']:,}", f"labels in {_short(str(snapshot))}", words, chart, act)
 
@@ -216,12 +216,15 @@ def freshness_card(look: Look) -> Card:
     days = fresh.age.days
     age = "today" if days == 0 else f"{days} {_plural(days, 'day', 'days')} ago"
     words = f"Frozen {age}. {fresh.changed:,} of {fresh.graded:,} graded documents changed since."
+    left = look.standing.queries.total - look.standing.snapshot.summary["queries"]
+    if left > 0:
+        words += f" {left:,} of {look.standing.queries.total:,} queries are not in it."
     if fresh.older:
         words += f" {fresh.older:,} ratings are older than the embedding change."
     if any(run.holes is None for run in fresh.runs):
         words += " Large runs are looked at when they are scored."
     known = [(run.name, run.judged) for run in fresh.runs if run.judged is not None]
-    chart = charts.judged(known, 1 - STALE) if known else None
+    chart = card_charts.judged(known, 1 - STALE) if known else None
     act = Act("Plan the next pool", reverse("pool_new", args=[look.slug]), lead_only=True)
     unit = f"{_plural(fresh.holes, 'hole', 'holes')} in the first ten, {fresh.changed:,} changed"
     return Card(f"{fresh.holes:,}", unit, words, chart, act)
@@ -253,4 +256,4 @@ def _short(name: str) -> str:
 
 
 def _hours(hours: float) -> str:
-    return f"About {hours:,.0f} rater hours" if hours >= 2 else f"About {max(1, round(hours * 60))} rater minutes"
+    return f"About {hours:,.0f} rater hours" if hours >= 1.5 else f"About {max(1, round(hours * 60))} rater minutes"
