@@ -174,7 +174,9 @@ class PoolForm(AssayForm):
         single = [(name, cleaned[name]) for name in self.fields if name not in ("runs", "pairs", "file")]
         pairs = [("pairs", self.pair_list.text)] if self.pair_list else []
         runs = [("runs", run.uuid) for run in cleaned["runs"]]
-        told = [(name, "on" if value is True else value) for name, value in single if value not in (None, False)]
+        # By identity: a residual of 0 equals False, and must be told.
+        told = [(name, "on" if value is True else value) for name, value in single if value is not None]
+        told = [(name, value) for name, value in told if value is not False]
         return [("strategy", self.strategy.name), *runs, *told, *pairs]
 
     @property

@@ -87,8 +87,10 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
         "by": "Equal scores go",
     }
     words = dict(ORDER_WORDS)
-    shown = ((name, words.get(value, value)) for name, value in row.parameters.items() if value is not None)
-    return [(titles.get(name, name), value) for name, value in shown]
+    # In the order of the titles: a database keeps JSON in an order of its own.
+    names = [*titles, *sorted(row.parameters.keys() - titles.keys())]
+    shown = ((name, row.parameters.get(name)) for name in names)
+    return [(titles.get(name, name), words.get(value, value)) for name, value in shown if value is not None]
 
 
 def _rounds_of(row: Pool) -> Any:
@@ -162,7 +164,8 @@ def found_by(origin: dict[str, Any]) -> str:
     >>> found_by({"runs": {"bm25": 1, "neural": 4}})
     'bm25 1, neural 4'
     """
-    return ", ".join(f"{name} {rank}" for name, rank in sorted(origin.get("runs", {}).items(), key=lambda run: run[1]))
+    ranked = sorted((rank, name) for name, rank in origin.get("runs", {}).items())
+    return ", ".join(f"{name} {rank}" for rank, name in ranked)
 
 
 def chance(probability: float | None) -> str:

@@ -24,7 +24,7 @@ from pooling import charts
 from pooling import query_logs as verbs
 from pooling.forms import DrawForm
 from pooling.models import QueryLog
-from pooling.sampling.tiers import Tier
+from pooling.sampling.tiers import TIERS, Tier
 from pooling.views import tables
 
 LOGS = Listing(
@@ -194,7 +194,8 @@ def _chance(probability: float | None) -> str:
 
 
 def _sizes(asked: dict[str, int]) -> str:
-    return ", ".join(f"{number:,} {name}" for name, number in asked.items() if number)
+    # In the order of the tiers: a database keeps JSON in an order of its own.
+    return ", ".join(f"{asked[name]:,} {name}" for name in (*TIERS, "all") if asked.get(name))
 
 
 def _window(days: int | None) -> str:

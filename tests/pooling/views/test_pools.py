@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -38,6 +39,17 @@ def test_a_preview_has_an_address_and_stores_nothing(example: Any, client_of: An
     page = client_of(lead).get(at("pool_new", example), _asked(example, depth="1")).content.decode()
     assert "Draw 2 pairs" in page
     assert not Pool.objects.exists()
+
+
+def test_the_button_sends_what_was_previewed(example: Any, client_of: Any, lead: Any, at: Any) -> None:
+    client = client_of(lead)
+    page = client.get(at("pool_new", example), _asked(example, depth="1", leave_out_judged="on")).content.decode()
+    button = page[page.index('<form class="row" method="post"') :]
+    sent: dict[str, list[str]] = {"act": ["draw"]}
+    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', button):
+        sent.setdefault(name, []).append(value)
+    client.post(at("pool_new", example), sent)
+    assert (Pool.objects.get().parameters["depth"], Pool.objects.get().entries.count()) == (1, 2)
 
 
 def test_drawing_leads_to_the_pool(example: Any, client_of: Any, lead: Any, at: Any) -> None:
