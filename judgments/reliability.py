@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, Max, Q
+from django.db.models import Count, F, Max, Min, Q
 
 from judgments import access
 from judgments.models import Adjudication, Judgment, Pair, Round, Slot, User
@@ -202,6 +202,17 @@ def conflicts(round_: Round, *, viewer: User, steps: int = 1) -> list[Conflict]:
         for pair_id in wide
     ]
     return sorted(found, key=lambda conflict: (-conflict.spread, conflict.pair.position))
+
+
+def open_conflicts(round_: Round, *, viewer: User) -> int:
+    """How many conflicts nobody settled, of those that the viewer may see: counted without reading them."""
+    counted = Q(judgments__in=Judgment.objects.counted().of_round(round_))
+    pairs = round_.pairs.annotate(
+        low=Min("judgments__grade", filter=counted), high=Max("judgments__grade", filter=counted)
+    )
+    settled = Adjudication.objects.filter(pair__round=round_).values("pair")
+    open_ = pairs.filter(high__gt=F("low")).exclude(pk__in=settled)
+    return open_.exclude(pk__in=access.hidden_pairs(viewer, round_).values("pk")).count()
 
 
 def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:

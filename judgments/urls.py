@@ -15,6 +15,7 @@ from judgments.views import (
     home,
     imports,
     jobs,
+    label_sources,
     members,
     queries,
     rounds,
@@ -46,7 +47,7 @@ urlpatterns = [
     ),
     path("uploads/<uuid:uuid>/", imports.upload, name="upload"),
     path("uploads/<uuid:uuid>/throw-away/", imports.throw_away, name="upload_throw_away"),
-    path("c/<slug:slug>/qrels/", imports.label_sources, name="qrels"),
+    path("c/<slug:slug>/qrels/", label_sources.source_list, name="qrels"),
     # Rounds: progress, agreement, conflicts, and the rater's own page.
     path("c/<slug:slug>/rounds/", rounds.round_list, name="rounds"),
     path("rounds/<uuid:uuid>/", rounds.round_page, name="round"),

@@ -9,21 +9,20 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from judgments import access, ingestion
 from judgments.core.errors import AssayError, Conflict, NotValid
 from judgments.core.report import Problem, Report
 from judgments.forms import AssayForm
 from judgments.ingestion import KINDS, ImportKind
-from judgments.models import Collection, LabelSource, Upload
+from judgments.models import Collection, Upload
 from judgments.views.lists import Choice, Column, Listing, answer
 
 # The columns that a file may call something else, by what its rows are.
@@ -276,31 +275,3 @@ def _list_url(collection: Collection, member: ImportKind) -> str:
         return reverse(member.name.replace("-", "_"), args=[collection.slug])
     except NoReverseMatch:
         return reverse("collection", args=[collection.slug])
-
-
-LABEL_SOURCES = Listing(
-    name="label-sources",
-    noun=("label source", "label sources"),
-    columns=(
-        Column("name", "Source", order="name", head=True, style="clip"),
-        Column("kind", "Kind", order="kind", value=lambda source: source.get_kind_display()),
-        Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
-        Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
-        Column("created_by", "Stored by", value=lambda source: str(source.created_by or "")),
-        Column("created_at", "When", order="created_at", style="nowrap"),
-        Column("sha256", "SHA-256", show=lambda source: f"{source.sha256[:12]}…", style="id"),
-    ),
-    search=("name",),
-    choices=(Choice("kind", "Kind", "kind", LabelSource.Kind.choices),),
-    order="-created_at",
-)
-
-
-@login_required
-@require_safe
-def label_sources(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.label_sources.select_related("created_by").annotate(
-        label_count=Count("labels"), query_count=Count("labels__query", distinct=True)
-    )
-    return answer(request, LABEL_SOURCES, rows, "judgments/import_labels.html", {"collection": collection})

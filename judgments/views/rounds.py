@@ -197,7 +197,6 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
 def frame(request: HttpRequest, round_: Round, step: str = "round") -> dict[str, Any]:
     """What stands above every page of a round."""
     lead = access.role_in(request.user, round_.collection) == Role.LEAD
-    conflicts = reliability.conflicts(round_, viewer=request.user) if lead else []
     return {
         "round": round_,
         "collection": round_.collection,
@@ -207,7 +206,7 @@ def frame(request: HttpRequest, round_: Round, step: str = "round") -> dict[str,
         "rates": rounds.is_rater(request.user, round_) and round_.state == Round.State.OPEN,
         "pair_count": round_.pairs.count(),
         "query_count": round_.pairs.order_by().values("query").distinct().count(),
-        "open_conflicts": sum(conflict.settled is None for conflict in conflicts),
+        "open_conflicts": reliability.open_conflicts(round_, viewer=request.user) if lead else 0,
     }
 
 
