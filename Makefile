@@ -5,7 +5,7 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 py
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --constraint constraints.txt
 TEST ?=
 
 .PHONY: run test check bench install format

@@ -1,6 +1,6 @@
 """What the judgments say about systems, raters and judges.
 
-From Python, without Django: ``from evaluation import evaluate``.
+From Python, without Django: ``from evaluation import compare, evaluate``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.metrics.evaluate import evaluate as evaluate
+    from evaluation.significance.compare import compare as compare
 
-PUBLIC = {"evaluate": "evaluation.metrics.evaluate"}
+PUBLIC = {"compare": "evaluation.significance.compare", "evaluate": "evaluation.metrics.evaluate"}
 
 
 def __getattr__(name: str) -> Any:

@@ -55,7 +55,7 @@ class Command(BaseCommand):
         workers = 1 if sqlite else (os.cpu_count() or 1)
         command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--worker-class", "gthread"]
         command += ["--workers", str(workers), "--threads", str(options["threads"]), "--timeout", "300"]
-        command += ["--bind", f"{options['host']}:{options['port']}", "--log-level", "warning", "--access-logfile", ""]
+        command += ["--bind", f"{options['host']}:{options['port']}", "--log-level", "warning"]
         return subprocess.Popen(command)
 
     def worker(self) -> subprocess.Popen[bytes]:
