@@ -27,7 +27,8 @@ def answers(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404
     asked = request.GET.get("depth", "")
     depth = min(int(asked), DEEPEST) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 5 else rankings.DEPTH
-    found = rankings.answers(snapshot, list(collection.runs.all()), query.query_id, max(depth, 1))
+    hidden = rankings.hidden_from(request.user, collection, query.query_id)
+    found = rankings.answers(snapshot, list(collection.runs.all()), query.query_id, max(depth, 1), hidden=hidden)
     scored = snapshot.scorings.select_related("run").prefetch_related("scores")
     values = {
         scoring.run_id: [(score.metric, score.per_query.get(query.query_id)) for score in scoring.scores.all()]

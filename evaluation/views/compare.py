@@ -46,7 +46,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     context["chart"] = _chart(comparison, opened)
     if request.GET.get("format") == "svg":
         return picture(context["chart"], f"{collection.slug} {b.run} against {a.run} {metric}")
-    context |= _opened(comparison, queries, opened, f"?{urlencode(asked)}") | _figures(comparison)
+    context |= _opened(comparison, queries, opened, f"?{urlencode(asked)}", request.user) | _figures(comparison)
     rows = _rows(comparison, queries)
     return answer(request, _listing(comparison, asked, rows), rows, "evaluation/compare.html", context)
 
@@ -89,19 +89,20 @@ def _chart(comparison: Comparison, opened: str) -> Any:
     return charts.differences([one.value for one in comparison.differences], label, place)
 
 
-def _opened(comparison: Comparison, queries: dict[str, Query], opened: str, base: str) -> dict[str, Any]:
+def _opened(comparison: Comparison, queries: dict[str, Query], opened: str, base: str, user: Any) -> dict[str, Any]:
     """The query that is looked at: both runs' first documents, and the queries before and after it in the order."""
     ids = [one.query_id for one in comparison.differences]
     if opened not in ids or opened not in queries:
         return {}
     place = ids.index(opened)
     runs = [comparison.a.run, comparison.b.run]
+    hidden = rankings.hidden_from(user, comparison.a.collection, opened)
     around = {"before": ids[place - 1] if place else "", "after": ids[place + 1] if place + 1 < len(ids) else ""}
     return {
         "query": queries[opened],
         "difference": comparison.differences[place],
         "opened_delta": signed(comparison.differences[place].value),
-        "answers": rankings.answers(comparison.a.snapshot, runs, opened),
+        "answers": rankings.answers(comparison.a.snapshot, runs, opened, hidden=hidden),
         **{name: f"{base}&{urlencode({'query': query_id})}#opened" for name, query_id in around.items() if query_id},
     }
 

@@ -10,6 +10,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation import scoring
+from judgments import rounds
 from judgments.models import Document, Job
 
 pytestmark = pytest.mark.django_db
@@ -146,3 +147,14 @@ def test_query_that_is_not_there(scored, get, address, status):
 def test_title_of_a_document_stays_text(scored, get):
     Document.objects.filter(doc_id="d0").update(title="<script>alert(1)</script>")
     assert "<script>alert" not in get("query/?query=q00").content.decode()
+
+
+def test_lead_who_still_rates_is_not_told_the_grade(stage, snapshot, scored, client_of, lead):
+    rounds.invite(stage.round(name="Round 2"), [lead], actor=lead)
+    response = client_of(lead).get(PAGE + f"query/?snapshot={snapshot.uuid}&query=q01&depth=1")
+    answers = response.context["answers"]
+    assert [(place.grade, place.hidden) for ranking in answers.rankings for place in ranking.places] == [
+        (None, True)
+    ] * 2
+    assert answers.missed == []
+    assert "yours to grade" in response.content.decode()
