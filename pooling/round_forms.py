@@ -21,9 +21,11 @@ BLANK_GRADES = 2
 class GradeForm(AssayForm):
     """One grade of a scale; a row that is left empty is no grade."""
 
-    value = forms.IntegerField(required=False, min_value=0, max_value=100)
-    label = forms.CharField(required=False, max_length=40)
-    cue = forms.CharField(required=False, max_length=200)
+    value = forms.IntegerField(
+        required=False, min_value=0, max_value=100, widget=forms.NumberInput(attrs={"class": "input"})
+    )
+    label = forms.CharField(required=False, max_length=40, widget=forms.TextInput(attrs={"class": "input"}))
+    cue = forms.CharField(required=False, max_length=200, widget=forms.TextInput(attrs={"class": "input", "size": 46}))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
