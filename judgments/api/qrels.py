@@ -9,7 +9,8 @@ from django.db.models import Count
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 
-from judgments.api.imports import Imports, documented
+from judgments.api.import_bodies import documented
+from judgments.api.imports import Imports
 from judgments.api.posted import PostedFile, labels
 from judgments.models import LabelSource
 

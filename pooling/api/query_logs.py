@@ -13,7 +13,8 @@ from rest_framework.response import Response
 
 from judgments import access
 from judgments.api.endpoint import InCollection
-from judgments.api.imports import Imports, documented
+from judgments.api.import_bodies import documented
+from judgments.api.imports import Imports
 from judgments.api.jobs import Started, started
 from judgments.api.posted import PostedFile, json_lines
 from judgments.api.seeds import Seed

@@ -9,7 +9,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
 
-from judgments.api.imports import Imports, documented
+from judgments.api.import_bodies import documented
+from judgments.api.imports import Imports
 from judgments.api.posted import PostedFile, number_of, trec_lines
 from judgments.core.errors import NotValid
 from pooling.models import Run
