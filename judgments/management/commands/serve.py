@@ -14,7 +14,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
+from django.db.migrations.executor import MigrationExecutor
 
 from judgments import jobs
 
@@ -23,6 +24,8 @@ REAP_EVERY = 30.0
 
 class Command(BaseCommand):
     help = "Migrate, then start the web server and a worker; stop both with Ctrl-C."
+    # gunicorn's own start runs the checks; doing it here as well would only keep people waiting.
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
@@ -31,7 +34,8 @@ class Command(BaseCommand):
         parser.add_argument("--demo", action="store_true", help="load the demo collection first (needs DEBUG=1)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
+        if _behind():
+            call_command("migrate", verbosity=0, interactive=False)
         if options["demo"]:
             call_command("load_demo")
         children = [self.web(options), self.worker()]
@@ -78,6 +82,12 @@ class Command(BaseCommand):
                 jobs.reap()
                 reaped = time.monotonic()
             time.sleep(0.5)
+
+
+def _behind() -> bool:
+    """Whether a migration waits; asking is quicker than migrating nothing, and every start waits for it."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:
