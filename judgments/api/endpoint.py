@@ -107,6 +107,8 @@ class Rows(ListModelMixin, InCollection):
             return rows
         asked = {column: self.request.query_params.get(name) for name, column in self.filters.items()}
         wanted = {column: value for column, value in asked.items() if value is not None}
+        if any("\0" in value for value in wanted.values()):
+            return rows.none()  # no column holds a NUL, and PostgreSQL does not even take the question
         return rows.filter(collection=self.collection, **wanted)
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:

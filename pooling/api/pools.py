@@ -16,6 +16,7 @@ from judgments.api.endpoint import Rows
 from judgments.api.jobs import Started, started
 from judgments.api.seeds import Seed
 from judgments.core.errors import NotValid
+from judgments.core.ids import id_fault
 from judgments.models import Collection
 from pooling import pools
 from pooling.models import Pool, Run
@@ -56,8 +57,10 @@ class Pairs(serializers.Field):
     def _pair(self, number: int, pair: Any) -> tuple[str, str]:
         ids = (pair.get("query_id"), pair.get("doc_id")) if isinstance(pair, dict) else ()
         texts = [str(value) if type(value) is int else value for value in ids]
-        if len(texts) != 2 or not all(isinstance(text, str) and 0 < len(text) <= 500 for text in texts):
+        if len(texts) != 2 or not all(isinstance(text, str) for text in texts):
             raise serializers.ValidationError(f"Pair {number} needs query_id and doc_id as text.")
+        if fault := id_fault(texts[0]) or id_fault(texts[1]):
+            raise serializers.ValidationError(f"Pair {number} has an id that {fault[1]}.")
         return texts[0], texts[1]
 
 

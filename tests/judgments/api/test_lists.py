@@ -65,3 +65,9 @@ def test_a_rater_finds_the_rounds_that_ask_for_them(world: World, rater: Any, en
     assert row["role"] == "rater"
     assert row["open_rounds"] == [{"id": str(world.round.uuid), "name": "Open"}]
     assert client_of(engineer).get("/api/v1/collections/").json()["results"][0]["open_rounds"] == []
+
+
+@pytest.mark.parametrize("value", ["%00", "%F0%9F%98%80", "'", "x" * 5000])
+def test_a_filter_that_fits_nothing(world: World, lead: Any, client_of: Any, value: str) -> None:
+    response = client_of(lead).get(f"/api/v1/collections/shop/documents/?doc_id={value}")
+    assert (response.status_code, response.json()["count"]) == (200, 0)

@@ -57,6 +57,7 @@ def test_the_listed_pool_is_the_one_that_was_drawn(draw: Any, api: Any) -> None:
         ({"strategy": "list", "pairs": [1]}, "pairs"),
         ({"strategy": "list", "pairs": [{"query_id": "q1"}]}, "pairs"),
         ({"strategy": "list", "pairs": [{"query_id": "q1", "doc_id": ""}]}, "pairs"),
+        ({"strategy": "list", "pairs": [{"query_id": "q1", "doc_id": "a\0"}]}, "pairs"),
         ({"strategy": "list", "pairs": [{"query_id": "strange", "doc_id": "d1"}]}, "pairs"),
         ({"strategy": "list", "pairs": {"query_id": "q1"}}, "pairs"),
     ],
