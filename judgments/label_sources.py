@@ -90,7 +90,7 @@ def _unknown_documents(rows: Sequence[LabelRow]) -> Finding:
         "W38",
         "warning",
         f"{first.query_id} {first.doc_id}",
-        f"{len({row.doc_id for row in rows}):,} documents have no content here, the first is {first.doc_id}",
+        f"documents without content here: {len({row.doc_id for row in rows}):,}, the first is {first.doc_id}",
         "stored; there is nothing to show for them",
         "Store a documents file when one is at hand.",
     )

@@ -39,11 +39,11 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
     findings = []
     if strange_queries and queries:
         first = next(row for row in rows if row.query_id in strange_queries)
-        what = f"{len(strange_queries):,} queries are not in this collection, the first is {first.query_id}"
+        what = f"queries that are not in this collection: {len(strange_queries):,}, the first is {first.query_id}"
         findings.append(_warning(first, "E17", what, "stored, not scored", "Store the queries if they belong here."))
     if strange_documents and documents:
         first = next(row for row in rows if row.doc_id in strange_documents)
-        what = f"{len(strange_documents):,} documents have no content here, the first is {first.doc_id}"
+        what = f"documents without content here: {len(strange_documents):,}, the first is {first.doc_id}"
         findings.append(_warning(first, "W38", what, "stored; raters will see no text", "Store their documents."))
     return Checked(rows, findings, health(rows, set(queries)))
 

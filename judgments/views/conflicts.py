@@ -65,7 +65,6 @@ CONFLICTS = Listing(
             head=True,
             style="clip",
         ),
-        Column("document", "Document", order="document", value=lambda row: str(row.pair.document), style="clip"),
         Column(
             "grades",
             "Grades",
@@ -73,6 +72,7 @@ CONFLICTS = Listing(
             show=_given,
         ),
         Column("spread", "Steps", order="spread", numeric=True),
+        Column("document", "Document", order="document", value=lambda row: str(row.pair.document), style="clip"),
         Column("notes", "Notes", value=lambda conflict: ", ".join(conflict.notes), style="muted nowrap"),
         Column(
             "settled",

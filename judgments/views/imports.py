@@ -211,12 +211,16 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             return _store(request, row, form)
+    from judgments.formats import FORMATS
+
     report = report_of(row)
     context = {
         "collection": row.collection,
         "upload": row,
         "kind": KINDS[row.kind],
         "report": report,
+        "format": FORMATS[row.format].title if row.format in FORMATS else row.format,
+        "figures": {name: value for name, value in row.preview["figures"].items() if name != "rows"},
         "columns": [name.replace("_", " ") for name in row.preview["columns"]],
         "form": form,
         "list_url": _list_url(row.collection, KINDS[row.kind]),

@@ -122,7 +122,6 @@ PAIRS = Listing(
     noun=("pair", "pairs"),
     columns=(
         Column("position", "Place", order="position", numeric=True, value=lambda pair: pair.position + 1),
-        Column("query_id", "Query id", order="query__query_id", value=lambda pair: pair.query.query_id, style="id"),
         Column(
             "query",
             "Query",
@@ -132,6 +131,14 @@ PAIRS = Listing(
             head=True,
             style="clip",
         ),
+        Column("grades", "Grades so far", value=_grades_in_file, show=_grades),
+        Column(
+            "filled",
+            "Ratings",
+            order="filled",
+            numeric=True,
+            show=lambda pair: f"{pair.filled} of {pair.ratings_wanted}",
+        ),
         Column(
             "document",
             "Document",
@@ -140,15 +147,8 @@ PAIRS = Listing(
             url=lambda pair: reverse("document", args=[pair.round.collection.slug, pair.document.uuid]),
             style="clip",
         ),
+        Column("query_id", "Query id", order="query__query_id", value=lambda pair: pair.query.query_id, style="id"),
         Column("doc_id", "Document id", order="document__doc_id", value=lambda pair: pair.document.doc_id, style="id"),
-        Column(
-            "filled",
-            "Ratings",
-            order="filled",
-            numeric=True,
-            show=lambda pair: f"{pair.filled} of {pair.ratings_wanted}",
-        ),
-        Column("grades", "Grades so far", value=_grades_in_file, show=_grades),
     ),
     search=("query__text", "query__query_id", "document__title", "document__doc_id"),
     choices=(

@@ -86,7 +86,7 @@ def test_grades_so_far_stand_with_pseudonyms(client_of, open_round, lead, rater,
     rate_all(open_round, rater, grade=3)
     response = page(client_of(lead), "round_progress", open_round, "?format=csv")
     pseudonym = open_round.raters.get(user=rater).pseudonym
-    assert b"".join(response.streaming_content).decode().splitlines()[1].endswith(f"{pseudonym}:3")
+    assert b"".join(response.streaming_content).decode().splitlines()[1].startswith(f"1,query 1,{pseudonym}:3,1,")
 
 
 def test_lead_who_rates_does_not_see_what_they_may_still_grade(client_of, make_round, lead, rater, rate_all):
