@@ -223,10 +223,11 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
 
     Examples
     --------
-    >>> short("bm25"), short("bm25-with-synonyms-12")
-    ('bm25', 'bm25-wi…ms-12')
+    >>> short("bm25"), short("bm25-with-synonyms-12"), short("rater-21", 5)
+    ('bm25', 'bm25-wi…ms-12', 'rat…1')
     """
-    return name if len(name) <= longest else f"{name[: longest - 6]}…{name[-5:]}"
+    tail = max(1, (longest - 1) * 5 // 12)
+    return name if len(name) <= longest else f"{name[: longest - 1 - tail]}…{name[-tail:]}"
 
 
 def _ranks(first: int, end: int) -> str:
