@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -123,6 +124,8 @@ def draw_pool(
     if not chosen.pairs:
         raise NotValid("This pool would be empty.", {"strategy": "Take more runs, a greater depth, or other queries."})
     kept = {name: value for name, value in chosen.params.items() if name != "pairs"}
+    if "pairs" in chosen.params:
+        kept["pairs_sha256"] = _hash_of_pairs(chosen.pairs)
     with transaction.atomic():
         pool = Pool.objects.create(
             collection=collection,
@@ -208,6 +211,12 @@ def _provenance(
         "residual": residual,
         "runs": sorted(({"sha256": run.sha256, "depth": run.depth} for run in runs), key=lambda row: row["sha256"]),
     }
+
+
+def _hash_of_pairs(pairs: Sequence[PoolPair]) -> str:
+    """What stands for a given list in the provenance: the list itself may be long."""
+    lines = sorted(f"{pair.query_id}\t{pair.doc_id}\n".encode() for pair in pairs)
+    return hashlib.sha256(b"".join(lines)).hexdigest()
 
 
 def _plain(value: Any) -> Any:

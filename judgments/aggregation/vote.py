@@ -82,7 +82,7 @@ MAJORITY = Rule(
 MEAN = Rule(
     name="mean",
     title="Mean, rounded to the scale",
-    description="The grade nearest to the mean, half way down; with --real the mean itself.",
+    description="The grade nearest to the mean, half way down.",
     formula="the grade nearest to sum of grades / raters; half way, the lower one",
     settle=rounded_mean,
 )

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from demo import catalogue, engines, log, raters
+from demo.guidelines import GUIDELINES
 from evaluation import scoring
 from judgments import adjudication, assignment, guidelines, ingestion, reliability, rounds, snapshots, submission
 from judgments.collections import add_member, create_collection
@@ -125,7 +126,7 @@ def _runs(collection: Collection, engineer: User) -> None:
 def _pilot(collection: Collection, people: dict[str, User]) -> Round:
     """A small first round, all judged, its widest conflicts settled, closed: what the first snapshot is made of."""
     lead = people["lead"]
-    version = guidelines.add_version(collection, markdown=guidelines.DEFAULT_TEMPLATE, actor=lead)
+    version = guidelines.add_version(collection, markdown=GUIDELINES, actor=lead)
     chosen: set[str] = set()
     for tier in SIZES:
         chosen.update(collection.queries.filter(tier=tier).values_list("query_id", flat=True)[:PILOT_QUERIES_A_TIER])
