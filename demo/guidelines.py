@@ -14,9 +14,12 @@ product alone** serves that need, as if it were the only answer. Price and stock
 
 | Grade | Name | Give it when | Example |
 |---|---|---|---|
-| 3 | Perfect | It is the kind of thing asked for, and every attribute of the need fits. | "ultralight tent": a one-person tent of 900 g |
-| 2 | Good | It is the kind of thing asked for; one attribute is off, or the product does not say. | "ultralight tent": a two-person tent of 1.9 kg |
-| 1 | Fair | It is a neighbor on the shelf, or a part of the thing. | "ultralight tent": a tarp, or a groundsheet for a tent |
+| 3 | Perfect | It is the kind of thing asked for, and every attribute of the need fits. | \
+"ultralight tent": a one-person tent of 900 g |
+| 2 | Good | It is the kind of thing asked for; one attribute is off, or the product does not say. | \
+"ultralight tent": a two-person tent of 1.9 kg |
+| 1 | Fair | It is a neighbor on the shelf, or a part of the thing. | \
+"ultralight tent": a tarp, or a groundsheet for a tent |
 | 0 | Poor | It does not help. | "ultralight tent": a gas stove whose text mentions a tent |
 
 ## Edge cases
@@ -37,6 +40,6 @@ Grade what the page says today. A model of last year is as good as its text.
 
 ## When you cannot judge
 
-Choose **Cannot judge** and say why, when the page says too little to tell. Do not guess: a guess looks like a judgment. \
-Choose **Later** when you want to come back to it.
+Choose **Cannot judge** and say why, when the page says too little to tell. Do not guess: a guess looks like a \
+judgment. Choose **Later** when you want to come back to it.
 """

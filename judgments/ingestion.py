@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import IO, Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from judgments import audit, jobs, storage
@@ -209,7 +209,6 @@ def store(
     NotValid
         There is no row to store.
     """
-    member = KINDS[upload.kind]
     if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
         raise Conflict(f"{upload.filename} was stored already.")
     report, checked = read(upload)
@@ -217,24 +216,36 @@ def store(
         report.raise_if_errors()
     if not checked.rows:
         raise NotValid(f"{upload.filename}: nothing to store.", {"file": _nothing(report)})
-    with transaction.atomic():
-        taken = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).update(stored_at=timezone.now())
-        if not taken:
-            raise Conflict(f"{upload.filename} was stored already.")
-        stored = member.store(upload.collection, checked, upload, options or {}, actor)
-        rows = f"{stored['rows']:,} {'row' if stored['rows'] == 1 else 'rows'}"
-        audit.record(
-            "ingestion.store",
-            f"{actor} stored {upload.filename} ({member.title.lower()}, {rows})",
-            actor=actor,
-            collection=upload.collection,
-            target=upload,
-            sha256=upload.sha256,
-            errors_left_out=report.error_count,
+    try:
+        stored = _put_in(upload, checked, report, options or {}, actor)
+    except IntegrityError as error:
+        message = (
+            f"Somebody stored the same at the same moment as {upload.filename}. Look at the list, then send again."
         )
+        raise Conflict(message) from error
     if not stored.get("keeps_file"):
         storage.forget(upload.path)
     return {**stored, "left_out": report.error_count}
+
+
+@transaction.atomic
+def _put_in(upload: Upload, checked: Checked, report: Report, options: dict[str, Any], actor: User) -> dict[str, Any]:
+    """Write the rows and the audit row, and mark the upload; two calls at once cannot both do it."""
+    if not Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).update(stored_at=timezone.now()):
+        raise Conflict(f"{upload.filename} was stored already.")
+    member = KINDS[upload.kind]
+    stored = member.store(upload.collection, checked, upload, options, actor)
+    rows = f"{stored['rows']:,} {'row' if stored['rows'] == 1 else 'rows'}"
+    audit.record(
+        "ingestion.store",
+        f"{actor} stored {upload.filename} ({member.title.lower()}, {rows})",
+        actor=actor,
+        collection=upload.collection,
+        target=upload,
+        sha256=upload.sha256,
+        errors_left_out=report.error_count,
+    )
+    return stored
 
 
 def store_later(upload: Upload, *, actor: User, accept_errors: bool, options: dict[str, Any]) -> Job:

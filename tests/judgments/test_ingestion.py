@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
+from django.db import connection
 
 from judgments import ingestion
 from judgments.core.errors import Conflict, NotValid, TooLarge, UnreadableInput
@@ -191,3 +193,30 @@ def test_a_judgment_list_brings_its_queries(store_file: Callable[..., Any]) -> N
     store_file("qrels", listed, "judgments.json")
     assert Query.objects.get().text == "rain jacket"
     assert ImportedLabel.objects.get().value == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_file_from_two_people_at_once_is_stored_once(
+    receive: Callable[..., Upload], lead: Any, collection: Any
+) -> None:
+    uploads = [receive("runs", GOOD_RUN, f"{name}.run") for name in ("one", "two")]
+    together = threading.Barrier(2)
+    ends: list[str] = []
+
+    def store(upload: Upload) -> None:
+        try:
+            together.wait()
+            ingestion.store(upload, actor=lead)
+            ends.append("stored")
+        except Conflict:
+            ends.append("refused")
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=store, args=(upload,)) for upload in uploads]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ends) == ["refused", "stored"]
+    assert Run.objects.count() == 1
