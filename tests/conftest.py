@@ -64,16 +64,18 @@ def django_db_setup(django_db_setup: None) -> None:
 
     if connection.vendor != "sqlite":
         return
-    flush = connection.ops.execute_sql_flush
+    # The class and not this connection's own: beside a browser's event loop Django opens another connection.
+    operations: Any = type(connection.ops)
+    flush = operations.execute_sql_flush
 
-    def flush_events_too(statements: list[str]) -> None:
-        with connection.cursor() as cursor:
+    def flush_events_too(self: Any, statements: list[str]) -> None:
+        with self.connection.cursor() as cursor:
             cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%never_deletes'")
             triggers = cursor.fetchall()
         drop = [f"DROP TRIGGER {name}" for name, _ in triggers]
-        flush([*drop, *statements, *(sql for _, sql in triggers)])
+        flush(self, [*drop, *statements, *(sql for _, sql in triggers)])
 
-    connection.ops.execute_sql_flush = flush_events_too  # type: ignore[method-assign]
+    operations.execute_sql_flush = flush_events_too
 
 
 @pytest.fixture
