@@ -72,6 +72,7 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     weights = request.GET.get("weights", "")
     weights = weights if weights in WEIGHTS else WEIGHTS[0]
     rows = coefficients(report)
+    names = _names(request, round_)
     decided = gate(rows[0])
     little = any(warning["code"] == "not_enough_overlap" for warning in report["warnings"])
     context = {
@@ -80,17 +81,31 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
         "rows": rows,
         "headline": rows[0],
         "gate": decided,
-        "little": little,
+        "sentence": sentence(decided, little),
         "verdict": WORDS[decided.verdict] + (", on little overlap" if little and decided.value is not None else ""),
         "bands": BANDS,
         "weights": weights,
         "all_weights": WEIGHTS,
-        "matrix": matrix(report, weights),
+        "matrix": [(rater, names.get(rater, ""), cells) for rater, cells in matrix(report, weights)],
         "confusion": confusion(round_, request.user),
         "hidden": access.hidden_pairs(request.user, round_).count(),
-        "names": _names(request, round_),
     }
     return render(request, "judgments/round_agreement.html", context)
+
+
+def sentence(decided: Gate, little: bool) -> str:
+    """What the gate decided, and what follows for the labels."""
+    at = f"the gate of {decided.threshold:.2f}"
+    if decided.verdict == "passed":
+        follows = (
+            "a good sign, on too few pairs or queries to settle it" if little else "the labels can carry decisions"
+        )
+        return f"All of its interval lies above {at}: {follows}."
+    if decided.verdict == "failed":
+        return f"All of its interval lies below {at}: these labels should not decide anything yet."
+    if decided.verdict == "undecided":
+        return f"{at[0].upper()}{at[1:]} lies inside the interval: neither passed nor failed. More overlap narrows it."
+    return "There are too few queries for an interval, so the gate decides nothing."
 
 
 def coefficients(report: dict[str, Any]) -> list[Row]:

@@ -18,6 +18,7 @@ from judgments.core.errors import AssayError, Conflict
 from judgments.forms import AssayForm
 from judgments.labels import Settled
 from judgments.models import Collection, Round, Snapshot
+from judgments.views.agreement import SHAPES, WORDS
 from judgments.views.lists import Column, Listing, answer
 
 MANIFEST = "manifest"
@@ -160,7 +161,8 @@ def _preview(collection: Collection, what: dict[str, Any]) -> dict[str, Any]:
 
 def _agreement(round_: Round) -> dict[str, Any]:
     ordinal = reliability.agreement(round_)["alpha"]["ordinal"]
-    return {"round": round_, "alpha": ordinal, "verdict": verdict(ordinal["low"], ordinal["high"])}
+    found = verdict(ordinal["low"], ordinal["high"])
+    return {"round": round_, "alpha": ordinal, "verdict": found, "shape": SHAPES[found], "words": WORDS[found]}
 
 
 def _doubts(settled: Settled, agreements: list[dict[str, Any]]) -> list[str]:

@@ -58,7 +58,7 @@ def test_matrix_switches_its_weights(client_of, open_round, lead, rater, rater2,
     rate_all(open_round, rater, grade=place)
     rate_all(open_round, rater2, grade=near)
     cells = [
-        page(client_of(lead), open_round, f"?weights={name}").context["matrix"][0][1][1]["value"]
+        page(client_of(lead), open_round, f"?weights={name}").context["matrix"][0][2][1]["value"]
         for name in ("unweighted", "quadratic")
     ]
     assert cells[0] < cells[1]
