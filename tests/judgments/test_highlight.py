@@ -1,0 +1,43 @@
+"""Are the words of a query marked in a document, and is nothing else touched?"""
+
+from __future__ import annotations
+
+import pytest
+from django.utils.safestring import SafeString
+
+from judgments.highlight import highlight, highlight_text
+from judgments.richtext import document_html
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("Größe GRÖSSE grosse", "größe", "<mark>Größe</mark> <mark>GRÖSSE</mark> <mark>grosse</mark>"),
+        ("boots boot reboot", "boot", "<mark>boots</mark> <mark>boot</mark> reboot"),
+        ("a be bee", "be", "a <mark>be</mark> bee"),
+        ("cafe\u0301", "Café", "<mark>cafe\u0301</mark>"),
+        ("東京 タワー", "東京", "<mark>東京</mark> タワー"),
+        ("nothing here", "", "nothing here"),
+        ("nothing here", "a ?", "nothing here"),
+    ],
+)
+def test_words_are_found_without_case_accents_and_endings(text, query, marked):
+    assert highlight_text(text, query) == marked
+
+
+def test_tags_and_their_values_stay_as_they_are():
+    html = SafeString('<a href="/boot" title="a > boot">boot</a>')
+    assert highlight(html, "boot") == '<a href="/boot" title="a > boot"><mark>boot</mark></a>'
+
+
+def test_character_references_stay_whole():
+    assert highlight_text("Fish & chips < amp", "amp lt") == "Fish &amp; chips &lt; <mark>amp</mark>"
+
+
+def test_script_does_not_come_back():
+    marked = highlight(document_html("<p>boot</p><script>boot</script>"), "boot script")
+    assert "<script" not in marked
+
+
+def test_text_that_looks_like_a_tag_is_only_text():
+    assert highlight_text("<mark>boot</mark>", "boot") == "&lt;mark&gt;<mark>boot</mark>&lt;/mark&gt;"
