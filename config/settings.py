@@ -16,7 +16,7 @@ from django.core.management.utils import get_random_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
-VAR = Path(env.str("ASSAY_VAR", default=str(BASE_DIR / "var")))
+VAR = Path(env.str("ASSAY_VAR", default="") or BASE_DIR / "var")
 TESTING = "pytest" in sys.modules
 
 
@@ -120,7 +120,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": VAR / f"test-{os.getpid()}.sqlite3"}
 
 # --- Files: runs and snapshots. A folder by default; s3://bucket/prefix where workers stand on several machines.
-STORAGE_URL = env.str("STORAGE_URL", default=str(VAR / "storage"))
+STORAGE_URL = env.str("STORAGE_URL", default="") or str(VAR / "storage")
 if STORAGE_URL.startswith("s3://"):
     bucket, _, prefix = STORAGE_URL.removeprefix("s3://").partition("/")
     FILE_STORAGE = {

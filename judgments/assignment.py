@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from judgments.core.errors import Closed, NotAllowed
@@ -75,7 +75,7 @@ def remaining(round_: Round, rater: User) -> int:
     """How many pairs are still open to the rater: in hand, or with a free slot and not answered by them."""
     slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
     mine = Q(rater=rater)
-    return slots.filter(mine | _open_to(rater)).values("pair").distinct().count()
+    return slots.filter(mine | _open_to(round_, rater)).values("pair").distinct().count()
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def standing(round_: Round, rater: User, pair: Pair) -> Standing:
     """Where the rater stands with this pair before them. Pairs that were put off count as open."""
     answers = Judgment.objects.current().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
     done = dict(answers.order_by().values_list("pair__query").annotate(number=Count("pk")))
-    slots = Slot.objects.filter(round=round_, filled_by__isnull=True).filter(Q(rater=rater) | _open_to(rater))
+    slots = Slot.objects.filter(round=round_, filled_by__isnull=True).filter(Q(rater=rater) | _open_to(round_, rater))
     left = dict(slots.order_by().values_list("pair__query").annotate(number=Count("pair", distinct=True)))
     here = done.get(pair.query_id, 0)
     over = sum(1 for query in done if query not in left)
@@ -137,7 +137,7 @@ def _take(round_: Round, rater: User, missing: int, until: datetime, after: list
 
 def _next_query(round_: Round, rater: User, held: list[Pair]) -> int | None:
     """The query in hand as long as it has free pairs, then the one that the rater began, then the next in order."""
-    free = Slot.objects.filter(round=round_).filter(_open_to(rater))
+    free = Slot.objects.filter(round=round_).filter(_open_to(round_, rater))
     begun = Judgment.objects.filter(rater=rater, pair__round=round_).order_by("-pk").values_list("pair__query_id")[:1]
     current = [pair.query_id for pair in held[-1:]] or [row[0] for row in begun]
     for query_id in current:
@@ -146,12 +146,15 @@ def _next_query(round_: Round, rater: User, held: list[Pair]) -> int | None:
     return free.order_by("position").values_list("pair__query_id", flat=True).first()
 
 
-def _open_to(rater: User) -> Q:
-    """Slots that nobody holds, of pairs that this rater neither holds nor has answered."""
-    others_slot = Slot.objects.filter(pair=OuterRef("pair"), rater=rater)
-    answered = Judgment.objects.filter(pair=OuterRef("pair"), rater=rater).exclude(state=Judgment.State.UNDONE)
-    answered = answered.filter(superseded_by__isnull=True)
-    return Q(filled_by__isnull=True) & _nobody() & ~Exists(others_slot) & ~Exists(answered)
+def _open_to(round_: Round, rater: User) -> Q:
+    """Slots that nobody holds, of pairs that this rater neither holds nor has answered.
+
+    Every answer fills a slot of the rater's, except a surplus one. Both lists are short and known before the slots are
+    looked at, so the database reads each of them once, however large the round is.
+    """
+    mine = Slot.objects.filter(round=round_, rater=rater).order_by().values("pair")
+    surplus = Judgment.objects.filter(pair__round=round_, rater=rater, surplus=True).order_by().values("pair")
+    return Q(filled_by__isnull=True) & _nobody() & ~Q(pair__in=mine) & ~Q(pair__in=surplus)
 
 
 def _for_rater(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
@@ -174,7 +177,7 @@ def _lease(round_: Round, rater: User, query_id: int, most: int, until: datetime
     The slots are chosen first and locked then, in the order of their keys, so that two raters never wait for each other
     in a circle. Whatever somebody else took in between is no longer free when the lock is there, and is left to them.
     """
-    slots = Slot.objects.filter(round=round_, pair__query_id=query_id).filter(_open_to(rater))
+    slots = Slot.objects.filter(round=round_, pair__query_id=query_id).filter(_open_to(round_, rater))
     rows = slots.select_related("pair__query", "pair__document").order_by("-number")
     free = {slot.pair: slot.pk for slot in rows}
     chosen = {free[pair]: pair for pair in _for_rater(round_, rater, free)[:most]}
