@@ -16,10 +16,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from judgments import audit, bundle, reliability, storage
+from judgments import access, audit, bundle, reliability, storage
 from judgments.core.errors import AssayError, Conflict, NotFound, NotValid
 from judgments.labels import Consolidation, Settled, settle_labels
-from judgments.models import Collection, Round, Snapshot, User
+from judgments.models import Collection, Judgment, Round, Snapshot, User
 
 MANIFEST = "manifest.json"
 FILES = bundle.FILES
@@ -70,7 +70,7 @@ def freeze(
     NotValid
         No labels, or rounds that do not go together.
     Conflict
-        The name is taken.
+        The name is taken, or the actor still rates pairs of which the labels would tell the others' grades.
     """
     name = name.strip()
     if not name:
@@ -84,6 +84,7 @@ def freeze(
             .filter(pk__in=[round_.pk for round_ in rounds])
             .select_related("scale", "guidelines", "collection")
         )
+        _refuse_to_unblind(rounds, actor)
         settled = settle_labels(collection, rounds, rule=rule, merge=merge, sources=sources)
         if not settled.labels:
             raise NotValid("There is nothing to freeze: no pair has a grade yet.", {"rounds": "Rate first."})
@@ -102,6 +103,18 @@ def freeze(
             override_reason=override_reason,
         )
     return snapshot
+
+
+def _refuse_to_unblind(rounds: Sequence[Round], actor: User) -> None:
+    """A lead who still rates in an open round would read the others' grades from the labels."""
+    for round_ in rounds:
+        hidden = access.hidden_pairs(actor, round_)
+        others = Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=actor)
+        if others.exists():
+            raise Conflict(
+                f"You still rate in {round_}, and its labels would tell you what others graded. "
+                "Finish rating, or close the round first."
+            )
 
 
 def _write(

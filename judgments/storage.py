@@ -42,6 +42,11 @@ def read_bytes(path: str) -> bytes:
         return file.read()
 
 
+def exists(path: str) -> bool:
+    """Whether there is a stored file at the path."""
+    return default_storage.exists(path)
+
+
 def forget(path: str) -> None:
     """Remove a stored file; one that is gone already is no error."""
     default_storage.delete(path)

@@ -19,7 +19,7 @@ WHO = ("outsider", "rater", "engineer", "lead", "anonymous")
 # in it: 400 and 422 are told to those who may act.
 TABLE = """
 GET    /                                                              200 200 200 200 302
-GET    c/<slug:slug>/                                                 404 302 200 200 302
+GET    c/<slug:slug>/                                                 404 403 200 200 302
 GET    c/<slug:slug>/activity/                                        404 403 200 200 302
 GET    c/<slug:slug>/documents/                                       404 403 200 200 302
 GET    c/<slug:slug>/documents/<uuid:uuid>/                           404 403 200 200 302

@@ -79,7 +79,8 @@ def postgresql() -> Iterator[str]:
 
 def walked(database_url: str, folder: Path, **extra: str) -> list[str]:
     """Walk from nothing to a snapshot on this database; answers the printed hashes."""
-    environment = {**os.environ, "DATABASE_URL": database_url, "ASSAY_VAR": str(folder), "REDIS_URL": "", **extra}
+    ours = {"DATABASE_URL": database_url, "ASSAY_VAR": str(folder), "REDIS_URL": "", "STORAGE_URL": ""}
+    environment = {**os.environ, **ours, **extra}
 
     def manage(*arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluation import method, overview
@@ -15,7 +14,7 @@ from evaluation.cards import Card, cards
 from evaluation.next_act import Look, Next, next_act, waits_for_lead
 from evaluation.standing import Standing
 from judgments import access
-from judgments.models import AuditRow, Collection, Role, Round
+from judgments.models import AuditRow, Collection, Role
 
 LATEST = 6
 
@@ -23,11 +22,8 @@ LATEST = 6
 @login_required
 @require_safe
 def collection_page(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.EVERYBODY)
+    collection = access.collection_for(request.user, slug, access.STAFF)
     role = access.role_in(request.user, collection)
-    if role == Role.RATER:
-        mine = Round.objects.open_to(request.user).filter(collection=collection).first()
-        return redirect(reverse("rate", args=[mine.uuid]) if mine else "home")
     standing = Standing(collection)
     look = Look(standing, request.user, role)
     context = {"collection": collection, "lead": role == Role.LEAD}

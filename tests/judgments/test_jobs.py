@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from judgments import jobs
+from judgments import ingestion, jobs, storage
 from judgments.core.errors import NotValid
+from judgments.management.commands.work import lost_file
 from judgments.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -148,6 +151,7 @@ def test_a_real_worker_does_the_job(queue: str, request: pytest.FixtureRequest, 
         **os.environ,
         "ASSAY_VAR": str(tmp_path),
         "DATABASE_URL": "",
+        "STORAGE_URL": "",
         "DEBUG": "1",
         "REDIS_URL": request.getfixturevalue("redis_url") if queue == "redis" else "",
     }
@@ -169,8 +173,7 @@ upload = ingestion.receive(shop, kind="documents", file=file, filename="d.jsonl"
 print(ingestion.store_later(upload, actor=lead, accept_errors=False, options={}).uuid)
 """
     uuid = manage("shell", "-v0", "-c", begun).stdout.strip().splitlines()[-1]
-    work = ["rqworker", "default"] if queue == "redis" else ["db_worker", "--interval", "0.1"]
-    worker = subprocess.Popen([sys.executable, "manage.py", *work, "--verbosity", "0"], cwd=ROOT, env=environment)
+    worker = subprocess.Popen([sys.executable, "manage.py", "work", "--verbosity", "0"], cwd=ROOT, env=environment)
     try:
         ask = f"from judgments.models import *; print(Job.objects.get(uuid='{uuid}').state, Document.objects.count())"
         deadline = time.monotonic() + 60
@@ -181,3 +184,12 @@ print(ingestion.store_later(upload, actor=lead, accept_errors=False, options={})
     finally:
         worker.send_signal(signal.SIGTERM)
         worker.wait(timeout=30)
+
+
+def test_a_worker_without_the_servers_files_refuses_to_start(collection: Any, lead: Any) -> None:
+    file = io.BytesIO(b'{"doc_id": "d1"}\n')
+    upload = ingestion.receive(collection, kind="documents", file=file, filename="d.jsonl", actor=lead)
+    assert lost_file() is None
+    storage.forget(upload.path)
+    with pytest.raises(CommandError, match="STORAGE_URL"):
+        call_command("work")

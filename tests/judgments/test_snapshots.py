@@ -188,3 +188,14 @@ def test_freezing_is_on_record(freeze: Callable[..., Snapshot], lead: Any) -> No
     row = AuditRow.objects.filter(verb="snapshots.freeze").get()
     assert (row.actor, row.target_uuid) == (lead, snapshot.uuid)
     assert row.detail["content_sha256"] == snapshot.content_sha256
+
+
+def test_a_lead_who_still_rates_cannot_read_the_others_grades_from_a_snapshot(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
+) -> None:
+    round_ = make_round(queries=1, documents=2, raters=[rater, lead])
+    rate_all(round_, rater, 1)
+    with pytest.raises(Conflict, match="still rate"):
+        snapshots.freeze(round_.collection, name="early", rounds=[round_], actor=lead)
+    rate_all(round_, lead, 2)
+    assert snapshots.freeze(round_.collection, name="done", rounds=[round_], actor=lead).summary["labels"] == 2

@@ -63,9 +63,7 @@ class Command(BaseCommand):
         return subprocess.Popen(command)
 
     def worker(self) -> subprocess.Popen[bytes]:
-        """The worker of whichever queue is set."""
-        work = ["rqworker", "default"] if settings.REDIS_URL else ["db_worker", "--interval", "0.5"]
-        return subprocess.Popen([sys.executable, "manage.py", *work, "--verbosity", "0"])
+        return subprocess.Popen([sys.executable, "manage.py", "work", "--verbosity", "0"])
 
     def watch(self, children: list[subprocess.Popen[bytes]]) -> None:
         """Stay until a child ends; meanwhile queue the jobs of dead workers again."""

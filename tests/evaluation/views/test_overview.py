@@ -35,14 +35,10 @@ def test_engineer_of_an_empty_collection_may_add_a_run(page, collection, enginee
     assert reverse("query_logs_new", args=["shop"]) not in html
 
 
-def test_rater_is_sent_to_the_work(stage, client_of, rater, rater3):
-    stage.queries()
-    stage.documents()
-    stage.run("bm25", "0123")
-    stage.run("neural", "1045")
-    round_ = stage.round()
-    assert client_of(rater).get(PAGE).url == reverse("rate", args=[round_.uuid])
-    assert client_of(rater3).get(PAGE).url == reverse("home")
+def test_a_rater_is_told_that_this_is_not_theirs(client_of, collection, rater):
+    answer = client_of(rater).get(PAGE)
+    assert answer.status_code == 403
+    assert reverse("home") in answer.content.decode()
 
 
 def test_each_state_has_one_main_button(stage, page, lead, engineer):

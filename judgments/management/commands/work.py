@@ -1,0 +1,36 @@
+"""How is a worker started, whichever queue is set? And does it see the files that the web server wrote?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from judgments import storage
+from judgments.models import Snapshot, Upload
+
+
+class Command(BaseCommand):
+    help = "Work on background jobs until stopped: from Redis when REDIS_URL is set, else from the database."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        missing = lost_file()
+        if missing:
+            raise CommandError(
+                f"This worker does not see {missing}, which the server stored. Give both the same STORAGE_URL."
+            )
+        if settings.REDIS_URL:
+            call_command("rqworker", "default", job_class="django_tasks_rq.Job", verbosity=options["verbosity"])
+        else:
+            call_command("db_worker", interval=0.5, verbosity=options["verbosity"])
+
+
+def lost_file() -> str | None:
+    """The path of a stored file that cannot be seen from here; a worker without the files would only fail jobs."""
+    snapshot = Snapshot.objects.order_by("-pk").first()
+    upload = Upload.objects.filter(stored_at__isnull=True).order_by("-pk").first()
+    paths = [f"{snapshot.folder}/manifest.json"] if snapshot else []
+    paths += [upload.path] if upload else []
+    return next((path for path in paths if not storage.exists(path)), None)
