@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
     legs = [("SQLite", "", arguments)]
     if postgresql:
         without = [f"--ignore={path}" for path in ONLY_ON_SQLITE]
-        legs.append(("PostgreSQL", postgresql, ["tests", *without] if not arguments else arguments))
+        legs.append(("PostgreSQL", postgresql, arguments or ["tests", *without]))
     results = [(name, *run(name, url, options)) for name, url, options in legs]
     print()
     for name, status, line in results:
