@@ -1,0 +1,116 @@
+"""Does any page, for anybody, break a rule of accessibility, make the browser complain, or run over its edge?
+
+Every address of the access matrix that answers with a page is opened: full and empty, wide and narrow, light and dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from judgments.collections import create_collection
+from tests.browser.axe import violations
+from tests.test_access_matrix import LINES, address
+from tests.world import World, make_world
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# The order in which the matrix names people, and how each looks at the pages.
+ANONYMOUS = 4
+VIEWS = {"wide and light": (1280, "light"), "narrow and dark": (390, "dark")}
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture
+def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
+    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
+
+
+@pytest.fixture
+def enter(page: Page, live_server: Any, client_of: Callable[[Any], Any]) -> Callable[[Any], None]:
+    """Log in without the log-in page, which has its own test."""
+
+    def enter_as(user: Any) -> None:
+        page.context.clear_cookies()
+        if user is not None:
+            session = client_of(user).cookies["sessionid"].value
+            page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+
+    return enter_as
+
+
+@pytest.fixture
+def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str], list[str]]:
+    """What is wrong with the page at this path; a download is no page."""
+
+    def look(path: str) -> list[str]:
+        faults.clear()
+        answer = page.request.get(live_server.url + path)
+        if "text/html" not in answer.headers.get("content-type", ""):
+            return []
+        page.goto(live_server.url + path)
+        found = [*violations(page), *faults]
+        wide = page.evaluate(OVERFLOW)
+        return [f"{path}: {fault}" for fault in [*found, *([f"{wide} px too wide"] if wide > 0 else [])]]
+
+    return look
+
+
+def paths(world: World, place: int) -> list[str]:
+    """The addresses of pages that are answered with 200 to the person at this place in the matrix."""
+    lines = [line for line in LINES if line.method == "GET" and not line.route.startswith(("api/", "admin/"))]
+    return [address(line.route, world) for line in lines if line.expected[place] == 200]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("place", "person"), [(3, "lead"), (1, "rater"), (ANONYMOUS, None)])
+def test_every_page_is_sound(
+    request: pytest.FixtureRequest,
+    page: Page,
+    world: World,
+    enter: Callable[[Any], None],
+    wrong_with: Callable[[str], list[str]],
+    place: int,
+    person: str | None,
+    view: str,
+) -> None:
+    width, scheme = VIEWS[view]
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    enter(request.getfixturevalue(person) if person else None)
+    found = [fault for path in paths(world, place) for fault in wrong_with(path)]
+    assert found == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_page_of_an_empty_collection_is_sound(
+    page: Page,
+    world: World,
+    lead: Any,
+    enter: Callable[[Any], None],
+    wrong_with: Callable[[str], list[str]],
+    view: str,
+) -> None:
+    create_collection(actor=lead, slug="empty", name="Nothing yet")
+    width, scheme = VIEWS[view]
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    enter(lead)
+    slug = f"/c/{world.collection.slug}/"
+    own = {path.replace(slug, "/c/empty/") for path in paths(world, 3) if path.startswith(slug)}
+    bare = sorted(path for path in own if path.count("-") < 4)  # no things of the other collection
+    assert len(bare) > 15
+    assert [fault for path in bare for fault in wrong_with(path)] == []
+
+
+def test_the_error_pages_are_sound(
+    page: Page, world: World, rater: Any, live_server: Any, enter: Callable[[Any], None]
+) -> None:
+    enter(rater)
+    for path, status in (("/nowhere/", 404), (f"/c/{world.collection.slug}/", 403)):
+        answer = page.goto(live_server.url + path)
+        assert answer is not None
+        assert answer.status == status
+        assert violations(page) == []
