@@ -33,6 +33,8 @@ urlpatterns = [
     path("c/new/", collections.new, name="collection_new"),
     path("c/<slug:slug>/settings/", collections.settings, name="collection_settings"),
     path("c/<slug:slug>/members/", members.member_list, name="members"),
+    # The page of a list that one adds to on the spot answers at the address of its form, too.
+    path("c/<slug:slug>/members/new/", members.member_list, name="members_new"),
     path("c/<slug:slug>/members/<uuid:uuid>/", members.change, name="member_change"),
     path("c/<slug:slug>/activity/", activity.activity, name="activity"),
     # Queries and documents.

@@ -30,7 +30,9 @@ GET    c/<slug:slug>/guidelines/new/                                  404 403 40
 POST   c/<slug:slug>/guidelines/new/                                  404 403 403 422 302
 GET    c/<slug:slug>/jobs/                                            404 403 200 200 302
 GET    c/<slug:slug>/members/                                         404 403 200 200 302
+GET    c/<slug:slug>/members/new/                                     404 403 200 200 302
 POST   c/<slug:slug>/members/                                         404 403 403 422 302
+POST   c/<slug:slug>/members/new/                                     404 403 403 422 302
 POST   c/<slug:slug>/members/<uuid:uuid>/                             404 403 403 302 302
 GET    c/<slug:slug>/pools/                                           404 403 200 200 302
 GET    c/<slug:slug>/pools/<uuid:uuid>/                               404 403 200 200 302
@@ -58,7 +60,9 @@ GET    c/<slug:slug>/runs/<uuid:uuid>/file/                           404 403 20
 GET    c/<slug:slug>/runs/new/                                        404 403 200 200 302
 POST   c/<slug:slug>/runs/new/                                        404 403 422 422 302
 GET    c/<slug:slug>/scores/                                          404 403 200 200 302
+GET    c/<slug:slug>/scores/new/                                      404 403 200 200 302
 POST   c/<slug:slug>/scores/                                          404 403 422 422 302
+POST   c/<slug:slug>/scores/new/                                      404 403 422 422 302
 GET    c/<slug:slug>/scores/<uuid:uuid>/                              404 403 200 200 302
 GET    c/<slug:slug>/scores/compare/                                  404 403 200 200 302
 GET    c/<slug:slug>/scores/query/                                    404 403 302 302 302
