@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from django.utils import timezone
+
 from judgments.access import LEADS
 from judgments.formats.rows import DocumentRow
 from judgments.ingestion import Checked, ImportKind
@@ -70,6 +72,7 @@ def _filled(document: Document, row: DocumentRow) -> Document:
     document.title, document.text, document.url = row.title, row.text, row.url
     document.image, document.fields, document.stub = row.image, dict(row.fields), False
     document.content_sha256 = _hash(row)
+    document.changed_at = timezone.now()  # a bulk update does not know that the column keeps itself
     return document
 
 
