@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from judgments import audit, jobs, storage
-from judgments.core.errors import Conflict, NotValid, TooLarge
+from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge
 from judgments.core.family import Family
 from judgments.core.report import Problem, Report
 from judgments.models import Collection, Job, Upload, User
@@ -170,11 +170,6 @@ def read(upload: Upload) -> tuple[Report, Checked]:
     if strange:
         message = f"{FORMATS[upload.format].title} files are read without the option {strange[0]}."
         raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
-    strange = sorted(set(upload.options) - set(FORMATS[upload.format].options))
-    if strange:
-        known = ", ".join(FORMATS[upload.format].options)
-        message = f"{upload.format} has no option {strange[0]!r}."
-        raise NotValid(message, {strange[0]: f"Options of {upload.format}: {known or 'none'}."})
     with storage.open_file(upload.path) as stream:
         found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
     checked = member.check(upload.collection, found.rows, upload)
@@ -258,7 +253,9 @@ def store_later(upload: Upload, *, actor: User, accept_errors: bool, options: di
 def work_on_upload(work: jobs.Work) -> dict[str, Any]:
     """The job behind :func:`store_later`. A second attempt after a crash finds nothing stored, or all of it."""
     parameters = work.job.parameters
-    upload = Upload.objects.select_related("collection").get(uuid=parameters["upload"])
+    upload = Upload.objects.select_related("collection").filter(uuid=parameters["upload"]).first()
+    if upload is None:
+        raise NotFound("The file was thrown away before it was stored. Send it again.")
     if upload.stored_at is not None:
         return {"rows": 0, "already": True}
     work.progress(0)
@@ -273,10 +270,10 @@ def work_on_upload(work: jobs.Work) -> dict[str, Any]:
 
 
 def throw_away(upload: Upload) -> None:
-    """Forget a file that is not to be stored."""
-    if upload.stored_at is None:
+    """Forget a file that is not to be stored; one that somebody stores at the same moment stays."""
+    deleted, _ = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).delete()
+    if deleted:
         storage.forget(upload.path)
-        upload.delete()
 
 
 def _recognised(upload: Upload, member: ImportKind) -> str:

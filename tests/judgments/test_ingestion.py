@@ -12,8 +12,8 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from judgments import ingestion
-from judgments.core.errors import Conflict, NotValid, TooLarge, UnreadableInput
+from judgments import ingestion, jobs
+from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge, UnreadableInput
 from judgments.models import AuditRow, Document, ImportedLabel, LabelSource, Query, Upload
 from pooling.models import QueryLog, Run
 
@@ -149,6 +149,7 @@ def test_a_changed_document_gets_a_new_hash_and_keeps_its_row(store_file: Callab
     after = Document.objects.get()
     assert (after.pk, after.title) == (before.pk, "Tent for two")
     assert after.content_sha256 != before.content_sha256
+    assert after.changed_at > before.changed_at
 
 
 def test_a_stub_is_filled_when_its_document_comes(store_file: Callable[..., Any]) -> None:
@@ -158,6 +159,22 @@ def test_a_stub_is_filled_when_its_document_comes(store_file: Callable[..., Any]
     store_file("documents", '{"doc_id": "d1", "title": "Tent"}\n')
     document = Document.objects.get()
     assert (document.stub, document.title) == (False, "Tent")
+
+
+def test_a_file_that_was_stored_meanwhile_is_not_thrown_away(receive: Callable[..., Upload], lead: Any) -> None:
+    upload = receive("runs", GOOD_RUN)
+    ingestion.store(Upload.objects.get(pk=upload.pk), actor=lead)
+    ingestion.throw_away(upload)  # as a page that was loaded before
+    assert default_storage.exists(Run.objects.get().path)
+    assert Upload.objects.filter(pk=upload.pk).exists()
+
+
+def test_a_job_whose_file_was_thrown_away_says_so(receive: Callable[..., Upload], lead: Any) -> None:
+    upload = receive("runs", GOOD_RUN)
+    job = ingestion.store_later(upload, actor=lead, accept_errors=False, options={})
+    ingestion.throw_away(upload)
+    with pytest.raises(NotFound, match="thrown away"):
+        ingestion.work_on_upload(jobs.Work(job))
 
 
 def test_more_bytes_than_allowed_are_refused(receive: Callable[..., Upload], settings: Any) -> None:
