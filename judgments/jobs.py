@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django_tasks import task
 
@@ -34,6 +34,10 @@ class Cancelled(AssayError):
     """The user asked for the job to stop."""
 
 
+class Lost(AssayError):
+    """Another worker has the job: this one was taken for dead."""
+
+
 class Work:
     """What a handler is given: the job, and ways to tell how far it is."""
 
@@ -41,13 +45,26 @@ class Work:
         self.job = job
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """Tell how far the work is, renew the lease, and stop here when the user asked for it."""
+        """Tell how far the work is and renew the lease; stop here when the user asked for it or another has the job."""
         if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
             raise Cancelled("Cancelled.")
         fields: dict[str, Any] = {"done": done, "lease_until": timezone.now() + LEASE}
         if total is not None:
             fields["total"] = total
-        Job.objects.filter(pk=self.job.pk).update(**fields)
+        if not _held(self.job).update(**fields):
+            raise Lost("Another worker took this job.")
+
+    def keep(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Store the result in the same transaction as what was made, so that no second attempt makes it again.
+
+        Raises
+        ------
+        Lost
+            Another worker was first; what this one made is rolled back.
+        """
+        if not Job.objects.filter(pk=self.job.pk, result__isnull=True).update(result=result):
+            raise Lost("Another worker did this job.")
+        return result
 
     def say(self, line: str) -> None:
         """Add a line to the job's log."""
@@ -86,9 +103,16 @@ def claim(job: Job) -> bool:
     return taken == 1
 
 
+def _held(job: Job) -> QuerySet[Job]:
+    """The job's row as long as no other worker took it since."""
+    return Job.objects.filter(pk=job.pk, attempts=job.attempts)
+
+
 def _outcome(job: Job) -> tuple[str, dict[str, Any]]:
     try:
         return Job.State.DONE, {"result": KINDS[job.kind](Work(job))}
+    except Lost:
+        return Job.State.DONE, {}
     except Cancelled as cancelled:
         return Job.State.CANCELLED, {"error": str(cancelled)}
     except AssayError as foreseen:
@@ -101,7 +125,7 @@ def _outcome(job: Job) -> tuple[str, dict[str, Any]]:
 def _finish(job: Job, state: str, fields: dict[str, Any]) -> None:
     if state == Job.State.DONE:
         fields["done"] = Job.objects.values_list("total", flat=True).get(pk=job.pk) or F("done")
-    Job.objects.filter(pk=job.pk).update(state=state, finished_at=timezone.now(), lease_until=None, **fields)
+    _held(job).update(state=state, finished_at=timezone.now(), lease_until=None, **fields)
 
 
 def cancel(job: Job, *, actor: Any) -> None:

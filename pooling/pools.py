@@ -164,9 +164,7 @@ def work_on_pool(work: jobs.Work) -> dict[str, Any]:
     work.progress(0)
     with transaction.atomic():
         pool = draw_pool(job.collection, actor=job.created_by, runs=runs, **job.parameters["options"])
-        result = {"pool": str(pool.uuid), "pairs": pool.entries.count()}
-        Job.objects.filter(pk=job.pk).update(result=result)
-    return result
+        return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count()})
 
 
 def make_round(pool: Pool, *, actor: User, **options: Any) -> Round:

@@ -236,9 +236,7 @@ def work_on_draw(work: jobs.Work) -> dict[str, Any]:
     work.progress(0)
     with transaction.atomic():
         record, new = draw(log, actor=work.job.created_by, **work.job.parameters["options"])
-        result = {"queries": record.queries.count(), "new": len(new), "seed": record.seed}
-        Job.objects.filter(pk=work.job.pk).update(result=result)
-    return result
+        return work.keep({"queries": record.queries.count(), "new": len(new), "seed": record.seed})
 
 
 def _sample(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None, seed: int) -> Sample:

@@ -123,6 +123,35 @@ def test_a_living_workers_job_is_left_alone(collection: Any) -> None:
     assert jobs.reap() == 0
 
 
+def taken_by_another(job: Job) -> None:
+    """What happens to a worker that is so slow that it is taken for dead."""
+    Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert jobs.claim(job)
+
+
+def test_a_worker_that_was_taken_for_dead_stops_and_says_nothing(
+    kind: Any, collection: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    def slow(work: jobs.Work) -> dict[str, Any]:
+        taken_by_another(work.job)
+        work.progress(1)
+        raise AssertionError("it went on")
+
+    job = start(kind(slow), collection, lead, django_capture_on_commit_callbacks)
+    assert (job.state, job.attempts, job.done, job.error) == (Job.State.RUNNING, 2, 0, "")
+
+
+def test_what_two_workers_made_at_once_is_kept_once(
+    kind: Any, collection: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    def second(work: jobs.Work) -> dict[str, Any]:
+        jobs.Work(Job.objects.get(pk=work.job.pk)).keep({"by": "the first"})
+        return work.keep({"by": "the second"})
+
+    job = start(kind(second), collection, lead, django_capture_on_commit_callbacks)
+    assert (job.state, job.result) == (Job.State.DONE, {"by": "the first"})
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_many_workers_exactly_one_gets_a_job(collection: Any) -> None:
     job = Job.objects.create(collection=collection, kind="nobody", title="")

@@ -128,6 +128,8 @@ def test_a_pool_over_large_runs_is_drawn_by_a_job_that_draws_once(example: Any, 
     job = pools.draw_later(example, actor=lead, runs=runs, strategy="depth", parameters={"depth": 3})
     result = pools.work_on_pool(jobs.Work(job))
     assert result["pairs"] == 5
+    with pytest.raises(jobs.Lost):  # a second worker, begun before the first was through
+        pools.work_on_pool(jobs.Work(job))
     job.refresh_from_db()
     assert pools.work_on_pool(jobs.Work(job)) == result
     assert Pool.objects.count() == 1
