@@ -13,13 +13,13 @@ import zipfile
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from judgments import access, audit, bundle, reliability, storage
 from judgments.core.errors import AssayError, Conflict, NotFound, NotValid
 from judgments.labels import Consolidation, Settled, settle_labels
-from judgments.models import Collection, Judgment, Round, Snapshot, User
+from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User
 
 MANIFEST = "manifest.json"
 FILES = bundle.FILES
@@ -75,33 +75,43 @@ def freeze(
     name = name.strip()
     if not name:
         raise NotValid("A snapshot needs a name.", {"name": "For example: autumn-1."})
+    how = Consolidation(rule, tuple(sources), merge)
+    taken = f"There is a snapshot called {name} already. Take another name."
     if collection.snapshots.filter(name=name).exists():
-        raise Conflict(f"There is a snapshot called {name} already. Take another name.")
-    with transaction.atomic():
-        # The rounds are locked, so that no answer arrives between the labels and the ratings of one bundle.
-        rounds = list(
-            Round.objects.select_for_update(of=("self",))
-            .filter(pk__in=[round_.pk for round_ in rounds])
-            .select_related("scale", "guidelines", "collection")
-        )
-        _refuse_to_unblind(rounds, actor)
-        settled = settle_labels(collection, rounds, rule=rule, merge=merge, sources=sources)
-        if not settled.labels:
-            raise NotValid("There is nothing to freeze: no pair has a grade yet.", {"rounds": "Rate first."})
-        snapshot = _write(
-            collection, name, rounds, settled, actor, Consolidation(rule, tuple(sources), merge), override_reason
-        )
-        snapshot.rounds.set(rounds)
-        sentence = f"{actor} froze snapshot {name} with {len(settled.labels):,} labels"
-        audit.record(
-            "snapshots.freeze",
-            sentence,
-            actor=actor,
-            collection=collection,
-            target=snapshot,
-            content_sha256=snapshot.content_sha256,
-            override_reason=override_reason,
-        )
+        raise Conflict(taken)
+    try:
+        with transaction.atomic():
+            return _freeze(collection, name, _locked(rounds), actor, how, override_reason)
+    except IntegrityError as error:
+        raise Conflict(taken) from error  # another one of that name was frozen at the same moment
+
+
+def _locked(rounds: Sequence[Round]) -> list[Round]:
+    """The rounds as they are now, with their pairs: no answer or settlement comes between the files of one bundle."""
+    # By key, as answers lock them; raters may go on asking for pairs.
+    list(Pair.objects.select_for_update(no_key=True).filter(round__in=rounds).order_by("pk").values_list("pk"))
+    rows = Round.objects.select_for_update(of=("self",)).filter(pk__in=[round_.pk for round_ in rounds])
+    return list(rows.select_related("scale", "guidelines", "collection"))
+
+
+def _freeze(
+    collection: Collection, name: str, rounds: list[Round], actor: User, how: Consolidation, override_reason: str
+) -> Snapshot:
+    _refuse_to_unblind(rounds, actor)
+    settled = settle_labels(collection, rounds, rule=how.rule, merge=how.merge, sources=how.sources)
+    if not settled.labels:
+        raise NotValid("There is nothing to freeze: no pair has a grade yet.", {"rounds": "Rate first."})
+    snapshot = _write(collection, name, rounds, settled, actor, how, override_reason)
+    snapshot.rounds.set(rounds)
+    audit.record(
+        "snapshots.freeze",
+        f"{actor} froze snapshot {name} with {len(settled.labels):,} labels",
+        actor=actor,
+        collection=collection,
+        target=snapshot,
+        content_sha256=snapshot.content_sha256,
+        override_reason=override_reason,
+    )
     return snapshot
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import threading
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -199,3 +200,50 @@ def test_a_lead_who_still_rates_cannot_read_the_others_grades_from_a_snapshot(
         snapshots.freeze(round_.collection, name="early", rounds=[round_], actor=lead)
     rate_all(round_, lead, 2)
     assert snapshots.freeze(round_.collection, name="done", rounds=[round_], actor=lead).summary["labels"] == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_waits_until_a_bundle_is_whole(
+    freeze: Callable[..., Snapshot], rated: Any, rater: Any, answer: Callable[..., Any]
+) -> None:
+    order: list[str] = []
+
+    def change_mind() -> None:
+        try:
+            answer(rated, rater, rated.pairs.first(), 3)
+            order.append("answered")
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=change_mind)
+    with transaction.atomic():
+        snapshot = freeze()
+        thread.start()
+        thread.join(0.5)
+        order.append("frozen")
+    thread.join()
+    assert order == ["frozen", "answered"]
+    assert b"q1 0 d1-1 1" in snapshots.read_file(snapshot, "qrels.txt")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_snapshots_of_one_name_at_once_the_slower_is_refused(freeze: Callable[..., Snapshot]) -> None:
+    ends: list[str] = []
+    together = threading.Barrier(2)
+
+    def try_to() -> None:
+        try:
+            together.wait()
+            freeze("autumn")
+            ends.append("frozen")
+        except Conflict:
+            ends.append("refused")
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=try_to) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ends) == ["frozen", "refused"]
