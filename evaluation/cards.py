@@ -11,9 +11,9 @@ from evaluation import card_charts, charts
 from evaluation.freshness import STALE
 from evaluation.models import Scoring
 from evaluation.next_act import Act, Look, Next
-from evaluation.overview import VERDICTS, Step, passed, reason_in_words
-from evaluation.standing import GATE
+from evaluation.overview import VERDICTS, Step
 from judgments import reliability
+from judgments.agreement.reading import THRESHOLD, reason_in_words, verdict
 from judgments.models import Round
 from judgments.templatetags.figures import percent
 from pooling.charts import Chart
@@ -146,19 +146,19 @@ def agreement_card(look: Look) -> Card:
     alpha = standing.agreement["alpha"]["ordinal"]
     if alpha["value"] is None:
         return Card("Not defined", words=f"{reason_in_words(alpha['reason']).capitalize()}.", act=act)
-    _, verdict, why = VERDICTS[passed(alpha)]
+    _, word, why = VERDICTS[verdict(alpha["low"], alpha["high"])]
     open_ = (
         f" {look.conflicts:,} wide {_plural(look.conflicts, 'conflict is', 'conflicts are')} open."
         if look.conflicts
         else ""
     )
     words = (
-        f"Ordinal alpha, {verdict}: {why}.{open_}"
+        f"Ordinal alpha, {word}: {why}.{open_}"
         if alpha["low"] is not None
         else f"Ordinal alpha; too few queries for an interval.{open_}"
     )
     interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, ".replace("-", "−") if alpha["low"] is not None else ""
-    chart = charts.gate(alpha["value"], alpha["low"], alpha["high"], GATE)
+    chart = charts.gate(alpha["value"], alpha["low"], alpha["high"], THRESHOLD)
     return Card(f"{alpha['value']:.3f}".replace("-", "−"), f"({interval}{alpha['n']:,} pairs)", words, chart, act)
 
 

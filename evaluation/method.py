@@ -12,8 +12,9 @@ from django.urls import reverse
 
 from evaluation.examples import examples_per_grade
 from evaluation.freshness import STALE, WATCH
-from evaluation.overview import VERDICTS, passed, reason_in_words
-from evaluation.standing import GATE, Standing
+from evaluation.overview import VERDICTS
+from evaluation.standing import Standing
+from judgments.agreement.reading import THRESHOLD, reason_in_words, verdict
 from judgments.guidelines import DEFAULT_TEMPLATE
 from judgments.models import Collection, GuidelinesVersion
 from judgments.templatetags.figures import percent
@@ -189,9 +190,9 @@ def agreeing(standing: Standing) -> Found:
     alpha = report["alpha"]["ordinal"]
     if alpha["value"] is None:
         return "fail", f"not defined: {reason_in_words(alpha['reason'])}"
-    state, verdict, _ = VERDICTS[passed(alpha)]
+    state, word, _ = VERDICTS[verdict(alpha["low"], alpha["high"])]
     interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, " if alpha["low"] is not None else "no interval, "
-    return state, f"{verdict}: alpha {alpha['value']:.3f} ({interval}{alpha['n']:,} pairs)"
+    return state, f"{word}: alpha {alpha['value']:.3f} ({interval}{alpha['n']:,} pairs)"
 
 
 def settled(standing: Standing) -> Found:
@@ -260,7 +261,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], Found], tuple[str, str, bool]
         overlapping,
         ("Ask a second rater", "round_progress", True),
     ),
-    ("agreeing", f"Agreement passes {GATE:.2f}", agreeing, ("Read the agreement", "round_agreement", False)),
+    ("agreeing", f"Agreement passes {THRESHOLD:.2f}", agreeing, ("Read the agreement", "round_agreement", False)),
     ("settled", "Wide conflicts are settled with a reason", settled, ("Settle them", "conflicts", True)),
     ("unjudged", "Unjudged documents count as not relevant", unjudged, ("See the scores", "scores", False)),
     (

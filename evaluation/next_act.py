@@ -9,9 +9,9 @@ from typing import Any
 
 from django.urls import reverse
 
-from evaluation.overview import passed
-from evaluation.standing import GATE, Standing
+from evaluation.standing import Standing
 from judgments import access, assignment, rounds
+from judgments.agreement.reading import THRESHOLD, verdict
 from judgments.models import Role, Round
 from judgments.templatetags.figures import percent
 
@@ -161,10 +161,10 @@ def agreement_due(look: Look) -> Next | None:
     if standing.judged_round is None or standing.judged_round_is_frozen:
         return None
     alpha = standing.agreement["alpha"]["ordinal"]
-    if alpha["value"] is None or passed(alpha) is not False:
+    if verdict(alpha["low"], alpha["high"]) != "failed":
         return None
     act = Act("Read the agreement", reverse("round_agreement", args=[standing.judged_round.uuid]))
-    words = f"agreement failed the gate of {GATE:.2f}. Make the guidelines clearer and rate the overlap once more."
+    words = f"agreement failed the gate of {THRESHOLD:.2f}. Make the guidelines clearer and rate the overlap once more."
     return Next("agreement", words, act)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from django.core.cache import cache
 from django.urls import reverse
 
-from evaluation.standing import GATE, Standing
+from evaluation.standing import Standing
+from judgments.agreement.reading import Verdict, reason_in_words, verdict
 from judgments.models import AuditRow, Collection, Round
 from judgments.templatetags.figures import percent
 
@@ -110,8 +111,8 @@ def agreement_state(standing: Standing) -> State:
         return (
             "warn" if one or standing.judged_filled.full else "todo"
         ), f"not defined: {reason_in_words(alpha['reason'])}"
-    verdict = VERDICTS[passed(alpha)]
-    return verdict[0], f"{alpha['value']:.3f}, {verdict[1]}"
+    state, word, _ = VERDICTS[verdict(alpha["low"], alpha["high"])]
+    return state, f"{alpha['value']:.3f}, {word}"
 
 
 def snapshot_state(standing: Standing) -> State:
@@ -150,33 +151,13 @@ STEPS: tuple[tuple[str, str, str, Callable[[Standing], State]], ...] = (
     ("freshness", "Freshness", "collection", freshness_state),
 )
 
-# The three answers of the gate: state, word, and what it means.
-VERDICTS = {
-    True: ("done", "passed", "the whole interval lies above the gate"),
-    None: ("warn", "undecided", "the gate lies inside the interval"),
-    False: ("fail", "failed", "the whole interval lies below the gate"),
+# What the gate says: state, word, and what it means. Without an interval nothing is decided either.
+VERDICTS: dict[Verdict, tuple[str, str, str]] = {
+    "passed": ("done", "passed", "the whole interval lies above the gate"),
+    "undecided": ("warn", "undecided", "the gate lies inside the interval"),
+    "failed": ("fail", "failed", "the whole interval lies below the gate"),
+    "undefined": ("warn", "undecided", "there is no interval to decide by"),
 }
-
-
-def passed(alpha: dict[str, Any], threshold: float = GATE) -> bool | None:
-    """Whether a coefficient passes the gate: None where its interval holds the threshold, or there is no interval.
-
-    Examples
-    --------
-    >>> passed({"low": 0.61, "high": 0.7}), passed({"low": 0.5, "high": 0.7}), passed({"low": 0.1, "high": 0.3})
-    (True, None, False)
-    """
-    low, high = alpha.get("low"), alpha.get("high")
-    if low is None or high is None:
-        return None
-    return True if low >= threshold else False if high < threshold else None
-
-
-def reason_in_words(reason: str | None) -> str:
-    """Why a coefficient is undefined, without the word undefined."""
-    from judgments.agreement.coefficient import REASONS
-
-    return REASONS.get(reason or "", reason or "").removeprefix("undefined because ")
 
 
 def _count(number: int, one: str, many: str) -> str:

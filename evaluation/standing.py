@@ -12,7 +12,6 @@ from django.db.models import Count, F, Max, Min, Q
 from evaluation import freshness
 from evaluation.models import Scoring
 from judgments import reliability
-from judgments.agreement.reading import THRESHOLD
 from judgments.models import (
     Adjudication,
     Collection,
@@ -27,8 +26,6 @@ from judgments.models import (
 )
 from pooling.models import Pool, Run
 
-# Below this the raters' grades are not fit to decide anything by; the seed's and the field's usual threshold.
-GATE = THRESHOLD
 # While raters work, agreement is computed anew at most this often for the navigation.
 PATIENCE = 60
 

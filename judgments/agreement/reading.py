@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+# Below this grades are not fit to decide anything by: the field's usual threshold.
 THRESHOLD = 0.60
 Verdict = Literal["passed", "undecided", "failed", "undefined"]
 
@@ -78,3 +79,16 @@ def verdict(low: float | None, high: float | None, threshold: float = THRESHOLD)
     if low >= threshold:
         return "passed"
     return "failed" if high < threshold else "undecided"
+
+
+def reason_in_words(reason: str | None) -> str:
+    """Return why a coefficient is undefined, as it stands behind "not defined:".
+
+    Examples
+    --------
+    >>> reason_in_words("no_overlap"), reason_in_words(None)
+    ('no pair was graded by two raters', '')
+    """
+    from judgments.agreement.coefficient import REASONS
+
+    return REASONS.get(reason or "", reason or "").removeprefix("undefined because ")

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from judgments import access, reliability
-from judgments.agreement.reading import BANDS, THRESHOLD, Band, Verdict, band, verdict
+from judgments.agreement.reading import BANDS, THRESHOLD, Band, Verdict, band, reason_in_words, verdict
 from judgments.core.cells import csv_row, escape
 from judgments.models import Grade, Role, Round
 from judgments.views.rounds import frame
@@ -124,18 +124,11 @@ def coefficients(report: dict[str, Any]) -> list[Row]:
                 found["low"],
                 found["high"],
                 found["n"],
-                _sentence(found["reason"]),
+                reason_in_words(found["reason"]),
                 None if value is None else band(value),
             )
         )
     return rows
-
-
-def _sentence(reason: str | None) -> str:
-    """A reason's key as the sentence that stands after "not defined:"."""
-    from judgments.agreement.coefficient import REASONS
-
-    return REASONS.get(reason or "", reason or "").removeprefix("undefined because ")
 
 
 def gate(headline: Row, threshold: float = THRESHOLD) -> Gate:
@@ -169,7 +162,7 @@ def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[st
     for row in report["cohen"]:
         value = row[weights]
         cell = {"value": value, "n": row["n"], "level": None if value is None else _level(value)}
-        cell["reason"] = _sentence(row["reason"])
+        cell["reason"] = reason_in_words(row["reason"])
         cells[row["a"], row["b"]] = cells[row["b"], row["a"]] = cell
     raters = sorted({rater for pair in cells for rater in pair})
     nothing = {"value": None, "n": 0, "level": None, "reason": "no pair was graded by both"}
@@ -219,7 +212,7 @@ def _file(round_: Round, report: dict[str, Any]) -> HttpResponse:
     for row in report["cohen"]:
         for weights in WEIGHTS:
             ends = row["intervals"][weights]
-            reason = _sentence(row["reason"])
+            reason = reason_in_words(row["reason"])
             name = f"Cohen's kappa, {weights}"
             lines.append(_line(name, row["a"], row["b"], row[weights], ends["low"], ends["high"], row["n"], reason))
     response = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
