@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from judgments.core.cells import unescape
+from judgments.core.errors import NotValid
 from judgments.core.report import Tally
 from judgments.formats.decoding import Content
 
 MAX_CELL = 1 << 22
+NAMED = "name a column that the file has, as it is written there"
 
 # The csv module's own limit (128 KiB) is too small for the text of a document, and it has only this global one.
 csv.field_size_limit(MAX_CELL)
@@ -89,7 +91,8 @@ def read_table(
     columns : Columns
         What the format reads.
     mapping : dict of str to str, optional
-        Which column of the file is read for which of the format's, such as ``{"count": "count_generated"}``.
+        Which column of the file is read for which of the format's, such as ``{"count": "count_generated"}``;
+        an empty name leaves the format's column unread.
     delimiter : str, optional
         By default the commonest of ``,`` ``;`` and TAB in the first line.
     unescaped : bool
@@ -98,8 +101,11 @@ def read_table(
     Raises
     ------
     UnreadableInput
-        F04 when a required column is missing, E22 when two columns have one name.
+        F04 when a required column or one named in ``mapping`` is missing, E22 when two columns have one name.
+    NotValid
+        When ``mapping`` names a column that the format does not read.
     """
+    check_mapping(mapping or {}, columns)
     header: _Header | None = None
     first = content.head.decode("utf-8", "replace").replace("\r", "\n").lstrip("\n").partition("\n")[0]
     chosen = delimiter or max(",;\t", key=first.count)
@@ -114,6 +120,12 @@ def read_table(
             tally.reject("E10", record.line, what, fix="quote cells that hold the separator", raw=record.raw)
         else:
             yield _cells(record, header, tally, columns, unescaped)
+
+
+def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
+    """Raise `NotValid` when a column is named that the format does not read: a slip would be a guess otherwise."""
+    if unknown := next((column for column in mapping if column not in columns.known), None):
+        raise NotValid(f"there is no column {unknown!r} to name; the format reads {', '.join(columns.known)}")
 
 
 def records(content: Content, tally: Tally, delimiter: str) -> Iterator[Record]:
@@ -165,6 +177,9 @@ class _Feed:
 def _header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str, str]) -> _Header:
     names = [cell.strip() for cell in record.cells]
     folded = [name.casefold() for name in names]
+    absent = [column for column in columns.known if mapping.get(column) and mapping[column].casefold() not in folded]
+    if absent:
+        _refuse_header(record, tally, [f"{mapping[column]!r}, named for {column}" for column in absent], NAMED)
     places: dict[str, int] = {}
     for column, others in columns.known.items():
         wanted = [mapping[column].casefold()] if column in mapping else [column, *others]
@@ -177,7 +192,8 @@ def _header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str
                     tally.once("W47", record.line, f"the column {name!r}", done=f"read as {column}", column=name)
     missing = [column for column in columns.required if column not in places]
     if missing:
-        _refuse_header(record, tally, missing)
+        expected = f"expected a header; add one, or say which column is which (columns: {missing[0]}=NAME)"
+        _refuse_header(record, tally, missing, expected)
     header = _Header(names, places)
     for place, name in enumerate(names):
         if place in places.values() or folded[place] in columns.silent:
@@ -189,13 +205,13 @@ def _header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str
     return header
 
 
-def _refuse_header(record: Record, tally: Tally, missing: list[str]) -> None:
+def _refuse_header(record: Record, tally: Tally, missing: list[str], expected: str) -> None:
     found = ", ".join(map(repr, record.cells[:20]))
     wanted = " and ".join(missing)
     tally.refuse(
         f"the first line has no column {wanted}; it has {found}",
         line=record.line,
-        expected=f"expected a header; add one, or say which column is which (columns: {missing[0]}=NAME)",
+        expected=expected,
         code="F04",
     )
 

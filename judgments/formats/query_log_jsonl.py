@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
+from judgments.formats.delimited import check_mapping
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import dump, objects
 from judgments.formats.log_books import LogBooks
@@ -55,6 +56,7 @@ def parse_log(
     repeated: Repeated | None = None,
 ) -> Iterator[LogRow]:
     """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
+    check_mapping(columns or {}, COLUMNS)
     books = LogBooks(tally, repeated)
     for element in objects(content, tally):
         try:
@@ -66,6 +68,10 @@ def parse_log(
         if query is None:
             fix = "say which key is the query (columns: query=NAME)"
             tally.reject("E23", element.line, "no query", fix=fix, raw=element.raw)
+            continue
+        if count is None and "count" in (columns or {}):
+            what = f"no {(columns or {})['count']!r}, which was named for count"
+            tally.reject("E23", element.line, what, fix="name the key that holds the count", raw=element.raw)
             continue
         texts = {column: text or "" for column, text in found.items()}
         yield from books.take(query, count, **texts, line=element.line, raw=element.raw)

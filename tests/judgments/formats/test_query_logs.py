@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from judgments.core.errors import UnreadableInput
+from judgments.core.errors import NotValid, UnreadableInput
 from judgments.formats import FORMATS
 from judgments.formats.decoding import Content
 from judgments.formats.query_log_csv import parse_log
@@ -38,6 +38,20 @@ def test_columns_are_mapped():
     assert read("term,n\ntent,12\n", columns={"query": "term", "count": "n"}).rows == [LogRow("tent", 12)]
     line = '{"term": "tent", "n": 12}\n'
     assert read(line, "query-log-jsonl", columns={"query": "term", "count": "n"}).rows == [LogRow("tent", 12)]
+
+
+def test_a_count_that_was_named_and_is_not_there_is_never_read_as_one_search():
+    with pytest.raises(UnreadableInput, match=r"a:1: the first line has no column 'n', named for count.*'query', 'm'"):
+        read("query,m\ntent,12\n", columns={"count": "n"})
+    line = '{"query": "tent", "m": 12}\n{"query": "rope", "n": 3}\n'
+    report = read(line, "query-log-jsonl", columns={"count": "n"}).report
+    assert [(problem.line, problem.code) for problem in report.problems] == [(1, "E23")]
+
+
+@pytest.mark.parametrize("format", ["query-log-csv", "query-log-jsonl"])
+def test_a_column_that_the_format_does_not_read_cannot_be_named(format: str):
+    with pytest.raises(NotValid, match=r"no column 'cuont' to name; the format reads query, "):
+        read('{"query": "tent"}\n' if "json" in format else "query\ntent\n", format, columns={"cuont": "n"})
 
 
 def test_a_log_without_header_is_refused_with_an_offer():
