@@ -1,15 +1,16 @@
-"""On which queries does one run beat another, and does the mean difference stand out from chance?"""
+"""On which queries does one run beat another, and does the mean difference stand out from chance?
+
+The numbers are those of `evaluation.significance`, which ``assay compare`` prints: page and command cannot differ.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evaluation.metrics.means import TIE
 from evaluation.models import Scoring
 from evaluation.scoring import LEVEL, SEED
 from judgments.core.errors import NotValid
-
-# Two values of one metric that differ by less differ by rounding only.
-EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Difference:
     @property
     def value(self) -> float:
         apart = self.b - self.a
-        return 0.0 if abs(apart) < EQUAL else apart
+        return 0.0 if abs(apart) <= TIE else apart
 
     @property
     def outcome(self) -> str:
@@ -78,7 +79,10 @@ def compare(a: Scoring, b: Scoring, metric: str) -> Comparison:
     NotValid
         The scorings are of different snapshots, or one of them lacks the metric.
     """
-    from evaluation.metrics.means import bootstrap_interval, mean
+    import numpy as np
+
+    from evaluation.significance.comparison import effect
+    from evaluation.significance.intervals import difference_intervals
 
     if a.snapshot_id != b.snapshot_id:
         raise NotValid("These runs were scored on different snapshots. Score both on one.")
@@ -86,11 +90,12 @@ def compare(a: Scoring, b: Scoring, metric: str) -> Comparison:
     both = sorted(first.keys() & second.keys())
     if not both:
         raise NotValid(f"No query has {metric} under both runs.")
+    scores = np.array([[first[query_id], second[query_id]] for query_id in both])
+    (interval,) = difference_intervals(scores, [(0, 1)], level=LEVEL, seed=SEED)
+    mean = effect(scores[:, 0], scores[:, 1]).difference
     found = [Difference(query_id, first[query_id], second[query_id]) for query_id in both]
-    values = [one.value for one in found]
-    interval = bootstrap_interval(values, LEVEL, seed=SEED)
     ordered = sorted(found, key=lambda one: (-one.value, one.query_id))
-    return Comparison(metric, a, b, ordered, mean(values) or 0.0, interval.low, interval.high, interval.reason)
+    return Comparison(metric, a, b, ordered, mean, interval.low, interval.high, interval.reason)
 
 
 def _values(scoring: Scoring, metric: str) -> dict[str, float]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Column = npt.NDArray[np.float64]
 
 LEAST_QUERIES = 10
+# Two values of one metric on one query that differ by no more are equal: the rest is rounding.
+TIE = 1e-9
 BLOCK = 1_000_000
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.metrics.means import TIE
 from evaluation.significance.draws import Floats
 
-TIE = 1e-9
 # Normal quantiles of a two-sided test at .05 and of a power of .80: 1.960 + 0.842.
 DETECTABLE = 2.8
 

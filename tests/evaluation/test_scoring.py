@@ -8,6 +8,7 @@ import pytest
 
 from evaluation import evaluate, leaderboard, scoring
 from evaluation.comparison import compare
+from evaluation.significance.compare import compare as compare_runs
 from judgments import snapshots
 from judgments.core.errors import NotValid
 from judgments.formats.trec_qrels import load_qrels
@@ -96,6 +97,16 @@ def test_comparison_pairs_queries(scored):
     assert (found.count("better"), found.count("equal"), found.count("worse")) == (12, 0, 0)
     assert found.decided
     assert found.low <= found.mean <= found.high
+
+
+def test_comparison_is_that_of_the_command(snapshot, scored):
+    bm25, neural = scored
+    found = compare(neural, bm25, "AP")
+    ranked = [runs_of.ranked(one.run) for one in (neural, bm25)]
+    (theirs,) = compare_runs(scoring.labels(snapshot), ranked, "AP").pairs
+    assert (found.mean, found.low, found.high) == (theirs.effect.difference, theirs.low, theirs.high)
+    assert found.count("better") == theirs.effect.wins
+    assert found.count("equal") == theirs.effect.ties
 
 
 def test_comparison_with_itself_is_all_ties(scored):
