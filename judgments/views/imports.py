@@ -35,13 +35,19 @@ TWICE = [("first", "the first counts"), ("last", "the last counts"), ("min", "th
 REPEATED = [("sum", "add the counts"), ("max", "take the highest"), ("first", "take the first")]
 # Where a kind's rows are listed once they are stored, and which step of the way it belongs to.
 STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs"}
+LISTS = {"qrels": "Label sources", "query-logs": "Query logs", "runs": "Runs"}
 SCALE = re.compile(r"\s*(\d{1,3})\s*(?:[:–-]\s*(\d{1,3})\s*)?")
 
 
 class FileForm(AssayForm):
     """Which file, and how it is to be read. What a kind's formats take is asked, nothing else."""
 
-    file = forms.FileField(help_text="Also compressed with gzip. Nothing is stored before you have seen the report.")
+    # An empty file goes on to the reader: it says so with the file's name.
+    file = forms.FileField(
+        allow_empty_file=True,
+        error_messages={"required": "Choose a file."},
+        help_text="Also compressed with gzip. Nothing is stored before you have seen the report.",
+    )
     format = forms.ChoiceField(required=False)
     grades = forms.CharField(
         label="Scale of the labels (optional)",
@@ -101,6 +107,11 @@ class FileForm(AssayForm):
     def columns(self) -> list[forms.BoundField]:
         return [self[f"column_{column}"] for column in self.mapped]
 
+    @property
+    def columns_asked(self) -> bool:
+        """Did someone name a column, or did the reader miss one? Then their box stands open."""
+        return "format" in self.errors or any(column.value() for column in self.columns)
+
     def tell(self, error: AssayError) -> None:
         if isinstance(error, NotValid) and "columns" in error.fields:
             error.fields = {"format": error.fields["columns"]}
@@ -156,6 +167,7 @@ def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         "kind": member,
         "form": form,
         "list_url": _list_url(collection, member),
+        "list_name": LISTS.get(kind, member.title),
         "step": STEPS.get(kind, ""),
     }
     return render(request, "judgments/import_new.html", context, status=form.status)
@@ -224,6 +236,7 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
         "columns": [name.replace("_", " ") for name in row.preview["columns"]],
         "form": form,
         "list_url": _list_url(row.collection, KINDS[row.kind]),
+        "list_name": LISTS.get(row.kind, KINDS[row.kind].title),
         "step": STEPS.get(row.kind, ""),
     }
     return answer(request, ODD_LINES, list(report.problems), "judgments/import_check.html", context, form.status)
