@@ -31,6 +31,9 @@ class AssayForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.use_required_attribute = True
         self.conflict = False
+        for field in self.fields.values():
+            if field.error_messages["required"] == forms.Field.default_error_messages["required"]:
+                field.error_messages["required"] = _asked_of(field)
 
     def tell(self, error: AssayError) -> None:
         """Put what the verb says to the fields that it names, or above the form."""
@@ -51,6 +54,13 @@ class AssayForm(forms.Form):
         if not self.is_bound or not self.errors:
             return 200
         return 409 if self.conflict else 422
+
+
+def _asked_of(field: forms.Field) -> str:
+    """What to do about a field that was left empty."""
+    if isinstance(field, forms.MultipleChoiceField | forms.ModelMultipleChoiceField):
+        return "Choose at least one."
+    return "Choose one." if isinstance(field, forms.ChoiceField) else "Fill this in."
 
 
 class Telling:

@@ -16,9 +16,9 @@ class ApiToken(PublicModel):
     """A program's key. Only its SHA-256 is stored: the text is shown once, when it is made."""
 
     class Scope(models.TextChoices):
-        READ = "read", "read what the user may read"
-        WRITE = "write", "everything that the user may do"
-        RATE = "rate", "lease pairs and send judgments"
+        READ = "read", "read what you may read"
+        WRITE = "write", "everything that you may do"
+        RATE = "rate", "be handed pairs and send judgments"
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100)
