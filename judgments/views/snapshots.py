@@ -82,7 +82,9 @@ class ChoiceForm(AssayForm):
         self.fields["rounds"].queryset = collection.rounds.all()
         self.fields["rounds"].label_from_instance = _round_words
         self.fields["rule"].choices = [(name, f"{RULES[name].title}: {RULES[name].description}") for name in RULES]
-        if not collection.label_sources.exists():
+        imported = collection.label_sources.exists()
+        self.nothing = not imported and not collection.rounds.exists()
+        if not imported:
             self.fields["sources"].choices = [("human", SOURCES["human"])]
 
 
@@ -137,7 +139,7 @@ def _chosen(request: HttpRequest, collection: Collection) -> dict[str, Any]:
         names = ("rounds", "rule", "sources", "merge")
         return {name: given.getlist(name) if name in ("rounds", "sources") else given.get(name, "") for name in names}
     wanted = given.getlist("rounds") or [str(uuid) for uuid in collection.rounds.values_list("uuid", flat=True)[:1]]
-    return {"rounds": wanted, "rule": "median", "sources": ["human"], "merge": "newest"}
+    return {"rounds": wanted, "rule": "median", "sources": ["human" if wanted else "imported"], "merge": "newest"}
 
 
 def _what(choice: ChoiceForm) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def test_round_without_grades_has_nothing_to_freeze(client_of, make_round, lead,
 
 def test_no_round_is_told_at_the_choice(client_of, collection, lead):
     response = client_of(lead).get(NEW)
-    assert "Choose at least one round" in response.content.decode()
+    assert "Make a round first" in response.content.decode()
 
 
 def test_nonsense_in_the_address_is_told(client_of, rated, lead):

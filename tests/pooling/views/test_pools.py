@@ -18,7 +18,7 @@ def _asked(example: Any, **more: Any) -> dict[str, Any]:
 
 
 def test_the_empty_list_says_what_is_missing(collection: Any, client_of: Any, lead: Any, at: Any) -> None:
-    assert b"It needs queries first" in client_of(lead).get(at("pools", collection)).content
+    assert b"Add queries first" in client_of(lead).get(at("pools", collection)).content
     assert b"A pool needs queries" in client_of(lead).get(at("pool_new", collection)).content
 
 
