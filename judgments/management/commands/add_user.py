@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = User(username=options["name"], email=options["email"])
         user.is_staff = user.is_superuser = options["superuser"]
-        password = sys.stdin.readline().rstrip("\r\n") if options["password_stdin"] else getpass()
+        password = _password(options["password_stdin"])
         if not password:
             raise CommandError(f"{options['name']} was not made: there is no password.")
         try:
@@ -50,4 +50,12 @@ class Command(BaseCommand):
         try:
             validate_password(password, user)
         except ValidationError as error:
-            self.stderr.write(f"A weak password: {' '.join(error.messages)} Let {user} change it.")
+            self.stderr.write(f"A weak password: {' '.join(error.messages)} manage.py changepassword {user} sets another.")
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise CommandError("There is nobody to ask for a password; pipe it in, with --password-stdin.")
+    return getpass()

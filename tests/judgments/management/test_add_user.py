@@ -61,3 +61,15 @@ def test_a_name_is_given_once(add: Any) -> None:
     add("mina")
     with pytest.raises(CommandError, match="already exists"):
         add("mina")
+
+
+def test_without_a_terminal_nobody_is_asked_for_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    with pytest.raises(CommandError, match="--password-stdin"):
+        call_command("add_user", "mina")
+
+
+def test_a_weak_password_is_told_with_a_way_to_set_another(add: Any) -> None:
+    err = io.StringIO()
+    add("mina", "x", stderr=err)
+    assert "A weak password" in err.getvalue() and "manage.py changepassword mina" in err.getvalue()
