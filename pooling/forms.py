@@ -10,7 +10,10 @@ from judgments.core.errors import NotValid
 from judgments.forms import AssayForm
 from judgments.models import Collection
 from pooling.pair_lists import PairList, read_pairs
-from pooling.query_logs import DEFAULT_SIZES
+from pooling.query_logs import DEFAULT_SIZES, LONGEST_WINDOW, MOST_QUERIES
+from pooling.sampling.draw import PPS, STRATIFIED
+from pooling.sampling.log import WINDOW_DAYS
+from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
 from pooling.strategies import Parameter, Strategy
 
 BIGGEST_SEED = 2**31 - 1
@@ -28,8 +31,6 @@ def seed_field() -> forms.IntegerField:
 class DrawForm(AssayForm):
     """How queries are drawn from a log."""
 
-    STRATIFIED, PPS = "stratified", "pps"
-
     method = forms.ChoiceField(
         choices=[
             (STRATIFIED, "by tier: so many of head, torso and tail, each tier at random"),
@@ -37,16 +38,16 @@ class DrawForm(AssayForm):
         ],
         widget=forms.RadioSelect,
     )
-    head = forms.IntegerField(label="Head", min_value=0, max_value=100_000)
-    torso = forms.IntegerField(label="Torso", min_value=0, max_value=100_000)
-    tail = forms.IntegerField(label="Tail", min_value=0, max_value=100_000)
-    n = forms.IntegerField(label="How many, when drawn by traffic", min_value=1, max_value=100_000)
+    head = forms.IntegerField(label="Head", min_value=0, max_value=MOST_QUERIES)
+    torso = forms.IntegerField(label="Torso", min_value=0, max_value=MOST_QUERIES)
+    tail = forms.IntegerField(label="Tail", min_value=0, max_value=MOST_QUERIES)
+    n = forms.IntegerField(label="How many, when drawn by traffic", min_value=1, max_value=MOST_QUERIES)
     seed = seed_field()
     window_days = forms.IntegerField(
         label="Days before the log's last search (optional)",
         required=False,
         min_value=1,
-        max_value=10_000,
+        max_value=LONGEST_WINDOW,
         help_text="Empty takes the whole log. A log without times is taken whole.",
     )
     head_share = forms.FloatField(
@@ -59,9 +60,9 @@ class DrawForm(AssayForm):
         **DEFAULT_SIZES,
         "n": sum(DEFAULT_SIZES.values()),
         "seed": 1,
-        "window_days": 90,
-        "head_share": 0.5,
-        "torso_share": 0.8,
+        "window_days": WINDOW_DAYS,
+        "head_share": HEAD_SHARE,
+        "torso_share": TORSO_SHARE,
     }
 
     def clean(self) -> dict[str, Any]:

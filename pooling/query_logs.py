@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.cache import cache
 from django.db import transaction
@@ -16,20 +16,20 @@ from judgments.formats.rows import LogRow
 from judgments.ingestion import Checked, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling.models import QueryLog
-
-if TYPE_CHECKING:
-    from pooling.sampling.draw import Sample
-    from pooling.sampling.log import CountedLog
-    from pooling.sampling.tiers import Tier, TierCut
+from pooling.sampling.draw import PPS, STRATIFIED, Sample, draw_pps, draw_stratified
+from pooling.sampling.log import WINDOW_DAYS, CountedLog, count_log
+from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, TierCut, cut_tiers
 
 DAY = 24 * 3600
-WINDOW_DAYS = 90
-CUTS = (0.5, 0.8)
+CUTS = (HEAD_SHARE, TORSO_SHARE)
 USUAL = (WINDOW_DAYS, *CUTS)
 # About ten seconds of counting.
 LARGE = 1_000_000
 # What the field advises for a start: 200-400 queries in all, most of the care on the head.
 DEFAULT_SIZES = {"head": 50, "torso": 100, "tail": 50}
+# What forms and API take at most: queries of one tier, days of a window.
+MOST_QUERIES = 100_000
+LONGEST_WINDOW = 36_500
 
 
 def check(collection: Collection, rows: Sequence[LogRow], upload: Upload) -> Checked:
@@ -37,8 +37,6 @@ def check(collection: Collection, rows: Sequence[LogRow], upload: Upload) -> Che
     earlier = collection.query_logs.filter(sha256=upload.sha256).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is here already, as the query log {earlier}. Nothing was stored again.")
-    from pooling.sampling.log import count_log
-
     counted = count_log(rows, window_days=None)
     figures: dict[str, Any] = {"searches": counted.searches, "distinct queries": len(counted.queries)}
     if counted.first and counted.last:
@@ -75,21 +73,13 @@ def store(
     return {"rows": len(checked.rows), "id": str(log.uuid), "name": log.name, "keeps_file": True}
 
 
-def counted(log: QueryLog, *, window_days: int | None = 90) -> CountedLog:
+def counted(log: QueryLog, *, window_days: int | None = WINDOW_DAYS) -> CountedLog:
     """The log's distinct queries within the window before its last day."""
     from judgments.formats import FORMATS
-    from pooling.sampling.log import count_log
 
     with storage.open_file(log.path) as stream:
         rows = FORMATS[log.format].read(stream, path=log.name, **log.options).rows
     return count_log(rows, window_days=window_days if log.first_at else None)
-
-
-def cut(log: QueryLog, *, window_days: int | None = 90, head_share: float = 0.5, torso_share: float = 0.8) -> TierCut:
-    """The log's queries cut into head, torso and tail, with the traffic curve for the picture."""
-    from pooling.sampling.tiers import cut_tiers
-
-    return cut_tiers(counted(log, window_days=window_days).queries, head_share=head_share, torso_share=torso_share)
 
 
 @dataclass(frozen=True)
@@ -118,9 +108,13 @@ def is_large(log: QueryLog) -> bool:
 
 
 def traffic(
-    log: QueryLog, *, window_days: int | None = 90, head_share: float = 0.5, torso_share: float = 0.8
+    log: QueryLog,
+    *,
+    window_days: int | None = WINDOW_DAYS,
+    head_share: float = HEAD_SHARE,
+    torso_share: float = TORSO_SHARE,
 ) -> Traffic:
-    """What :func:`cut` finds without the queries themselves; kept, since a stored log never changes."""
+    """The log's tiers and curve without the queries themselves; kept, since a stored log never changes."""
     usual = (window_days, head_share, torso_share) == USUAL or (not log.first_at and (head_share, torso_share) == CUTS)
     if usual and "traffic" in log.report:
         return _from_json(log.report["traffic"])
@@ -135,22 +129,16 @@ def traffic(
 
 def _traffic_of(rows: Sequence[LogRow], window_days: int | None) -> Traffic:
     """The usual picture, counted once while the file is at hand."""
-    from pooling.sampling.log import count_log
-
     return _seen(count_log(rows, window_days=window_days), *CUTS)
 
 
 def _seen(frame: CountedLog, head_share: float, torso_share: float) -> Traffic:
-    from pooling.sampling.tiers import cut_tiers
-
     tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
     days = [moment.isoformat() if moment else "" for moment in (frame.first, frame.last)]
     return Traffic(tiers.tiers, tiers.curve, *days, frame.dropped)
 
 
 def _from_json(kept: dict[str, Any]) -> Traffic:
-    from pooling.sampling.tiers import Tier
-
     curve = tuple((rank, share) for rank, share in kept["curve"])
     return Traffic(**{**kept, "tiers": tuple(Tier(**tier) for tier in kept["tiers"]), "curve": curve})
 
@@ -160,12 +148,12 @@ def draw(
     *,
     actor: User,
     sizes: Mapping[str, int] | None = None,
-    method: str = "stratified",
+    method: str = STRATIFIED,
     n: int | None = None,
     seed: int = 1,
-    window_days: int | None = 90,
-    head_share: float = 0.5,
-    torso_share: float = 0.8,
+    window_days: int | None = WINDOW_DAYS,
+    head_share: float = HEAD_SHARE,
+    torso_share: float = TORSO_SHARE,
 ) -> tuple[QuerySample, list[Query]]:
     """Draw queries from a log into the collection, each with tier, inclusion probability, weight and one raw row.
 
@@ -194,8 +182,6 @@ def draw(
     frame = counted(log, window_days=window_days)
     if not frame.queries:
         raise NotValid(f"{log} has no query within {window_days} days of its last day.", {"window_days": "Widen it."})
-    from pooling.sampling.tiers import cut_tiers
-
     tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
     sample = _sample(tiers, method, sizes or DEFAULT_SIZES, n, seed)
     parameters = {
@@ -240,13 +226,11 @@ def work_on_draw(work: jobs.Work) -> dict[str, Any]:
 
 
 def _sample(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None, seed: int) -> Sample:
-    from pooling.sampling.draw import draw_pps, draw_stratified
-
-    if method == "stratified":
+    if method == STRATIFIED:
         return draw_stratified(tiers, sizes, seed)
-    if method == "pps":
+    if method == PPS:
         return draw_pps(tiers, n or sum(sizes.values()), seed)
-    raise NotValid(f"There is no way of drawing called {method!r}.", {"method": "stratified or pps"})
+    raise NotValid(f"There is no way of drawing called {method!r}.", {"method": f"{STRATIFIED} or {PPS}"})
 
 
 def _frame(frame: CountedLog, tiers: TierCut) -> dict[str, Any]:
@@ -268,7 +252,7 @@ def _add(collection: Collection, record: QuerySample, sample: Sample) -> list[Qu
     for drawn in sample.queries:
         query = known.get(drawn.query.text)
         if query is None:
-            query = Query(collection=collection, query_id=_free_id(taken), text=drawn.query.text)
+            query = Query(collection=collection, query_id=free_id(taken), text=drawn.query.text)
             new.append(query)
         else:
             changed.append(query)
@@ -281,8 +265,8 @@ def _add(collection: Collection, record: QuerySample, sample: Sample) -> list[Qu
     return new
 
 
-def _free_id(taken: set[str]) -> str:
-    """The next id of the form q001 that nobody has."""
+def free_id(taken: set[str]) -> str:
+    """The next query id of the form q001 that is not taken; it is, from then on."""
     number = len(taken) + 1
     while f"q{number:03d}" in taken:
         number += 1

@@ -21,8 +21,9 @@ from judgments.api.seeds import Seed
 from judgments.core.errors import NotFound
 from pooling import query_logs
 from pooling.models import QueryLog
-
-LARGEST_TIER = 100_000
+from pooling.sampling.draw import PPS, STRATIFIED
+from pooling.sampling.log import WINDOW_DAYS
+from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
 
 
 class SearchSent(serializers.Serializer):
@@ -52,17 +53,24 @@ class LogBody(serializers.Serializer):
 class Draw(serializers.Serializer):
     """How many queries to draw, and where the tiers are cut."""
 
-    head = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST_TIER)
-    torso = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST_TIER)
-    tail = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST_TIER)
+    head = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
+    torso = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
+    tail = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
     seed = Seed()
-    method = serializers.ChoiceField(choices=["stratified", "pps"], default="stratified")
+    method = serializers.ChoiceField(choices=[STRATIFIED, PPS], default=STRATIFIED)
     n = serializers.IntegerField(
-        required=False, min_value=1, max_value=LARGEST_TIER, allow_null=True, default=None, help_text="For `pps`."
+        required=False,
+        min_value=1,
+        max_value=query_logs.MOST_QUERIES,
+        allow_null=True,
+        default=None,
+        help_text="For `pps`.",
     )
-    window_days = serializers.IntegerField(default=90, min_value=1, max_value=36_500, allow_null=True)
-    head_share = serializers.FloatField(default=0.5, min_value=0, max_value=1)
-    torso_share = serializers.FloatField(default=0.8, min_value=0, max_value=1)
+    window_days = serializers.IntegerField(
+        default=WINDOW_DAYS, min_value=1, max_value=query_logs.LONGEST_WINDOW, allow_null=True
+    )
+    head_share = serializers.FloatField(default=HEAD_SHARE, min_value=0, max_value=1)
+    torso_share = serializers.FloatField(default=TORSO_SHARE, min_value=0, max_value=1)
 
 
 class DrawnQuery(serializers.Serializer):

@@ -24,6 +24,7 @@ from pooling import charts
 from pooling import query_logs as verbs
 from pooling.forms import DrawForm
 from pooling.models import QueryLog
+from pooling.sampling.draw import STRATIFIED
 from pooling.sampling.tiers import TIERS, Tier
 from pooling.views import tables
 
@@ -51,7 +52,7 @@ LOGS = Listing(
 )
 SAMPLES = (
     Column("created_at", "When", style="nowrap", head=True),
-    Column("method", "Drawn", show=lambda sample: "by tier" if sample.method == DrawForm.STRATIFIED else "by traffic"),
+    Column("method", "Drawn", show=lambda sample: "by tier" if sample.method == STRATIFIED else "by traffic"),
     Column("asked", "Sizes", value=lambda sample: _sizes(sample.parameters.get("asked", {}))),
     Column("seed", "Seed", numeric=True, show=lambda sample: str(sample.seed)),
     Column("window", "Window", value=lambda sample: _window(sample.parameters.get("window_days"))),
@@ -119,7 +120,7 @@ def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 def _options(values: dict[str, Any]) -> dict[str, Any]:
     """The form's values as the verb takes them."""
-    stratified = values["method"] == DrawForm.STRATIFIED
+    stratified = values["method"] == STRATIFIED
     sizes = {name: values[name] for name in ("head", "torso", "tail")}
     return {
         **{name: values[name] for name in ("method", "seed", "window_days", "head_share", "torso_share")},
@@ -166,7 +167,7 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
 
 
 def _tier_rows(traffic: verbs.Traffic, values: dict[str, Any]) -> list[TierRow]:
-    stratified = values["method"] == DrawForm.STRATIFIED
+    stratified = values["method"] == STRATIFIED
     return [
         TierRow(
             tier,
