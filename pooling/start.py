@@ -22,6 +22,7 @@ from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.models import Collection, Document, Query, Round, User
 from judgments.models.document import content_hash
 from pooling import pools
+from pooling.query_logs import free_id
 
 MOST_QUERIES = 100
 MOST_RESULTS = 100
@@ -156,10 +157,12 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
         if len(start.results) > MOST_RESULTS:
             message = f"{len(start.results)} results for “{start.query}”; this page takes {MOST_RESULTS} a query."
             raise NotValid(message, {"results": message})
-    pairs = []
-    for start in starts:
-        query = _query(collection, start.query)
-        pairs += [(query.query_id, _document(collection, result).doc_id) for result in start.results]
+    queries = _queries(collection, [start.query for start in starts])
+    pairs = [
+        (queries[start.query].query_id, _document(collection, result).doc_id)
+        for start in starts
+        for result in start.results
+    ]
     pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": pairs}, actor=actor)
     guidelines = latest(collection) or add_version(collection, markdown=DEFAULT_TEMPLATE, actor=actor)
     made = pools.make_round(
@@ -173,13 +176,14 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
     return rounds.open_round(made, actor=actor)
 
 
-def _query(collection: Collection, text: str) -> Query:
-    found = collection.queries.filter(text=text).first()
-    if found:
-        return found
+def _queries(collection: Collection, texts: Sequence[str]) -> dict[str, Query]:
+    """The queries by their text; those that are not there yet are made."""
+    found = {query.text: query for query in collection.queries.filter(text__in=texts)}
     taken = set(collection.queries.values_list("query_id", flat=True))
-    number = next(number for number in range(len(taken) + 1, len(taken) * 2 + 2) if f"q{number:03d}" not in taken)
-    return Query.objects.create(collection=collection, query_id=f"q{number:03d}", text=text)
+    new = [text for text in dict.fromkeys(texts) if text not in found]
+    made = [Query(collection=collection, query_id=free_id(taken), text=text) for text in new]
+    Query.objects.bulk_create(made)
+    return {**found, **{query.text: query for query in made}}
 
 
 def _document(collection: Collection, result: Result) -> Document:
