@@ -50,7 +50,8 @@ class Command(BaseCommand):
         try:
             validate_password(password, user)
         except ValidationError as error:
-            self.stderr.write(f"A weak password: {' '.join(error.messages)} manage.py changepassword {user} sets another.")
+            remedy = f"manage.py changepassword {user} sets another."
+            self.stderr.write(f"A weak password: {' '.join(error.messages)} {remedy}")
 
 
 def _password(from_stdin: bool) -> str:

@@ -26,7 +26,7 @@ def test_the_page_opens_with_a_preview_of_all_runs(example: Any, client_of: Any,
     page = client_of(lead).get(at("pool_new", example)).content.decode()
     assert "Draw 5 pairs" in page
     assert "assuming 20 s a rating" in page
-    assert "Every run brings 1 of the pairs, 20 %" in page
+    assert "All runs share 1 of the pairs, 20 %" in page
 
 
 def test_a_strategy_asks_for_its_own_parameters(example: Any, client_of: Any, lead: Any, at: Any) -> None:
