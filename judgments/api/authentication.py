@@ -52,6 +52,11 @@ class PasswordAuthentication(authentication.BasicAuthentication):
             raise Throttled(tries.wait())
         return super().authenticate(request)
 
+    def authenticate_credentials(self, userid: str, password: str, request: Request | None = None) -> Any:
+        if "\0" in userid + password:  # nobody has such a name, and PostgreSQL does not even take the question
+            raise AuthenticationFailed("Name and password do not fit.")
+        return super().authenticate_credentials(userid, password, request)
+
 
 class InScope(permissions.BasePermission):
     """A logged-in caller; a token also needs the scope that the view names (``read`` or ``write`` by default)."""

@@ -13,6 +13,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.parsers import JSONParser
 from rest_framework.permissions import SAFE_METHODS
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -32,6 +33,17 @@ class Json(JSONParser):
             raise ParseError("The JSON is nested too deeply.") from None
 
 
+class JsonAnswer(JSONRenderer):
+    """JSON; an answer that repeats half a surrogate pair, which UTF-8 cannot hold, is written in ASCII."""
+
+    def render(self, *args: Any, **kwargs: Any) -> bytes:
+        try:
+            return super().render(*args, **kwargs)
+        except UnicodeEncodeError:
+            self.ensure_ascii = True
+            return super().render(*args, **kwargs)
+
+
 class Endpoint(GenericAPIView):
     """One address of the API.
 
@@ -47,6 +59,7 @@ class Endpoint(GenericAPIView):
 
     schema = EndpointSchema()
     parser_classes = [Json]
+    renderer_classes = [JsonAnswer]
     reads: tuple[str, ...] = access.STAFF
     writes: tuple[str, ...] = access.LEADS
     also: tuple[int, ...] = ()

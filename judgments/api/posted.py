@@ -79,6 +79,20 @@ def number_of(number: int, row: Mapping[str, Any], name: str) -> float:
     return value
 
 
+def whole_number_of(number: int, row: Mapping[str, Any], name: str) -> int:
+    """A whole number of a row; a fraction is cut.
+
+    Raises
+    ------
+    NotValid
+        There is none, or it is without end.
+    """
+    value = number_of(number, row, name)
+    if value in (float("inf"), float("-inf")):
+        raise _refusal(number, f"{name} is too large a number")
+    return int(value)
+
+
 def _objects(rows: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):

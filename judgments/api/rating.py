@@ -207,6 +207,7 @@ def _read(item: Any) -> Answer | ValidationError:
 def _result(item: Any, found: Receipt | AssayError | ValidationError) -> dict[str, Any]:
     """What became of one answer of a list."""
     client_id = item.get("client_id") if isinstance(item, dict) else None
+    client_id = str(client_id) if isinstance(client_id, str | int) else None
     if not isinstance(found, Receipt):
         status, body = told_of(found)
         return {"client_id": client_id, "status": status, "error": body["error"]}
@@ -236,7 +237,7 @@ class Undo(Rating):
 
 def _size(request: Request) -> int:
     text = request.query_params.get("size", "10")
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= assignment.LARGEST_BATCH):
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= assignment.LARGEST_BATCH):
         most = assignment.LARGEST_BATCH
         raise NotValid(f"A batch has 1 to {most} pairs.", {"size": f"A whole number from 1 to {most}."})
     return int(text)

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from judgments.api.import_bodies import documented
 from judgments.api.imports import Imports
-from judgments.api.posted import PostedFile, number_of, trec_lines
+from judgments.api.posted import PostedFile, number_of, trec_lines, whole_number_of
 from judgments.core.errors import NotValid
 from pooling.models import Run
 
@@ -62,7 +62,7 @@ class Runs(Imports):
         def rest(number: int, row: Mapping[str, Any]) -> tuple[str, str]:
             places[row["query_id"]] += 1
             rank = row.get("rank")
-            told = int(number_of(number, row, "rank")) if rank is not None else places[row["query_id"]]
+            told = whole_number_of(number, row, "rank") if rank is not None else places[row["query_id"]]
             return "Q0", f"{told} {number_of(number, row, 'score')!r} {tag}"
 
         return trec_lines("trec-run", rows, rest)

@@ -219,3 +219,21 @@ def test_rating_needs_a_scope_that_covers_it(
 
 def test_a_token_for_rating_reads_nothing_else(world: World, lead: Any, api_of: Any) -> None:
     assert api_of(lead, ("rate",)).get("/api/v1/collections/shop/queries/").status_code == 403
+
+
+HALF = "\ud800"
+
+
+@pytest.mark.parametrize("odd", [{"state": HALF}, {"client_id": HALF}, {"client_id": float("inf")}, {"pair": HALF}])
+def test_what_no_answer_can_repeat_is_refused_all_the_same(api: APIClient, path: str, pair: str, odd: Any) -> None:
+    # As bytes: the test client could not write the infinite number, which a program writes as 1e999.
+    body = json.dumps([{**answer(pair), **odd}]).replace("Infinity", "1e999")
+    one = api.post(f"{path}/judgments/", body[1:-1], content_type="application/json")
+    listed = api.post(f"{path}/judgments/", body, content_type="application/json")
+    assert (one.status_code, listed.status_code) == (400, 200)
+    assert [result["status"] for result in listed.json()["results"]] == [400]
+
+
+@pytest.mark.parametrize("size", ["0", "51", "x", "000001", "1" * 5000])
+def test_a_size_that_is_none(api: APIClient, path: str, size: str) -> None:
+    assert api.post(f"{path}/batch/?size={size}").status_code == 400

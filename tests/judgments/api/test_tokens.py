@@ -82,3 +82,8 @@ def test_a_bearer_that_is_none(db: None, header: str) -> None:
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=header)
     assert client.get("/api/v1/collections/").status_code == 401
+
+
+@pytest.mark.parametrize(("name", "password"), [("le\0na", "pass"), ("lena", "pa\0ss")])
+def test_a_nul_in_a_basic_log_in_is_a_wrong_one(lead: Any, name: str, password: str) -> None:
+    assert basic(name, password).post(TOKENS, ASKED, format="json").status_code == 401

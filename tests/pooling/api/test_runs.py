@@ -76,3 +76,10 @@ def test_rows_that_cannot_be_read(api: Any, row: Any) -> None:
 def test_an_id_that_looks_like_a_comment_is_kept(api: Any) -> None:
     rows = [{"query_id": "#1", "doc_id": "d1", "score": 1}]
     assert api.post(f"{RUNS}?name=third", rows, format="json").json()["rows"] == 1
+
+
+def test_a_rank_without_end_is_refused(api: Any) -> None:
+    body = '[{"query_id": "q1", "doc_id": "d1", "score": 1, "rank": 1e999}]'
+    response = api.post(f"{RUNS}?name=third", body, content_type="application/json")
+    assert response.status_code == 400
+    assert "rank" in response.json()["error"]["message"]
