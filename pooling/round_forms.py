@@ -46,9 +46,10 @@ def grade_rows(data: Any = None, more: int = 0) -> Any:
     """The rows of the scale: the usual four with two blank ones, or what was sent with more blank ones."""
     blank = [{} for _ in range(BLANK_GRADES)]
     usual = [{"value": value, "label": label, "cue": cue} for value, label, cue in DEFAULT_GRADES]
-    if data is not None and more:
+    there = (data or {}).get("grades-TOTAL_FORMS", "")
+    if more and there.isascii() and there.isdigit() and len(there) < 4:
         data = data.copy()
-        data["grades-TOTAL_FORMS"] = str(min(int(data.get("grades-TOTAL_FORMS") or 0) + more, 101))
+        data["grades-TOTAL_FORMS"] = str(min(int(there) + more, 101))
     return GradeRows(data, prefix="grades", initial=[*usual, *blank] if data is None else None)
 
 

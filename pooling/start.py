@@ -64,6 +64,8 @@ def read_queries(text: str) -> list[str]:
     if len(queries) > MOST_QUERIES:
         message = f"{len(queries)} queries; this page takes {MOST_QUERIES}. Store a queries file for more."
         raise NotValid(message, {"queries": message})
+    if any("\0" in query for query in queries):
+        raise NotValid("A query holds a NUL character.", {"queries": "Type it again; a NUL character cannot be kept."})
     too_long = [query for query in queries if len(query) > 2048]
     if too_long:
         raise NotValid("A query is too long.", {"queries": f"At most 2,048 characters: {too_long[0][:60]}…"})

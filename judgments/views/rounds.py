@@ -269,7 +269,8 @@ def close_round(request: HttpRequest, uuid: str) -> HttpResponse:
 @require_POST
 def invite(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    asked = list(_to_invite(round_).filter(username__in=request.POST.getlist("raters")))
+    named = set(request.POST.getlist("raters"))
+    asked = [user for user in _to_invite(round_) if user.username in named]
     if not asked:
         messages.error(request, "Nobody was asked: choose at least one member.")
     else:

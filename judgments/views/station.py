@@ -83,6 +83,8 @@ def read_answer(post: QueryDict) -> Answer:
         The page's hidden fields are not what the page was made with, or no grade was chosen.
     """
     pair, client_id = post.get("pair", ""), post.get("client_id", "")
+    # PostgreSQL keeps no NUL; for one in a note no answer is lost.
+    reason, note = (post.get(name, "").replace("\0", "") for name in ("reason", "note"))
     if not _is_uuid(pair) or not _is_uuid(client_id):
         raise NotValid("This page is out of date. The document stands here again: grade it once more.")
     state = post.get("state", "")
@@ -94,8 +96,8 @@ def read_answer(post: QueryDict) -> Answer:
         pair=uuid_module.UUID(pair),
         grade=None if state else int(grade),
         state=state or Judgment.State.GRADED,
-        reason=post.get("reason", "")[:500] if state == Judgment.State.UNRATEABLE else "",
-        note=post.get("note", "").strip(),
+        reason=reason[:500] if state == Judgment.State.UNRATEABLE else "",
+        note=note.strip(),
         seconds_active=_seconds(post.get("seconds_active", "")),
         seconds_away=_seconds(post.get("seconds_away", "")),
     )

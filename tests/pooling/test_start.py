@@ -71,3 +71,8 @@ def test_a_file_is_read_with_its_texts_as_they_are() -> None:
 def test_an_odd_file_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(NotValid, match=said):
         start.read_csv(text)
+
+
+def test_a_query_with_a_nul_is_refused() -> None:
+    with pytest.raises(NotValid, match="NUL"):
+        start.read_queries("tent\nra\0in")

@@ -101,3 +101,8 @@ def test_a_second_tab_is_asked_about():
     text = "q1\ttent\tsmall\n"
     assert read(text, "queries-tsv").report.codes == {"E10": 1}
     assert read(text, "queries-tsv", tabs=True).rows[0].query == "tent\tsmall"
+
+
+@pytest.mark.parametrize(("group", "code"), [("g" * 501, "E21"), ("a\x01", "E19")])
+def test_a_group_is_an_id(group: str, code: str):
+    assert read(f"query,group\ntent,{group}\nboots,g1\n").report.codes == {code: 1}

@@ -151,3 +151,8 @@ def test_progress_of_many_pairs_needs_few_queries(client_of, make_round, lead, r
 def test_json_has_no_names(client_of, open_round, engineer, rater):
     found = page(client_of(engineer), "round_progress", open_round, "?format=json")
     assert rater.username not in json.dumps(found.json())
+
+
+def test_nobody_is_called_by_a_nul(client_of, open_round, lead):
+    assert client_of(lead).post(url("round_invite", open_round), {"raters": "a\0b"}).status_code == 302
+    assert open_round.raters.count() == 2

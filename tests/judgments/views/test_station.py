@@ -238,3 +238,10 @@ def test_page_needs_few_queries(station, django_assert_max_num_queries):
     station.grade(1)
     with django_assert_max_num_queries(30):
         station.open()
+
+
+def test_a_nul_loses_no_answer(station, rater):
+    assert station.grade(2, note="a\0b").status_code == 302
+    station.open()
+    assert station.send(state="unrateable", reason="other\0").status_code == 302
+    assert [(row.note, row.reason) for row in mine(rater)] == [("ab", ""), ("", "other")]
