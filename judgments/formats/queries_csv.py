@@ -142,8 +142,8 @@ def _row(cells: Cells) -> QueryRow:
     fault = query_fault(text) or (query_id_fault(of["query_id"]) if "query_id" in of else None)
     if fault:
         raise RowFault(*fault)
-    if (group := of.get("group", "")) and (fault := id_fault(group)):
-        raise RowFault(fault[0], f"the group {fault[1]}", "give the group a short name")
+    if (group := of.get("group", "")) and (odd := id_fault(group)):
+        raise RowFault(odd[0], f"the group {odd[1]}", "give the group a short name")
     tier = of.get("tier", "").strip()
     if tier not in TIERS:
         raise RowFault("E23", f"the tier {tier!r} is not known", "expected head, torso or tail, or an empty cell")

@@ -72,7 +72,7 @@ def test_the_text_is_safe_html(world: World, api: APIClient, path: str) -> None:
     assert html == {"<b>Bold</b>"}
 
 
-@pytest.mark.parametrize("size", ["0", "51", "-1", "ten", "", "9" * 400])
+@pytest.mark.parametrize("size", ["0", "51", "-1", "ten", "", "000001", "9" * 400, "1" * 5000])
 def test_a_size_that_is_none(api: APIClient, path: str, size: str) -> None:
     response = api.post(f"{path}/batch/?size={size}")
     assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {"size"})
@@ -232,8 +232,3 @@ def test_what_no_answer_can_repeat_is_refused_all_the_same(api: APIClient, path:
     listed = api.post(f"{path}/judgments/", body, content_type="application/json")
     assert (one.status_code, listed.status_code) == (400, 200)
     assert [result["status"] for result in listed.json()["results"]] == [400]
-
-
-@pytest.mark.parametrize("size", ["0", "51", "x", "000001", "1" * 5000])
-def test_a_size_that_is_none(api: APIClient, path: str, size: str) -> None:
-    assert api.post(f"{path}/batch/?size={size}").status_code == 400
