@@ -20,6 +20,7 @@ from evaluation.views.pictures import picture
 from judgments import access
 from judgments.core.errors import NotFound
 from judgments.models import Collection, Snapshot
+from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, download
 from pooling.charts import Chart
 
@@ -157,9 +158,7 @@ def _as_csv(collection: Collection, snapshot: Snapshot, found: list[Any], metric
 
 def _as_json(collection: Collection, snapshot: Snapshot, found: list[Any], metric: str) -> HttpResponse:
     body = json.dumps(scoring.as_json(snapshot, found), ensure_ascii=False, indent=1)
-    name = slugify(f"{collection.slug} {snapshot} scores")
-    headers = {"Content-Disposition": f'attachment; filename="{name}.json"'}
-    return HttpResponse(body, content_type="application/json", headers=headers)
+    return attachment(f"{slugify(f'{collection.slug} {snapshot} scores')}.json", body)
 
 
 def _as_svg(collection: Collection, snapshot: Snapshot, found: list[Any], metric: str) -> HttpResponse:

@@ -19,13 +19,7 @@ from judgments.api.endpoint import Endpoint, Rows
 from judgments.core.errors import NotValid
 from judgments.labels import MERGES, SOURCES
 from judgments.models import Collection, Round, Snapshot
-
-CONTENT_TYPES = {
-    ".json": "application/json",
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-    ".zip": "application/zip",
-}
+from judgments.views.downloads import attachment
 
 
 class SnapshotBody(serializers.Serializer):
@@ -143,7 +137,7 @@ class Export(Endpoint):
     def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
         """The file as it was frozen; its hash is checked on the way out."""
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        return _file(*snapshots.export(snapshot, name))
+        return attachment(*snapshots.export(snapshot, name))
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """A file comes as what it is, whatever the caller says to prefer."""
@@ -161,10 +155,3 @@ class Manifest(Endpoint):
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
         body = snapshots.read_file(snapshot, snapshots.MANIFEST)
         return HttpResponse(body, content_type="application/json")
-
-
-def _file(name: str, body: bytes) -> HttpResponse:
-    ending = name[name.rfind(".") :]
-    response = HttpResponse(body, content_type=CONTENT_TYPES.get(ending, "text/plain; charset=utf-8"))
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response

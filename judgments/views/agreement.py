@@ -14,6 +14,7 @@ from judgments import access, reliability
 from judgments.agreement.reading import BANDS, THRESHOLD, Band, Verdict, band, reason_in_words, verdict
 from judgments.core.cells import csv_row, escape
 from judgments.models import Grade, Role, Round
+from judgments.views.downloads import attachment
 from judgments.views.rounds import frame
 
 WEIGHTS = ("quadratic", "linear", "unweighted")
@@ -215,9 +216,7 @@ def _file(round_: Round, report: dict[str, Any]) -> HttpResponse:
             reason = reason_in_words(row["reason"])
             name = f"Cohen's kappa, {weights}"
             lines.append(_line(name, row["a"], row["b"], row[weights], ends["low"], ends["high"], row["n"], reason))
-    response = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{round_.collection.slug}-agreement.csv"'
-    return response
+    return attachment(f"{round_.collection.slug}-agreement.csv", "".join(lines))
 
 
 def _line(*cells: Any) -> str:

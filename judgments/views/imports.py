@@ -23,6 +23,7 @@ from judgments.core.report import Problem, Report
 from judgments.forms import AssayForm
 from judgments.ingestion import KINDS, ImportKind
 from judgments.models import Collection, Upload
+from judgments.views.downloads import attachment
 from judgments.views.lists import Choice, Column, Listing, answer
 
 # The columns that a file may call something else, by what its rows are.
@@ -280,10 +281,8 @@ def report_of(row: Upload) -> Report:
 
 
 def _report_file(row: Upload) -> HttpResponse:
-    response = HttpResponse(report_of(row).as_json(), content_type="application/json")
     name = slugify(f"{row.collection.slug} {row.filename} report")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.json"'
-    return response
+    return attachment(f"{name}.json", report_of(row).as_json())
 
 
 def _list_url(collection: Collection, member: ImportKind) -> str:

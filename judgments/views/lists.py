@@ -40,6 +40,7 @@ from django.utils.text import slugify
 
 from judgments.core.cells import csv_row
 from judgments.views.columns import Cell, Column
+from judgments.views.downloads import CONTENT_TYPES, disposition
 
 PAGE_SIZE = 50
 
@@ -249,9 +250,8 @@ def answer(
 def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
     """The list as a CSV file, named after the collection."""
     slug = getattr(context.get("collection"), "slug", "")
-    response = StreamingHttpResponse(page.csv_lines(), content_type="text/csv; charset=utf-8")
-    name = slugify(f"{slug} {page.listing.name}")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    response = StreamingHttpResponse(page.csv_lines(), content_type=CONTENT_TYPES["csv"])
+    response.headers["Content-Disposition"] = disposition(f"{slugify(f'{slug} {page.listing.name}')}.csv")
     return response
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -86,8 +85,7 @@ def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     row = collection.queries.select_related("sample").filter(uuid=uuid).first()
     if row is None:
         raise Http404
-    counted = Q(judgments__state=Judgment.State.GRADED, judgments__surplus=False, judgments__superseded_by__isnull=True)
     pairs = Pair.objects.filter(query=row).select_related("round__collection", "document", "query")
-    pairs = pairs.annotate(ratings=Count("judgments", filter=counted))
+    pairs = pairs.annotate(ratings=how_many(Judgment.objects.counted(), "pair"))
     context = {"collection": collection, "query": row, "step": "queries"}
     return answer(request, PAIRS, pairs, "judgments/query.html", context)

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, Value, prefetch_related_objects
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -21,7 +20,8 @@ from judgments.core.cells import csv_row, escape
 from judgments.core.errors import AssayError
 from judgments.models import Judgment, Pair, Role, Round, RoundRater, Slot, User
 from judgments.templatetags.figures import grade, percent, state
-from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.downloads import attachment
+from judgments.views.lists import Choice, Column, Listing, answer, how_many
 
 SHAPES = {"draft": "todo", "open": "doing", "closed": "done"}
 
@@ -55,21 +55,15 @@ ROUNDS = Listing(
 )
 
 
-def _number(rows: QuerySet[Any]) -> Coalesce:
-    """How many of the rows belong to the round; counted apart, so that two counts do not multiply each other."""
-    counted = rows.filter(round=OuterRef("pk")).order_by().values("round").annotate(number=Count("pk"))
-    return Coalesce(Subquery(counted.values("number")), Value(0))
-
-
 @login_required
 @require_safe
 def round_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.rounds.select_related("guidelines").annotate(
-        pair_count=_number(Pair.objects.all()),
-        rater_count=_number(RoundRater.objects.all()),
-        wanted=_number(Slot.objects.all()),
-        filled=_number(Slot.objects.filter(filled_by__isnull=False)),
+        pair_count=how_many(Pair.objects.all(), "round"),
+        rater_count=how_many(RoundRater.objects.all(), "round"),
+        wanted=how_many(Slot.objects.all(), "round"),
+        filled=how_many(Slot.objects.filter(filled_by__isnull=False), "round"),
     )
     return answer(request, ROUNDS, rows, "judgments/rounds.html", {"collection": collection, "step": "round"})
 
@@ -236,9 +230,7 @@ def _raters_file(round_: Round, found: reliability.Progress) -> HttpResponse:
         seconds = "" if rater.median_seconds is None else str(rater.median_seconds)
         cells = [rater.pseudonym, str(rater.graded), str(rater.unrateable), str(rater.later), seconds]
         lines.append(csv_row([escape(cell) for cell in cells]))
-    response = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{round_.collection.slug}-raters.csv"'
-    return response
+    return attachment(f"{round_.collection.slug}-raters.csv", "".join(lines))
 
 
 @login_required

@@ -14,21 +14,16 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access, reliability, snapshots
 from judgments.agreement.reading import THRESHOLD, verdict
+from judgments.bundle import FORMAT_OF
 from judgments.core.errors import AssayError, Conflict
 from judgments.forms import AssayForm
 from judgments.labels import Settled
 from judgments.models import Collection, Round, Snapshot
 from judgments.views.agreement import SHAPES, WORDS
+from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, answer
 
 MANIFEST = "manifest"
-CONTENT_TYPES = {
-    "txt": "text/plain; charset=utf-8",
-    "csv": "text/csv; charset=utf-8",
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "json": "application/json",
-    "zip": "application/zip",
-}
 MERGES = {
     "newest": "the newest round wins for each pair",
     "same-guidelines": "the same, and only rounds of one guidelines version",
@@ -203,7 +198,6 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
     row = access.snapshot_for(request.user, uuid)
     manifest = row.manifest
     scale = dict(zip(manifest["scale"]["grades"], manifest["scale"]["labels"], strict=False))
-    format_of = {path: name for name, path in snapshots.FILES.items()}
     rounds = [
         {"name": one["name"], "alpha": one["agreement"]["alpha"]["ordinal"], "overlap": one["agreement"]["overlap"]}
         for one in manifest["rounds"]
@@ -214,7 +208,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "manifest": manifest,
         "bars": bars({int(value): number for value, number in row.summary["by_grade"].items()}, scale),
         "top": max(scale, default=3),
-        "files": [{**entry, "format": format_of[entry["path"]]} for entry in manifest["files"]],
+        "files": [{**entry, "format": FORMAT_OF[entry["path"]]} for entry in manifest["files"]],
         "rounds": rounds,
         "provenance": manifest["provenance"],
         "step": "snapshot",
@@ -226,10 +220,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest, uuid: str, format: str) -> HttpResponse:
     row = access.snapshot_for(request.user, uuid)
-    name, body = _manifest_file(row) if format == MANIFEST else snapshots.export(row, format)
-    response = HttpResponse(body, content_type=CONTENT_TYPES[name.rsplit(".", 1)[-1]])
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return attachment(*(_manifest_file(row) if format == MANIFEST else snapshots.export(row, format)))
 
 
 def _manifest_file(row: Snapshot) -> tuple[str, bytes]:
