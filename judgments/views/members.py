@@ -5,7 +5,10 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
 from judgments import access
@@ -13,6 +16,7 @@ from judgments import collections as verbs
 from judgments.core.errors import AssayError, NotFound
 from judgments.forms import MemberForm
 from judgments.models import Collection, Membership, Role
+from judgments.views.lists import Choice, Column, Listing, answer
 
 
 @login_required
@@ -26,13 +30,39 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
             added = verbs.add_member(collection, actor=request.user, **form.cleaned_data)
             messages.success(request, f"{added.user} is {added.role} now.")
             return redirect("members", collection.slug)
-    context = {
-        "collection": collection,
-        "members": collection.memberships.select_related("user"),
-        "form": form,
-        "roles": Role.choices,
-    }
-    return render(request, "judgments/members.html", context, status=form.status)
+    rows = collection.memberships.select_related("user", "collection")
+    context = {"collection": collection, "form": form}
+    return answer(request, _members(request, collection), rows, "judgments/members.html", context, form.status)
+
+
+def _members(request: HttpRequest, collection: Collection) -> Listing:
+    """The list's declaration: to a lead each role is a form."""
+
+    def name(member: Membership) -> str | SafeString:
+        mine = member.user_id == request.user.pk
+        return format_html('{} <span class="badge">you</span>', member.user) if mine else str(member.user)
+
+    def acts(member: Membership) -> SafeString:
+        context = {"member": member, "roles": Role.choices}
+        return render_to_string("judgments/_member_acts.html", context, request)
+
+    lead = access.role_in(request.user, collection) in access.LEADS
+    return Listing(
+        name="members",
+        noun=("member", "members"),
+        columns=(
+            Column("name", "Name", order="user__username", head=True, style="clip", value=_name, show=name),
+            Column("role", "Role", order="role", show=acts if lead else None),
+            Column("created_at", "Since", order="created_at", style="nowrap"),
+        ),
+        search=("user__username",),
+        choices=(Choice("role", "Role", "role", Role.choices),),
+        order="name",
+    )
+
+
+def _name(member: Membership) -> str:
+    return str(member.user)
 
 
 @login_required

@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from judgments import access
+from judgments.models import Membership, User
 
 pytestmark = pytest.mark.django_db
 
@@ -46,3 +47,13 @@ def test_engineer_sees_no_forms(client_of, collection, engineer):
     html = client_of(engineer).get(reverse("members", args=["shop"])).content.decode()
     assert reverse("member_change", args=["shop", engineer.uuid]) not in html
     assert "Only a lead adds" in html
+
+
+def test_many_members_come_in_pages_and_are_found(client_of, collection, lead):
+    people = User.objects.bulk_create(User(username=f"rater-{n:03d}", email="") for n in range(60))
+    Membership.objects.bulk_create(Membership(collection=collection, user=user, role="rater") for user in people)
+    client = client_of(lead)
+    page = client.get(reverse("members", args=["shop"]))
+    assert len(page.context["listing"].rows) == 50
+    found = client.get(reverse("members", args=["shop"]), {"q": "rater-059"}).context["listing"]
+    assert [str(member.user) for member in found.rows] == ["rater-059"]
