@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from judgments import audit
@@ -92,17 +93,18 @@ def create_round(
     chosen = _by_query(candidates)
     if not chosen:
         raise NotValid("A round needs at least one pair.", {"pool": "This pool is empty."})
-    round_ = Round.objects.create(
-        collection=collection,
-        name=name.strip(),
-        scale=make_scale(collection, grades),
-        guidelines=guidelines,
-        ratings_per_pair=ratings_per_pair,
-        overlap=overlap,
-        seed=seed,
-        provenance=provenance,
-        created_by=actor,
-    )
+    with _free(name.strip()):
+        round_ = Round.objects.create(
+            collection=collection,
+            name=name.strip(),
+            scale=make_scale(collection, grades),
+            guidelines=guidelines,
+            ratings_per_pair=ratings_per_pair,
+            overlap=overlap,
+            seed=seed,
+            provenance=provenance,
+            created_by=actor,
+        )
     _add_pairs(round_, chosen)
     _invite(round_, raters, random.Random(f"{seed} raters"))  # noqa: S311 - a draw that must be repeatable
     sentence = f"{actor} made round {round_} from {len(chosen):,} pairs"
@@ -146,7 +148,8 @@ def open_round(round_: Round, *, actor: User) -> Round:
 
 @transaction.atomic
 def close_round(round_: Round, *, actor: User) -> Round:
-    """Take no more answers."""
+    """Take no more answers. Those that are being written are waited for: they lock their pairs, and come first."""
+    list(Pair.objects.select_for_update(no_key=True).filter(round=round_).order_by("pk").values_list("pk"))
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.state != Round.State.OPEN:
         raise Conflict(f"Round {round_} is {round_.state}; only an open round can be closed.")
@@ -184,7 +187,8 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
         return round_
     _check_name(round_.collection, wanted)
     before, round_.name = round_.name, wanted
-    round_.save(update_fields=["name"])
+    with _free(wanted):
+        round_.save(update_fields=["name"])
     sentence = f"{actor} renamed round {before} to {wanted}"
     audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_)
     return round_
@@ -199,7 +203,21 @@ def _check_name(collection: Collection, name: str) -> None:
     if not name:
         raise NotValid("A round needs a name.", {"name": "For example: Round 1."})
     if collection.rounds.filter(name=name).exists():
-        raise Conflict(f"There is a round called {name} already. Take another name.")
+        raise _taken(name)
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"There is a round called {name} already. Take another name.")
+
+
+@contextmanager
+def _free(name: str) -> Iterator[None]:
+    """Write the name; of two who want the same one at the same moment the slower is told that it is taken."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise _taken(name) from error
 
 
 def _check(collection: Collection, name: str, ratings_per_pair: int, overlap: float) -> None:

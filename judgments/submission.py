@@ -103,10 +103,10 @@ class _Desk:
 
     def __init__(self, round_: Round, rater: User, answers: Sequence[Answer]) -> None:
         self.round, self.rater = round_, rater
-        self.refusal = _refusal(round_, rater)
         self.pairs = {
             pair.uuid: pair for pair in _locked().filter(round=round_, uuid__in=[row.pair for row in answers])
         }
+        self.refusal = _refusal(round_, rater)
         mine = {"rater": rater, "pair__in": self.pairs.values()}
         self.leased = set(Handout.objects.filter(**mine).values_list("pair_id", flat=True))
         self.newest = {row.pair_id: row for row in Judgment.objects.filter(superseded_by__isnull=True, **mine)}
@@ -154,9 +154,12 @@ class _Desk:
 
 
 def _refusal(round_: Round, rater: User) -> AssayError | None:
-    """Why the round takes no new answer from this rater, if so; what it has already, it still acknowledges."""
+    """Why the round takes no new answer from this rater, if so; what it has already, it still acknowledges.
+
+    The round is read again: whoever closes it waits for the pairs that are locked, or was here before.
+    """
     try:
-        check_open(round_, rater)
+        check_open(Round.objects.get(pk=round_.pk), rater)
     except (Closed, NotAllowed) as refusal:
         return refusal
     return None
@@ -174,9 +177,10 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
     done = Judgment.objects.filter(rater=rater, client_id=again).first()
     if done is not None:
         return done
-    check_open(round_, rater)
     with transaction.atomic():
         pair = _locked().get(pk=judgment.pair_id)
+        if refusal := _refusal(round_, rater):
+            raise refusal
         if Judgment.objects.filter(supersedes=judgment).exists():
             raise Conflict("This answer was changed since; undo the newer one.")
         event = Judgment.objects.create(

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from judgments import audit, storage
 from judgments.access import STAFF
@@ -108,8 +108,12 @@ def free_name(collection: Collection, wanted: str) -> str:
     """
     name = wanted.strip()[:120] or "run"
     if collection.runs.filter(name=name).exists():
-        raise Conflict(f"There is a run called {name} already. Take another name, for example {name}-2.")
+        raise _taken(name)
     return name
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"There is a run called {name} already. Take another name, for example {name}-2.")
 
 
 def default_name(filename: str) -> str:
@@ -171,7 +175,11 @@ def rename(run: Run, *, name: str, actor: User) -> None:
     if name.strip() == run.name:
         return
     before, run.name = run.name, free_name(run.collection, name)
-    run.save(update_fields=["name"])
+    try:
+        with transaction.atomic():
+            run.save(update_fields=["name"])
+    except IntegrityError as error:
+        raise _taken(run.name) from error  # by somebody else at the same moment
     sentence = f"{actor} renamed run {before} to {run.name}"
     audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run)
 
