@@ -31,7 +31,8 @@ def settle(pair: Pair, *, grade: int, reason: str, actor: User) -> Adjudication:
     )
     audit.record(
         "adjudication.settle",
-        f"{actor} settled “{pair.query}” x {pair.document} as {grade}",
+        # Not as what: a lead who rates too reads this list, and may still have to grade the pair.
+        f"{actor} settled “{pair.query}” x {pair.document}",
         actor=actor,
         collection=pair.round.collection,
         target=pair,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from judgments import audit, collections
+from judgments import adjudication, audit, collections
 
 pytestmark = pytest.mark.django_db
 
@@ -33,3 +33,15 @@ def test_filter_offers_those_who_acted(client_of, collection, lead):
     audit.record("rounds.open_round", "lena opened round 1", actor=lead, collection=collection)
     response = client_of(lead).get(reverse("activity", args=["shop"]) + "?who=lena")
     assert [row.verb for row in response.context["listing"].rows] == ["rounds.open_round"]
+
+
+def test_a_settlement_is_told_without_its_grade(client_of, make_round, lead, rater):
+    round_ = make_round(raters=[rater, lead])
+    adjudication.settle(round_.pairs.first(), grade=3, reason="Just that.", actor=lead)
+    (row,) = audit_rows(client_of(lead), "settle")
+    assert row.sentence == "lena settled “query 1” x Document 1-1"
+    assert row.detail["grade"] == 3
+
+
+def audit_rows(client, words):
+    return client.get(reverse("activity", args=["shop"]) + f"?q={words}").context["listing"].rows
