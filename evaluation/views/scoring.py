@@ -68,10 +68,10 @@ def per_query(collection: Collection, scoring: Scoring, metrics: list[str], *, t
         name="queries",
         noun=("query", "queries"),
         columns=(
-            Column("query_id", "Id", order="query_id", style="id"),
             Column("query", "Query", order="query", url=opened, head=True, style="clip"),
-            *([Column("tier", "Tier", order="tier", style="muted")] if tiers else []),
             *(Column(name, name, order=name, numeric=True, value=_value(name)) for name in metrics),
+            *([Column("tier", "Tier", order="tier", style="muted")] if tiers else []),
+            Column("query_id", "Id", order="query_id", style="id"),
         ),
         search=("query_id", "query"),
         choices=(Choice("tier", "Tier", "tier", Query.Tier.choices),) if tiers else (),

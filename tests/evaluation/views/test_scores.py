@@ -119,7 +119,7 @@ def test_queries_of_a_run(scored, get):
     assert response.context["listing"].count == 3
     assert reverse("scores_query", args=["shop"]) in response.content.decode()
     file = get(f"{scored[0].uuid}/?format=csv").getvalue().decode()
-    assert file.startswith("query_id,query,nDCG@10,RR@10,R@100,P@10,AP,Judged@10")
+    assert file.startswith("query,nDCG@10,RR@10,R@100,P@10,AP,Judged@10,query_id")
 
 
 def test_query_side_by_side(scored, snapshot, get):
