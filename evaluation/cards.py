@@ -167,9 +167,11 @@ def snapshot_card(look: Look) -> Card:
     freeze = Act("Freeze the labels", reverse("snapshot_new", args=[look.slug]), lead_only=True)
     if snapshot is None:
         ready = standing.judged_round is not None and standing.judged_filled.filled
-        return Card(
-            words="Needs judgments. Freezes labels under a hash that never changes.", act=freeze if ready else None
-        )
+        if ready:
+            return Card(
+                words="Nothing is frozen yet. A snapshot keeps the labels under a hash that never changes.", act=freeze
+            )
+        return Card(words="Needs judgments. Freezes labels under a hash that never changes.")
     words = f"{snapshot.summary['queries']:,} queries, rule {snapshot.rule}, sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
         words = f"The newest is {snapshot}. {standing.judged_round} is not in it yet."

@@ -117,7 +117,8 @@ def agreement_state(standing: Standing) -> State:
 
 def snapshot_state(standing: Standing) -> State:
     if standing.snapshot is None:
-        return "todo", "needs judgments"
+        judged = standing.judged_round is not None and standing.judged_filled.filled
+        return "todo", "nothing is frozen yet" if judged else "needs judgments"
     if standing.judged_round is not None and not standing.judged_round_is_frozen:
         return "doing", f"{standing.judged_round} is not frozen yet"
     return "done", str(standing.snapshot)

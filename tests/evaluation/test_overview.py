@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import overview
+from evaluation.cards import snapshot_card
 from evaluation.next_act import Look, next_act, waits_for_lead
 from evaluation.standing import Standing
 from judgments import adjudication, rounds
@@ -72,6 +73,19 @@ def test_lead_who_rates_rates_first(stage, due, lead):
     stage.run("neural", "1045", 4)
     rounds.invite(stage.round(), [lead], actor=lead)
     assert due() == ("round", "Rate 16 pairs")
+
+
+def test_judged_pairs_need_no_judgments(stage, collection, lead):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    round_ = stage.round()
+    assert snapshot_card(Look(Standing(collection), lead, "lead")).words.startswith("Needs judgments.")
+    assert overview.snapshot_state(Standing(collection)) == ("todo", "needs judgments")
+    stage.graded(round_, by_digit)
+    assert snapshot_card(Look(Standing(collection), lead, "lead")).words.startswith("Nothing is frozen yet.")
+    assert overview.snapshot_state(Standing(collection)) == ("todo", "nothing is frozen yet")
 
 
 def test_wide_conflicts_come_before_the_snapshot(stage, due, lead):
