@@ -97,9 +97,10 @@ def settle_labels(
 
 
 def _check(collection: Collection, rounds: Sequence[Round], merge: str, sources: Sequence[str]) -> None:
-    unknown = set(sources) - set(SOURCES)
+    unknown = sorted(set(sources) - set(SOURCES))
     if unknown or not sources:
-        raise NotValid(f"Labels come from {' or '.join(SOURCES)}.", {"sources": f"Unknown: {', '.join(unknown)}."})
+        said = f"Unknown: {', '.join(unknown)}." if unknown else "Choose at least one."
+        raise NotValid(f"Labels come from {' or '.join(SOURCES)}.", {"sources": said})
     if merge not in MERGES:
         raise NotValid(f"There is no merge rule {merge!r}.", {"merge": f"One of {', '.join(MERGES)}."})
     if "human" in sources and not rounds:
