@@ -194,7 +194,6 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_THROTTLE_RATES": {"anonymous-login": env.str("LOGIN_RATE", default="30/min")},
     "EXCEPTION_HANDLER": "judgments.api.errors.answer",
-    "PAGE_SIZE": 100,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",

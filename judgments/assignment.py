@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -22,7 +21,7 @@ from judgments.core.errors import Closed, NotAllowed
 from judgments.models import Handout, Judgment, Pair, Round, Slot, User
 from judgments.rounds import is_rater
 
-LEASE = timedelta(minutes=getattr(settings, "LEASE_MINUTES", 30))
+LEASE = timedelta(minutes=30)
 LARGEST_BATCH = 50
 
 
