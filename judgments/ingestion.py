@@ -18,7 +18,7 @@ from django.utils import timezone
 from judgments import audit, jobs, storage
 from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge
 from judgments.core.family import Family
-from judgments.core.report import Problem, Report
+from judgments.core.report import MAX_RAW, Problem, Report, Severity
 from judgments.models import Collection, Job, Upload, User
 
 PREVIEW_ROWS = 10
@@ -30,7 +30,7 @@ class Finding:
 
     line: int | None
     code: str
-    severity: str
+    severity: Severity
     raw: str
     what: str
     done: str
@@ -289,7 +289,7 @@ def _recognised(upload: Upload, member: ImportKind) -> str:
 def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:
     """The reader's report with what the collection says added, and the rows that stay out moved to their bin."""
     problems = [
-        Problem(row.line, "", row.code, row.severity, row.raw[:200], row.what, row.done, row.fix)  # type: ignore[arg-type]
+        Problem(row.line, "", row.code, row.severity, row.raw[:MAX_RAW], row.what, row.done, row.fix)
         for row in findings
     ]
     errors = [problem for problem in problems if problem.severity == "error"]
