@@ -61,11 +61,13 @@ def run(args: argparse.Namespace) -> int:
 def _rows(source: Format, target: Format, rows: list[Any]) -> Iterable[Any]:
     if source.kind == target.kind:
         return rows
-    if target.kind == "pairs" and rows and hasattr(rows[0], "doc_id") and hasattr(rows[0], "query_id"):
+    paired = bool(rows) and hasattr(rows[0], "doc_id") and hasattr(rows[0], "query_id")
+    if target.kind == "pairs" and paired:
         return _pairs(rows)
     from judgments.formats import FORMATS
 
-    same = ", ".join(name for name in FORMATS if FORMATS[name].kind == source.kind)
+    kinds = {source.kind, "pairs"} if paired else {source.kind}
+    same = ", ".join(name for name in FORMATS if FORMATS[name].kind in kinds)
     why = " (assay aggregate makes labels of ratings)" if (source.kind, target.kind) == ("ratings", "qrels") else ""
     what = f"{source.kind} ({source.name}) do not become {target.kind} ({target.name})"
     raise NotValid(f"{what}{why}; they become: {same}")

@@ -7,6 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from judgments.core.errors import NotValid
+
 if TYPE_CHECKING:
     from judgments.formats import Format
 
@@ -26,6 +28,9 @@ def run(args: argparse.Namespace) -> int:
     """List or explain."""
     from judgments.formats import FORMATS
 
+    kinds = dict.fromkeys(member.kind for member in FORMATS.values())
+    if args.kind not in (None, *kinds):
+        raise NotValid(f"there is no kind {args.kind!r}; known: {', '.join(kinds)}")
     members = [FORMATS[args.name]] if args.name else list(FORMATS.values())
     chosen = [member for member in members if args.kind in (None, member.kind)]
     if args.format == "json":

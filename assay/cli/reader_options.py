@@ -66,7 +66,7 @@ def _recognized(path: str, kind: str | None) -> str:
     from judgments.formats.decoding import Content
 
     if path == "-":
-        raise NotValid("standard input has no second beginning to look at; name the format")
+        raise NotValid("standard input is not looked at twice: name the format (convert: --from, validate: --format)")
     with Content(Path(path), path) as content:
         found = sniff(content.head, kind)
     if found is None:

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", metavar="LOG", help="query,timestamp,client_id or query,count; - is standard input")
     parser.add_argument("--format", choices=list(FORMATS_OF), help="of the log; by default what its name says, or csv")
     parser.add_argument(
-        "--columns", metavar="OURS=THEIRS,...", help="other names of columns: count=searches,query=term"
+        "--columns", "--column", metavar="OURS=THEIRS,...", help="other names of columns: count=searches,query=term"
     )
     parser.add_argument(
         "--repeated", choices=["sum", "max", "first"], help="what a counted log means that holds a query twice"
@@ -85,7 +85,11 @@ def _read_log(args: argparse.Namespace) -> list[Any]:
     found = FORMATS[name].read(Path(args.log), path=args.log, columns=_columns(args.columns), repeated=args.repeated)
     found.report.raise_if_errors()
     tell_warnings([found.report])
-    return list(found.rows)
+    rows = list(found.rows)
+    ignored = any(problem.code == "W41" for problem in found.report.problems)
+    if ignored and all(row.count == 1 and not row.timestamp for row in rows):
+        sys.stderr.write("note: each row counts as one search; --columns count=NAME says which column holds counts\n")
+    return rows
 
 
 def _columns(text: str | None) -> dict[str, str] | None:

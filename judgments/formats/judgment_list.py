@@ -108,7 +108,7 @@ def write(
         text = texts.get(query_id) or labels[0].query
         if not text:
             raise NotValid(
-                f"query {query_id!r} has no text, which {NAME} needs; give the queries (queries.csv or .tsv)"
+                f"query {query_id!r} has no text, which {NAME} needs; give the texts (--queries queries.csv)"
             )
         elements.append(_element(query_id, text, labels))
     try:

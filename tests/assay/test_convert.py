@@ -80,10 +80,14 @@ def test_anything_with_pairs_becomes_pairs(folder: Path):
     ("words", "message"),
     [
         ("convert qrels.txt --to trec-run", "qrels (trec-qrels) do not become run (trec-run); they become: trec-qrels"),
+        ("convert qrels.txt --to trec-run", "beir-qrels, pairs-csv, pairs-jsonl"),
         ("convert qrels.txt --to trec-qrel", "there is no format 'trec-qrel'; did you mean trec-qrels"),
-        ("convert qrels.txt --to judgment-list", "query 'q1' has no text"),
+        (
+            "convert qrels.txt --to judgment-list",
+            "query 'q1' has no text, which judgment-list needs; give the texts (--queries",
+        ),
         ("convert none.txt --to trec-qrels", "none.txt: cannot be opened: No such file or directory"),
-        ("convert - --to trec-qrels", "name the format"),
+        ("convert - --to trec-qrels", "name the format (convert: --from"),
         ("convert qrels.txt --to beir-qrels --tag x", "no use for --tag"),
         ("convert qrels.txt --to beir-qrels --repeated sum", "takes no option repeated"),
         ("convert qrels.txt --to beir-qrels --scale 3", "MIN:MAX"),

@@ -27,6 +27,11 @@ def test_one_kind(capsys: pytest.CaptureFixture[str]):
     assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == ["queries-csv", "queries-tsv"]
 
 
+def test_an_unknown_kind_ends_with_two(capsys: pytest.CaptureFixture[str]):
+    assert main(["formats", "--kind", "runs"]) == 2
+    assert "there is no kind 'runs'; known: qrels, run, " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_is_explained_with_its_example(name: str, capsys: pytest.CaptureFixture[str]):
     assert main(["formats", name]) == 0

@@ -85,6 +85,17 @@ def test_a_counted_log_with_other_column_names(tmp_path: Path, capsys: pytest.Ca
     assert rows[0]["weight"] == "0.5"
 
 
+def test_rows_beside_an_unknown_column_are_said_to_count_one_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("query,visits\ntent,12\nboots,3\n", encoding="utf-8")
+    assert main(["sample", str(log), "--head", "1"]) == 0
+    assert "each row counts as one search; --columns count=NAME" in capsys.readouterr().err
+    assert main(["sample", str(log), "--head", "1", "--column", "count=visits"]) == 0
+    assert "counts as one" not in capsys.readouterr().err
+
+
 def test_a_jsonl_log_is_known_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "counts.jsonl"
     path.write_text('{"query": "tent", "count": 5}\n', encoding="utf-8")
