@@ -17,6 +17,7 @@ LEAST_SHARED = 20
 LEAST_GRADES = 5
 SUSPICIOUS = 1e-4
 USUAL_AGREEMENT = 0.85
+COPY_DIFFERS = 0.5
 ENOUGH_UNITS, ENOUGH_QUERIES = 200, 30
 
 
@@ -47,8 +48,9 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str], size: int) 
     """Find two raters who agree far more often than the others do.
 
     Two raters with n >= 20 shared pairs and x equal grades are named when P(Binomial(n, b) >= x), times the number of
-    pairs of raters, is below 1e-4; b is the share of equal grades among all other pairs of raters, 0.85 where those are
-    too few. Two raters who only ever gave one grade are not named: `one_category_raters` does.
+    pairs of raters, is below 1e-4, and they differ at most half as often as the others; b is the share of equal grades
+    among all other pairs of raters, 0.85 where those are too few. Two raters who only ever gave one grade are not
+    named: `one_category_raters` does.
     """
     shared = [len(pair.cells) for pair in pairs]
     equal = [int((pair.cells % (size + 1) == 0).sum()) for pair in pairs]
@@ -58,6 +60,9 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str], size: int) 
         rest = everything - n
         usual = (all_equal - x + 1) / (rest + 2) if rest >= LEAST_SHARED else USUAL_AGREEMENT
         if n < LEAST_SHARED or len(np.unique(pair.cells)) < 2:
+            continue
+        # Over thousands of pairs a few percent are beyond chance too, and people who think alike are no copyists.
+        if (n - x) / n > COPY_DIFFERS * (1 - usual):
             continue
         if _chance_of_at_least(x, n, usual) * len(pairs) < SUSPICIOUS:
             a, b = raters[pair.a], raters[pair.b]
