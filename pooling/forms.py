@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from judgments.core.errors import NotValid
+from judgments.core.parameters import Parameter
 from judgments.forms import AssayForm
 from judgments.models import Collection
 from pooling.pair_lists import PairList, read_pairs
@@ -14,7 +15,7 @@ from pooling.query_logs import DEFAULT_SIZES, LONGEST_WINDOW, MOST_QUERIES
 from pooling.sampling.draw import PPS, STRATIFIED
 from pooling.sampling.log import WINDOW_DAYS
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
-from pooling.strategies import Parameter, Strategy
+from pooling.strategies import Strategy
 
 BIGGEST_SEED = 2**31 - 1
 MOST_PAIRS_BYTES = 16 * 1024 * 1024
@@ -101,7 +102,7 @@ class PoolForm(AssayForm):
             error_messages={"required": "Choose at least one run."},
         )
         for parameter in strategy.parameters:
-            if parameter.type is not list:
+            if not parameter.is_list:
                 self.fields[parameter.name] = _parameter_field(parameter)
         if given:
             self._add_pairs()
@@ -141,7 +142,7 @@ class PoolForm(AssayForm):
         """All runs, the strategy's own defaults, and no limits; no run for a given list."""
         return {
             "runs": [] if strategy.name == "list" else [str(run.uuid) for run in collection.runs.all()],
-            **{parameter.name: parameter.default for parameter in strategy.parameters if parameter.type is not list},
+            **{parameter.name: parameter.default for parameter in strategy.parameters if not parameter.is_list},
             "residual": 0,
             "by": "rank",
             "seed": 1,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import tell_warnings
 from assay.cli.label_file import LabelFile
+from assay.cli.member_options import add_member_options, member_options
 from judgments.core.errors import NotValid
 from judgments.judges import JUDGES
 
@@ -40,12 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; those of the judges come from their own declarations."""
     parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl: query_id, query, doc_id, text, expected")
     parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {', '.join(JUDGES)}")
-    for name, (default, text) in _parameters().items():
-        flag = f"--{name.replace('_', '-')}"
-        if isinstance(default, bool):
-            parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
-        else:
-            parser.add_argument(flag, type=type(default), metavar="N" if isinstance(default, int) else "X", help=text)
+    add_member_options(parser, JUDGES)
     parser.add_argument("--out", metavar="FILE", help="labels.jsonl; standard output without it")
     parser.add_argument("--resume", action="store_true", help="leave alone what FILE holds, and add the rest to it")
     parser.add_argument("--dry-run", action="store_true", help="say what there is to do, and do nothing")
@@ -54,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the pairs, judge those that wait, write as it goes."""
     kind = JUDGES[args.judge]
-    given = {name: getattr(args, name) for name in _parameters() if getattr(args, name) is not None}
+    given = member_options(args, JUDGES)
     parameters, judge = kind.checked(given), kind.judge(given)
     from judgments.formats import pairs_jsonl
 
@@ -85,17 +81,6 @@ def run(args: argparse.Namespace) -> int:
             watch(begin + len(batch))
     _tell(args.pairs, plan, counts)
     return 0
-
-
-def _parameters() -> dict[str, tuple[int | float | bool, str]]:
-    """The parameters of all judges, each with its default and its help."""
-    told: dict[str, tuple[int | float | bool, str]] = {}
-    for kind in JUDGES.values():
-        for parameter in kind.parameters:
-            start = told[parameter.name][1] + "; " if parameter.name in told else ""
-            words = f"{kind.name}: {parameter.description.rstrip('.').lower()} (default {parameter.default})"
-            told[parameter.name] = (parameter.default, start + words.replace("%", "%%"))
-    return told
 
 
 def _plan(kind: JudgeKind, rows: Sequence[PairRow], earlier: set[tuple[str, str]]) -> _Plan:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.member_options import add_member_options, member_options
 from judgments.core.errors import NotValid
 from pooling.strategies import STRATEGIES
 
@@ -36,8 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; those of the strategies come from their own declarations."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help="TREC runs; NAME=PATH gives a name, - is standard input")
     parser.add_argument("--strategy", metavar="NAME", default="depth", help=f"{', '.join(STRATEGIES)}; default depth")
-    for name, (kind, text) in _parameters().items():
-        parser.add_argument(f"--{name}", type=kind, metavar="N" if kind is int else "X", help=text)
+    add_member_options(parser, STRATEGIES)
     parser.add_argument("--pairs", metavar="FILE", help="the pairs of --strategy list: CSV with query_id,doc_id")
     parser.add_argument(
         "--by",
@@ -78,21 +78,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _parameters() -> dict[str, tuple[type, str]]:
-    """The numbers that the strategies take, each with its type and its help."""
-    told: dict[str, tuple[type, str]] = {}
-    for member in STRATEGIES.values():
-        for parameter in member.parameters:
-            if parameter.type is list:
-                continue
-            start = told[parameter.name][1] + "; " if parameter.name in told else ""
-            words = f"{member.name}: {parameter.description.rstrip('.').lower()} (default {parameter.default})"
-            told[parameter.name] = (parameter.type, start + words.replace("%", "%%"))
-    return told
-
-
 def _given(args: argparse.Namespace) -> dict[str, Any]:
-    given = {name: getattr(args, name) for name in _parameters() if getattr(args, name) is not None}
+    given = member_options(args, STRATEGIES)
     if args.pairs is not None:
         given["pairs"] = _read_pairs(args.pairs)
     elif args.strategy == "list":

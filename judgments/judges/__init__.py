@@ -7,9 +7,9 @@ file and one new line; another package adds one by the entry point ``assay.judge
 from __future__ import annotations
 
 from judgments.core.family import Family
-from judgments.judges.contract import OUTCOMES, Context, Judge, JudgeKind, Outcome, Parameter
+from judgments.judges.contract import OUTCOMES, Context, Judge, JudgeKind, Outcome
 
-__all__ = ["JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "Outcome", "Parameter"]
+__all__ = ["JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "Outcome"]
 
 JUDGES: Family[JudgeKind] = Family(
     "judge",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, get_args
 
-from judgments.core.errors import NotValid
+from judgments.core.parameters import Parameter, checked
 
 OutcomeName = Literal["graded", "unparseable", "out_of_scale", "refused", "truncated", "blocked", "transport_error"]
 OUTCOMES: tuple[OutcomeName, ...] = get_args(OutcomeName)
@@ -116,55 +116,6 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a judge, told so that a form, the API and the command can ask for it.
-
-    Parameters
-    ----------
-    name, description : str
-        The key, and one sentence on what it does.
-    default : int, float or bool
-        Its value where nothing is given; its type is the parameter's type.
-    minimum, maximum : float or None
-        The bounds, both inclusive.
-    """
-
-    name: str
-    description: str
-    default: int | float | bool
-    minimum: float | None = None
-    maximum: float | None = None
-
-    def check(self, value: object) -> int | float | bool:
-        """Return the value as the parameter's type.
-
-        Raises
-        ------
-        NotValid
-            When it is of another type or out of bounds.
-        """
-        if isinstance(self.default, bool) or isinstance(value, bool) or not isinstance(value, int | float):
-            if isinstance(self.default, bool) and isinstance(value, bool):
-                return value
-            raise self._refusal(value)
-        if not self._within(value) or (isinstance(self.default, int) and value != int(value)):
-            raise self._refusal(value)
-        return type(self.default)(value)
-
-    def _within(self, value: float) -> bool:
-        low = self.minimum is None or value >= self.minimum
-        return low and (self.maximum is None or value <= self.maximum)
-
-    def _refusal(self, value: object) -> NotValid:
-        kind = {bool: "true or false", int: "a whole number", float: "a number"}[type(self.default)]
-        ends = [f"at least {self.minimum:g}" if self.minimum is not None else ""]
-        ends.append(f"at most {self.maximum:g}" if self.maximum is not None else "")
-        bounds = " and ".join(end for end in ends if end)
-        message = f"{self.name} is {value!r}; give {kind}{', ' if bounds else ''}{bounds}"
-        return NotValid(message, {self.name: message})
-
-
-@dataclass(frozen=True, slots=True)
 class JudgeKind:
     """A member of the family: how a judge is called, what it needs, and how it is made.
 
@@ -198,12 +149,7 @@ class JudgeKind:
         NotValid
             For a parameter that the judge does not have, or a value that it cannot take.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
-            if name not in known:
-                message = f"the judge {self.name} has no parameter {name!r}; it takes {', '.join(known) or 'none'}"
-                raise NotValid(message, {name: message})
-        return {name: one.check(given.get(name, one.default)) for name, one in known.items()}
+        return checked(f"the judge {self.name}", self.parameters, given)
 
     def judge(self, given: Mapping[str, Any]) -> Judge:
         """Return a judge with these parameters.

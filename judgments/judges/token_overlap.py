@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judgments.core.errors import NotValid
-from judgments.judges.contract import Context, JudgeKind, Outcome, Parameter
+from judgments.core.parameters import Parameter
+from judgments.judges.contract import Context, JudgeKind, Outcome
 from judgments.judges.wording import normalized
 
 RELAXED = 0.75
@@ -133,9 +134,9 @@ TOKEN_OVERLAP = JudgeKind(
     source="Evret, judge design, TokenOverlapJudge",
     needs=("expected",),
     parameters=(
-        Parameter("min_tokens", "How many different tokens must be shared at least.", 15, minimum=0),
-        Parameter("threshold", "Which share of the expected tokens must be shared.", 0.6, minimum=0.01, maximum=1),
-        Parameter("query_boost", "Take 0.75 of the threshold when a shared token is in the query.", True),
+        Parameter("min_tokens", "Shared tokens", "How many different tokens must be shared at least.", 15, 0),
+        Parameter("threshold", "Threshold", "Which share of the expected tokens must be shared.", 0.6, 0.01, 1),
+        Parameter("query_boost", "Query boost", "Take 0.75 of the threshold when the query has a shared token.", True),
     ),
     build=TokenOverlap,
 )

@@ -7,7 +7,7 @@ with a budget and a residual stratum, `preview.preview` says what such a pool lo
 from __future__ import annotations
 
 from judgments.core.family import Family
-from pooling.strategies.pair import Parameter, PoolPair, Strategy
+from pooling.strategies.pair import PoolPair, Strategy
 
 STRATEGIES: Family[Strategy] = Family(
     "pool strategy",
@@ -19,4 +19,4 @@ STRATEGIES: Family[Strategy] = Family(
     group="assay.strategies",
 )
 
-__all__ = ["STRATEGIES", "Parameter", "PoolPair", "Strategy"]
+__all__ = ["STRATEGIES", "PoolPair", "Strategy"]

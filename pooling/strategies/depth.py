@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pooling.strategies.pair import Parameter, PoolPair, Strategy
+from judgments.core.parameters import Parameter
+from pooling.strategies.pair import PoolPair, Strategy
 from pooling.strategies.ranking import best_rank, lot, ranks_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,6 @@ DEPTH = Strategy(
     name="depth",
     title="Depth k",
     description="The first k documents of every run; fair to every run, and the pool that reports can cite.",
-    parameters=(Parameter("depth", "Depth", "How many documents of each run go into the pool.", int, 10, minimum=1),),
+    parameters=(Parameter("depth", "Depth", "How many documents of each run go into the pool.", 10, minimum=1),),
     choose=choose,
 )

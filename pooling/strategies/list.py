@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgments.core.errors import NotValid
-from pooling.strategies.pair import Parameter, PoolPair, Strategy
+from judgments.core.parameters import Parameter
+from pooling.strategies.pair import PoolPair, Strategy
 from pooling.strategies.ranking import best_rank, ranks_of
 
 if TYPE_CHECKING:
@@ -63,6 +64,6 @@ LIST = Strategy(
     name="list",
     title="A given list",
     description="Exactly the pairs that are given, for a start without runs or a second look at chosen pairs.",
-    parameters=(Parameter("pairs", "Pairs", "The pairs, each a query_id with a doc_id.", list, ()),),
+    parameters=(Parameter("pairs", "Pairs", "The pairs, each a query_id with a doc_id.", ()),),
     choose=choose,
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judgments.core.errors import NotValid
+from judgments.core.parameters import Parameter, checked
 
 if TYPE_CHECKING:
     from judgments.core.run import Run
@@ -57,59 +57,6 @@ class PoolPair:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a strategy, told so that a form, the API and the command line can ask for it.
-
-    Parameters
-    ----------
-    name, title, description : str
-        The key, its readable name, and one line on what it does.
-    type : type
-        ``int`` or ``float``; ``list`` for pairs.
-    default : object
-        What is used when nothing is given.
-    minimum, maximum : float or None
-        The bounds, both inclusive.
-    """
-
-    name: str
-    title: str
-    description: str
-    type: type
-    default: Any
-    minimum: float | None = None
-    maximum: float | None = None
-
-    def check(self, value: object) -> Any:
-        """The value as the parameter's type.
-
-        Raises
-        ------
-        NotValid
-            When the value is of another type or out of bounds.
-        """
-        if self.type is list:
-            return value
-        whole = self.type is float or (isinstance(value, (int, float)) and value == int(value))
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not whole:
-            raise self._refusal(value)
-        low, high = self.minimum, self.maximum
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise self._refusal(value)
-        return self.type(value)
-
-    def _refusal(self, value: object) -> NotValid:
-        kind = "a whole number" if self.type is int else "a number"
-        bounds = [
-            text
-            for bound, text in ((self.minimum, f"at least {self.minimum}"), (self.maximum, f"at most {self.maximum}"))
-            if bound is not None
-        ]
-        message = f"{self.name} is {value!r}; give {' '.join([kind, ' and '.join(bounds)]).strip()}"
-        return NotValid(message, {self.name: message})
-
-
 Choose = Callable[[Sequence["Run"], Mapping[str, Any], int], list[PoolPair]]
 
 
@@ -141,10 +88,4 @@ class Strategy:
         NotValid
             For a parameter that the strategy does not have, or a value that it cannot take.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in params:
-            if name not in known:
-                message = f"strategy {self.name} has no parameter {name!r}; it takes {', '.join(known) or 'none'}"
-                raise NotValid(message, {name: message})
-        given = {name: value for name, value in params.items() if value is not None}
-        return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}
+        return checked(f"the strategy {self.name}", self.parameters, params)

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pooling.strategies.pair import Parameter, PoolPair, Strategy
+from judgments.core.parameters import Parameter
+from pooling.strategies.pair import PoolPair, Strategy
 from pooling.strategies.ranking import best_rank, lot, ranks_of
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ RBP = Strategy(
     title="RBP weight",
     description="Documents that many runs return high come first; the best fixed order when a budget cuts the pool.",
     parameters=(
-        Parameter("depth", "Depth", "How many documents of each run are considered.", int, 50, minimum=1),
-        Parameter("p", "Persistence", "How slowly the weight falls with the rank.", float, 0.8, 0.01, 0.99),
+        Parameter("depth", "Depth", "How many documents of each run are considered.", 50, minimum=1),
+        Parameter("p", "Persistence", "How slowly the weight falls with the rank.", 0.8, 0.01, 0.99),
     ),
     choose=choose,
 )

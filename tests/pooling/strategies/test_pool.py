@@ -136,6 +136,8 @@ def test_every_remaining_document_is_equally_likely() -> None:
     [
         ("depth", {"depth": 0}, {}, "depth is 0"),
         ("depth", {"depth": "ten"}, {}, "whole number"),
+        ("depth", {"depth": float("inf")}, {}, "whole number"),
+        ("rbp", {"p": float("nan")}, {}, "a number"),
         ("depth", {"deep": 3}, {}, "no parameter 'deep'"),
         ("rbp", {"p": 1.0}, {}, "at most 0.99"),
         ("list", {"pairs": []}, {}, "empty"),

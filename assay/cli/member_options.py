@@ -1,0 +1,49 @@
+"""How are the parameters of a family's members asked for and handed on? Each is an option, under its own name."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from judgments.core.parameters import Parameter
+
+
+class Member(Protocol):
+    """A member with declared parameters: a judge, a pool strategy."""
+
+    @property
+    def name(self) -> str:
+        """The name that users type."""
+
+    @property
+    def parameters(self) -> Sequence[Parameter]:
+        """What it takes."""
+
+
+def add_member_options(parser: argparse.ArgumentParser, family: Mapping[str, Member]) -> None:
+    """Declare an option for each parameter of any member, with every member's words on it."""
+    for name, kind, text in _told(family):
+        flag = f"--{name.replace('_', '-')}"
+        if kind is bool:
+            parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
+        else:
+            parser.add_argument(flag, type=kind, metavar="N" if kind is int else "X", help=text)
+
+
+def member_options(args: argparse.Namespace, family: Mapping[str, Member]) -> dict[str, Any]:
+    """Return what was given, by the parameters' names; what the member does not take is its own to refuse."""
+    return {name: getattr(args, name) for name, _, _ in _told(family) if getattr(args, name) is not None}
+
+
+def _told(family: Mapping[str, Member]) -> list[tuple[str, type, str]]:
+    """Each parameter with its type and its help."""
+    found: dict[str, tuple[type, str]] = {}
+    for member in family.values():
+        for one in member.parameters:
+            if one.is_list:
+                continue
+            start = found[one.name][1] + "; " if one.name in found else ""
+            words = f"{member.name}: {one.description.rstrip('.').lower()} (default {one.default})"
+            found[one.name] = (one.type, start + words.replace("%", "%%"))
+    return [(name, kind, text) for name, (kind, text) in found.items()]
