@@ -19,8 +19,21 @@ class PostedFile(NamedTuple):
 
 
 def json_lines(format: str, rows: Sequence[Any]) -> PostedFile:
-    """One row a line; what a row may hold is the reader's to say."""
-    return PostedFile(format, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
+    """One row a line; what a row may hold is the reader's to say.
+
+    Raises
+    ------
+    NotValid
+        A row could be read and is too deep to be written.
+    """
+    return PostedFile(format, "".join(f"{_line(number, row)}\n" for number, row in enumerate(rows, 1)).encode())
+
+
+def _line(number: int, row: Any) -> str:
+    try:
+        return json.dumps(row)
+    except RecursionError:
+        raise _refusal(number, "it is nested too deeply") from None
 
 
 def table(format: str, rows: Sequence[Any], *, numeric: Iterable[str] = ()) -> PostedFile:

@@ -15,6 +15,9 @@ from judgments.core.report import Tally
 from judgments.formats.decoding import Content
 from judgments.formats.grades import RowFault
 
+# What can be read may still be too deep to be written: the stack is not the same in both places.
+MOST_LEVELS = 100
+
 _HALF = re.compile("[\ud800-\udfff]")
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\d[eE]\+?\d{3}")
 
@@ -52,10 +55,12 @@ def parse(text: str) -> Any:
     Raises
     ------
     RowFault
-        E24 not JSON, E20 a key twice in one object, E19 a NUL or half a surrogate pair in a string.
+        E24 not JSON or nested too deeply, E20 a key twice in one object, E19 a NUL or half a surrogate pair in a text.
     """
     try:
         value = DECODER.decode(text)
+        if text.count("[") + text.count("{") > MOST_LEVELS:
+            _refuse_too_deep(value)
         if _SUSPECT.search(text):
             refuse_unstorable(value)
         return value
@@ -65,6 +70,19 @@ def parse(text: str) -> Any:
         raise RowFault("E24", "nested too deeply") from None
     except ValueError as error:
         raise RowFault("E24", f"not JSON ({error})") from None
+
+
+def _refuse_too_deep(value: Any) -> None:
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        level = [
+            part
+            for whole in level
+            if isinstance(whole, (dict, list))
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+        ]
+    if any(isinstance(part, (dict, list)) for part in level):
+        raise RowFault("E24", "nested too deeply")
 
 
 def refuse_unstorable(value: Any) -> None:

@@ -47,7 +47,7 @@ def _json_names(text: str) -> list[str]:
         return ["manifest"]
     try:
         first = json.loads(text.partition("\n")[0])
-    except ValueError:
+    except (RecursionError, ValueError):
         return []
     keys = set(first) if isinstance(first, dict) else set()
     names = ["labels-jsonl"] if {"query_id", "doc_id", "outcome"} <= keys else []

@@ -234,3 +234,10 @@ def test_a_json_body_that_is_too_large(api: APIClient, settings: LazySettings) -
 
 def test_an_engineer_sends_no_documents(collection: Any, engineer: Any, api_of: Any) -> None:
     assert post(api_of(engineer), "documents", DOCUMENTS).status_code == 403
+
+
+@pytest.mark.parametrize("levels", [100, 850, 900, 950, 2000])
+def test_what_is_nested_too_deeply_is_refused(api: APIClient, levels: int) -> None:
+    line = '{"doc_id": "d1", "field": ' + "[" * levels + "]" * levels + "}"
+    assert send(api, "documents", f"{line}\n").status_code == 400
+    assert api.post(f"{SHOP}/documents/", f"[{line}]", content_type="application/json").status_code == 400

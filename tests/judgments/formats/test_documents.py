@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgments.core.errors import NotValid, UnreadableInput
-from judgments.formats import FORMATS
+from judgments.formats import FORMATS, sniff
 from judgments.formats.rows import DocumentRow
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
@@ -78,6 +78,7 @@ def test_a_second_text_stays_a_field():
         ("[1]", "E24"),
         ('{"doc_id": "d"', "E24"),
         ("[" * 50_000, "E24"),
+        ('{"doc_id": "d", "field": ' + "[" * 100 + "]" * 100 + "}", "E24"),
         ('{"doc_id": ' + "9" * 5000 + "}", "E24"),
     ],
 )
@@ -86,6 +87,15 @@ def test_each_odd_line_has_its_code(line: str, code: str):
     assert [problem.code for problem in found.report.errors] == [code]
     assert found.report.errors[0].line == 2
     assert len(found.rows) == 1
+
+
+def test_a_hundred_levels_are_not_too_many():
+    line = '{"doc_id": "d", "field": ' + "[" * 99 + "]" * 99 + ', "list": [' + "{}, " * 200 + "{}]}\n"
+    assert len(read(line).rows) == 1
+
+
+def test_a_first_line_that_is_too_deep_looks_like_nothing():
+    assert sniff(b'{"a": ' + b"[" * 50_000) is None
 
 
 def test_an_escaped_backslash_is_no_nul():
