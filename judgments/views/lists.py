@@ -38,7 +38,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.utils.text import slugify
 
-from judgments.core.cells import csv_row
+from judgments.core.cells import csv_row, escape
 from judgments.views.columns import Cell, Column
 from judgments.views.downloads import CONTENT_TYPES, disposition
 
@@ -226,7 +226,7 @@ class Page:
 
     def csv_lines(self) -> Iterator[str]:
         """The whole filtered list as CSV; text that a spreadsheet would run is escaped."""
-        yield csv_row([column.key for column in self.listing.columns])
+        yield csv_row([escape(column.key) for column in self.listing.columns])
         rows: Iterable[Any] = self.found
         if isinstance(self.found, QuerySet):
             rows = self.found.iterator(chunk_size=2000)

@@ -146,3 +146,8 @@ def test_addresses_carry_what_the_page_was_given():
     page = listing.read({"sort": "-a", "q": ""}, [{"a": 1}])
     assert page.csv == "?metric=AP&sort=-a&format=csv"
     assert page.everything == "?metric=AP"
+
+
+def test_a_head_that_others_named_runs_no_formula():
+    shared = Listing(name="shared", noun=("run", "runs"), columns=(Column("=cmd()", "=cmd()"),), order="")
+    assert next(shared.read({}, []).csv_lines()) == "'=cmd()\n"
