@@ -10,7 +10,7 @@ from judgments.aggregation.rule import Floats, Ints, Label, Labels, Votes
 from judgments.aggregation.rules import RULES
 from judgments.aggregation.vote import REAL_MEAN
 from judgments.core.errors import NotValid
-from judgments.core.ratings import Ratings
+from judgments.core.ratings import Ratings, places
 
 
 def aggregate(
@@ -53,7 +53,7 @@ def aggregate(
     if real and rule != "mean":
         raise NotValid(f"only the rule mean gives fractions, not {rule}")
     scale = np.unique(np.asarray(values, dtype=np.float64))
-    codes = _places(ratings.grade, scale)
+    codes = places(ratings.grade, scale)
     if not len(ratings):
         return Labels(rule, tuple(scale.tolist()), ())
     counts = np.bincount(ratings.unit * len(scale) + codes, minlength=len(ratings.units) * len(scale))
@@ -66,15 +66,6 @@ def aggregate(
         for ((query_id, doc_id), grade, given, spread), tie in zip(rows, verdicts.ties, strict=True)
     )
     return Labels(rule, tuple(scale.tolist()), labels)
-
-
-def _places(grades: Ints, scale: Floats) -> Ints:
-    places = np.minimum(np.searchsorted(scale, grades), len(scale) - 1)
-    off = grades[scale[places] != grades]
-    if len(off):
-        told = ", ".join(f"{value:g}" for value in scale)
-        raise NotValid(f"the grade {off[0]} is not on the scale {told}; name the scale that the raters used")
-    return places.astype(np.int64)
 
 
 def _spread(counts: Ints, scale: Floats) -> list[float]:

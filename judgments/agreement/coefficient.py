@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judgments.core.errors import NotValid
+from judgments.core.ratings import places
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -123,14 +124,7 @@ def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[In
     """
     given = np.asarray(grades, dtype=np.float64)
     scale = np.unique(given) if values is None else np.unique(np.asarray(values, dtype=np.float64))
-    if len(scale) == 0:
-        return np.zeros(0, dtype=np.int64), scale
-    codes = np.minimum(np.searchsorted(scale, given), len(scale) - 1)
-    off = given[scale[codes] != given]
-    if len(off):
-        told = ", ".join(f"{value:g}" for value in scale)
-        raise NotValid(f"the grade {off[0]:g} is not on the scale {told}; name the scale that the raters used")
-    return codes.astype(np.int64), scale
+    return places(given, scale), scale
 
 
 def unit_counts(units: npt.ArrayLike, codes: Ints, scale: Floats) -> tuple[Floats, Ints]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats, grade_codes, unit_counts
-from judgments.agreement.intervals import agreements
+from judgments.agreement.coefficient import Agreement, Coefficient, Floats
+from judgments.agreement.intervals import agreement_of
 
 
 def fleiss_kappa(
@@ -40,10 +40,7 @@ def fleiss_kappa(
     >>> fleiss_kappa([1, 1, 2, 2, 2], [0, 1, 1, 1, 0]).reason
     'unequal_ratings'
     """
-    codes, scale = grade_codes(grades, values)
-    counts, first = unit_counts(units, codes, scale)
-    where = None if clusters is None else np.asarray(clusters)[first]
-    return agreements([FLEISS], counts, scale, where, resamples=resamples, seed=seed)[0]
+    return agreement_of(FLEISS, units, grades, values, clusters, resamples=resamples, seed=seed)
 
 
 def _parts(counts: Floats) -> Floats:

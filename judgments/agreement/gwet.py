@@ -14,11 +14,9 @@ from judgments.agreement.coefficient import (
     Agreement,
     Coefficient,
     Floats,
-    grade_codes,
-    unit_counts,
     weight_matrix,
 )
-from judgments.agreement.intervals import agreements
+from judgments.agreement.intervals import agreement_of
 from judgments.core.errors import NotValid
 
 
@@ -58,10 +56,7 @@ def gwet_ac(
     """
     if weights not in WEIGHTED:
         raise NotValid(f"weights are {', '.join(WEIGHTED)}, not {weights!r}")
-    codes, scale = grade_codes(grades, values)
-    counts, first = unit_counts(units, codes, scale)
-    where = None if clusters is None else np.asarray(clusters)[first]
-    return agreements([WEIGHTED[weights]], counts, scale, where, resamples=resamples, seed=seed)[0]
+    return agreement_of(WEIGHTED[weights], units, grades, values, clusters, resamples=resamples, seed=seed)
 
 
 def _parts(weights: str, counts: Floats) -> Floats:

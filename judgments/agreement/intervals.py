@@ -11,7 +11,16 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats, Ints, degenerate, percent_agreement
+from judgments.agreement.coefficient import (
+    Agreement,
+    Coefficient,
+    Floats,
+    Ints,
+    degenerate,
+    grade_codes,
+    percent_agreement,
+    unit_counts,
+)
 
 CONFIDENCE = 0.95
 BLOCK = 100
@@ -63,6 +72,23 @@ def agreements(
         else:
             found.append(replace(basis, reason=reason))
     return found
+
+
+def agreement_of(
+    coefficient: Coefficient,
+    units: npt.ArrayLike,
+    grades: npt.ArrayLike,
+    values: npt.ArrayLike | None,
+    clusters: npt.ArrayLike | None,
+    *,
+    resamples: int,
+    seed: int,
+) -> Agreement:
+    """Compute one coefficient from grades in long form: one row for each grade, with its unit and its cluster."""
+    codes, scale = grade_codes(grades, values)
+    counts, first = unit_counts(units, codes, scale)
+    where = None if clusters is None else np.asarray(clusters)[first]
+    return agreements([coefficient], counts, scale, where, resamples=resamples, seed=seed)[0]
 
 
 def bootstrap(

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats, grade_codes, unit_counts
-from judgments.agreement.intervals import agreements
+from judgments.agreement.coefficient import Agreement, Coefficient, Floats
+from judgments.agreement.intervals import agreement_of
 from judgments.core.errors import NotValid
 
 
@@ -62,10 +62,7 @@ def krippendorff_alpha(
     """
     if level not in LEVELS:
         raise NotValid(f"the level is {', '.join(LEVELS)}, not {level!r}")
-    codes, scale = grade_codes(grades, values)
-    counts, first = unit_counts(units, codes, scale)
-    where = None if clusters is None else np.asarray(clusters)[first]
-    return agreements([LEVELS[level]], counts, scale, where, resamples=resamples, seed=seed)[0]
+    return agreement_of(LEVELS[level], units, grades, values, clusters, resamples=resamples, seed=seed)
 
 
 def _coincidences(counts: Floats) -> Floats:

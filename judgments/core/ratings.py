@@ -106,5 +106,36 @@ class Ratings:
     __hash__ = None  # type: ignore[assignment]
 
 
+def places(grades: npt.ArrayLike, scale: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the place of each grade on the scale, from 0.
+
+    Parameters
+    ----------
+    grades : array of number, shape (rows,)
+        What was given.
+    scale : float64 array, shape (grades,)
+        The values of the scale, ascending, each once.
+
+    Raises
+    ------
+    NotValid
+        When a grade is not on the scale.
+
+    Examples
+    --------
+    >>> places([3, 1], np.array([1.0, 2.0, 3.0])).tolist()
+    [2, 0]
+    """
+    given = np.asarray(grades, dtype=np.float64)
+    if len(scale) == 0:
+        return np.zeros(0, dtype=np.int64)
+    found = np.minimum(np.searchsorted(scale, given), len(scale) - 1)
+    off = given[scale[found] != given]
+    if len(off):
+        told = ", ".join(f"{value:g}" for value in scale)
+        raise NotValid(f"the grade {off[0]:g} is not on the scale {told}; name the scale that the raters used")
+    return found.astype(np.int64)
+
+
 def _column(values: Iterable[int]) -> npt.NDArray[np.int64]:
     return np.fromiter(values, dtype=np.int64)
