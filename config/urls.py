@@ -24,3 +24,7 @@ urlpatterns = [
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api_docs"),
 ]
+
+# Programs read JSON, also where no endpoint answers.
+handler404 = "judgments.api.errors.no_such_address"
+handler500 = "judgments.api.errors.our_mistake"

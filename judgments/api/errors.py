@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
@@ -25,7 +26,9 @@ CODES = {
     413: "too_large",
     415: "unsupported_media_type",
     429: "too_many",
+    500: "our_mistake",
 }
+PREFIX = "/api/v1/"
 
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -41,6 +44,20 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     if response is not None:
         response.data = shape(response.status_code, *_told(error))
     return response
+
+
+def no_such_address(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 404 for an address that no room has: the page for people, the usual shape for programs."""
+    if request.path.startswith(PREFIX):
+        return JsonResponse(shape(404, "There is no such address; /api/docs/ lists them."), status=404)
+    return defaults.page_not_found(request, exception)
+
+
+def our_mistake(request: HttpRequest) -> HttpResponse:
+    """Answer 500 for what nobody foresaw, without its cause: that stands in the server's log."""
+    if request.path.startswith(PREFIX):
+        return JsonResponse(shape(500, "The server could not finish this; its log has the rest."), status=500)
+    return defaults.server_error(request)
 
 
 def told_of(error: AssayError | exceptions.APIException) -> tuple[int, dict[str, Any]]:
