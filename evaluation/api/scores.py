@@ -15,12 +15,11 @@ from evaluation import scoring
 from evaluation.metrics import DEFAULT_METRICS
 from evaluation.models import Scoring
 from judgments import access
-from judgments.api.endpoint import Rows
+from judgments.api.endpoint import Rows, rows_called
 from judgments.api.jobs import Started, started
 from judgments.api.paging import Pages
 from judgments.core.errors import NotValid
-from judgments.models import Collection, Snapshot
-from pooling.api.pools import runs_called
+from judgments.models import Snapshot
 
 
 class QrelsOfScores(serializers.Serializer):
@@ -126,29 +125,15 @@ class Scores(Rows):
     def post(self, request: Request, slug: str) -> Response:
         """Every mean with a 95 % interval. Large runs are scored as a job."""
         asked = self.sent(NewScores)
-        snapshot = snapshot_called(self.collection, asked["snapshot"])
-        runs = runs_called(self.collection, asked["runs"])
+        rows = self.collection.snapshots.select_related("collection")
+        (snapshot,) = rows_called(rows, [asked["snapshot"]], "snapshot", "snapshot")
+        runs = rows_called(self.collection.runs.all(), asked["runs"], "runs", "run")
         metrics = checked_metrics(asked["metrics"])
         if scoring.too_large(runs):
             return started(scoring.score_later(snapshot, runs, actor=request.user, metrics=metrics))
         return Response(
             told(snapshot, scoring.score_runs(snapshot, runs, actor=request.user, metrics=metrics)), status=201
         )
-
-
-def snapshot_called(collection: Collection, uuid: uuid_module.UUID) -> Snapshot:
-    """The collection's snapshot with this id.
-
-    Raises
-    ------
-    NotValid
-        It has none.
-    """
-    snapshot = collection.snapshots.select_related("collection").filter(uuid=uuid).first()
-    if snapshot is None:
-        said = f"This collection has no snapshot {uuid}."
-        raise NotValid(said, {"snapshot": said})
-    return snapshot
 
 
 def checked_metrics(names: list[str] | None) -> list[str] | None:

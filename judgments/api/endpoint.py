@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import uuid as uuid_module
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -19,8 +20,11 @@ from rest_framework.response import Response
 
 from judgments import access
 from judgments.api.schema import EndpointSchema
-from judgments.core.errors import TooLarge
+from judgments.core.errors import NotValid, TooLarge
 from judgments.models import Collection, Round
+from judgments.models.fields import PublicModel
+
+Row = TypeVar("Row", bound=PublicModel)
 
 
 class Json(JSONParser):
@@ -126,6 +130,31 @@ class Rows(ListModelMixin, InCollection):
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return self.list(request, *args, **kwargs)
+
+
+def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: str, noun: str) -> list[Row]:
+    """The collection's rows with these ids, in the order given.
+
+    Parameters
+    ----------
+    rows : QuerySet
+        Those of the collection.
+    uuids : sequence of UUID
+        What the caller sent.
+    field, noun : str
+        Where it stood in the body, and what one row is called.
+
+    Raises
+    ------
+    NotValid
+        One of them is none of the collection's.
+    """
+    found = {row.uuid: row for row in rows.filter(uuid__in=uuids)}
+    strange = [str(uuid) for uuid in uuids if uuid not in found]
+    if strange:
+        said = f"No {noun} of this collection: {', '.join(strange)}."
+        raise NotValid(said, {field: said})
+    return [found[uuid] for uuid in dict.fromkeys(uuids)]
 
 
 class InRound(Endpoint):

@@ -15,10 +15,9 @@ from rest_framework.response import Response
 
 from judgments import access, snapshots
 from judgments.aggregation import RULES
-from judgments.api.endpoint import Endpoint, Rows
-from judgments.core.errors import NotValid
+from judgments.api.endpoint import Endpoint, Rows, rows_called
 from judgments.labels import MERGES, SOURCES
-from judgments.models import Collection, Round, Snapshot
+from judgments.models import Snapshot
 from judgments.views.downloads import attachment
 
 
@@ -91,26 +90,10 @@ class Snapshots(Rows):
     def post(self, request: Request, slug: str) -> Response:
         """One label for every pair: adjudicated, else by the rule; the newest round wins."""
         asked = self.sent(Freeze)
-        asked["rounds"] = rounds_called(self.collection, asked["rounds"])
+        asked["rounds"] = rows_called(self.collection.rounds.all(), asked["rounds"], "rounds", "round")
         asked["override_reason"] = asked["override_reason"] or ""
         made = snapshots.freeze(self.collection, actor=request.user, **asked)
         return self.told(SnapshotBody, shown_snapshots().get(pk=made.pk), 201)
-
-
-def rounds_called(collection: Collection, uuids: list[uuid_module.UUID]) -> list[Round]:
-    """The collection's rounds with these ids.
-
-    Raises
-    ------
-    NotValid
-        One of them is no round of this collection.
-    """
-    found = {round_.uuid: round_ for round_ in collection.rounds.filter(uuid__in=uuids)}
-    strange = [str(uuid) for uuid in uuids if uuid not in found]
-    if strange:
-        said = f"No round of this collection: {', '.join(strange)}."
-        raise NotValid(said, {"rounds": said})
-    return list(found.values())
 
 
 class OneSnapshot(Endpoint):

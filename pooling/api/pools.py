@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid as uuid_module
-from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -12,14 +11,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments.api.endpoint import Rows
+from judgments.api.endpoint import Rows, rows_called
 from judgments.api.jobs import Started, started
 from judgments.api.seeds import Seed
-from judgments.core.errors import NotValid
 from judgments.core.ids import id_fault
-from judgments.models import Collection
 from pooling import pools
-from pooling.models import Pool, Run
+from pooling.models import Pool
 from pooling.strategies import STRATEGIES
 
 
@@ -135,7 +132,7 @@ class Pools(Rows):
     def post(self, request: Request, slug: str) -> Response:
         """Each pair keeps why it was chosen, by which runs and at which ranks."""
         asked = self.sent(Draw)
-        asked["runs"] = runs_called(self.collection, asked["runs"])
+        asked["runs"] = rows_called(self.collection.runs.all(), asked["runs"], "runs", "run")
         asked["parameters"] = self._parameters()
         if pools.is_large(asked["runs"]):
             return started(pools.draw_later(self.collection, actor=request.user, **asked))
@@ -151,19 +148,3 @@ class Pools(Rows):
             except serializers.ValidationError as error:
                 raise serializers.ValidationError({"pairs": error.detail}) from error
         return own
-
-
-def runs_called(collection: Collection, uuids: Sequence[uuid_module.UUID]) -> list[Run]:
-    """The collection's runs with these ids, in the order given.
-
-    Raises
-    ------
-    NotValid
-        One of them is no run of this collection.
-    """
-    found = {run.uuid: run for run in collection.runs.filter(uuid__in=uuids)}
-    strange = [str(uuid) for uuid in uuids if uuid not in found]
-    if strange:
-        said = f"No run of this collection: {', '.join(strange)}."
-        raise NotValid(said, {"runs": said})
-    return [found[uuid] for uuid in dict.fromkeys(uuids)]
