@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+
+from judgments.core.report import Tally
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE | re.ASCII)
@@ -21,6 +24,20 @@ def fields(line: str) -> list[str]:
     if line.isascii() and not _PYTHON_ONLY.search(line):
         return line.split()
     return [part for part in _SEPARATORS.split(line) if part]
+
+
+def records(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield (line, text, fields) of the lines that say something; comments and blank lines go into their bins."""
+    for line, text in lines:
+        tally.read()
+        if text.startswith("#"):
+            tally.put("comment")
+            tally.once("W34", line, "a comment line", done="skipped")
+        elif not (parts := fields(text)):
+            tally.put("blank")
+            tally.once("W35", line, "a blank line", done="skipped")
+        else:
+            yield line, text, parts
 
 
 def number(text: str, *, infinite: bool = False) -> float | None:

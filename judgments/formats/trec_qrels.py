@@ -18,7 +18,7 @@ from judgments.formats.grades import Fault, Keyed, Pick, any_grade, scale_grade
 from judgments.formats.reading import Read, collect, finish, note_unusual, open_as, refuse_early
 from judgments.formats.rows import LabelRow
 from judgments.formats.sniffing import sniff
-from judgments.formats.trec_fields import fields
+from judgments.formats.trec_fields import records
 from judgments.formats.writing import Written, export_order, id_encoder, refuse_ids, whole_grade
 
 if TYPE_CHECKING:
@@ -110,16 +110,8 @@ def parse_lines(
 ) -> Iterator[LabelRow]:
     """Yield the labels of numbered lines; every line ends in one bin of the books."""
     kept: Keyed[LabelRow] = Keyed(tally, conflicts)
-    for line, text in lines:
-        tally.read()
-        if text.startswith("#"):
-            tally.put("comment")
-            tally.once("W34", line, "a comment line", done="skipped")
-        elif not (parts := fields(text)):
-            tally.put("blank")
-            tally.once("W35", line, "a blank line", done="skipped")
-        else:
-            _label(parts, line, text, tally, kept, grades)
+    for line, text, parts in records(lines, tally):
+        _label(parts, line, text, tally, kept, grades)
     for row in kept.rows():
         tally.grade(row.grade or 0)
         yield row

@@ -18,7 +18,7 @@ from judgments.formats.decoding import Content, Source, numbered_lines, plain_li
 from judgments.formats.grades import Fault, Keyed
 from judgments.formats.reading import Read, collect, finish, note_unusual, open_as, refuse_early
 from judgments.formats.rows import RunRow
-from judgments.formats.trec_fields import fields, number
+from judgments.formats.trec_fields import number, records
 from judgments.formats.writing import Written, id_encoder, refuse_ids
 
 if TYPE_CHECKING:
@@ -87,16 +87,8 @@ def load_run_report(source: Source, path: str = "-", name: str = "run") -> tuple
 def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunRow]:
     """Yield the rows of numbered lines; every line ends in one bin of the books."""
     kept: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
-    for line, text in lines:
-        tally.read()
-        if text.startswith("#"):
-            tally.put("comment")
-            tally.once("W34", line, "a comment line", done="skipped")
-        elif not (parts := fields(text)):
-            tally.put("blank")
-            tally.once("W35", line, "a blank line", done="skipped")
-        else:
-            _result(parts, line, text, tally, kept)
+    for line, text, parts in records(lines, tally):
+        _result(parts, line, text, tally, kept)
     rows = list(kept.rows())
     _compare_ranks(rows, tally)
     yield from rows
