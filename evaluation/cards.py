@@ -11,9 +11,9 @@ from evaluation import card_charts, charts
 from evaluation.freshness import STALE
 from evaluation.models import Scoring
 from evaluation.next_act import Act, Look, Next
-from evaluation.overview import VERDICTS, Step
+from evaluation.overview import Step, gate_says
 from judgments import reliability
-from judgments.agreement.reading import THRESHOLD, reason_in_words, verdict
+from judgments.agreement.reading import THRESHOLD, reason_in_words
 from judgments.models import Round
 from judgments.templatetags.figures import percent
 from pooling.charts import Chart
@@ -146,7 +146,7 @@ def agreement_card(look: Look) -> Card:
     alpha = standing.agreement["alpha"]["ordinal"]
     if alpha["value"] is None:
         return Card("Not defined", words=f"{reason_in_words(alpha['reason']).capitalize()}.", act=act)
-    _, word, why = VERDICTS[verdict(alpha["low"], alpha["high"])]
+    _, word, why = gate_says(standing.agreement)
     open_ = (
         f" {look.conflicts:,} wide {_plural(look.conflicts, 'conflict is', 'conflicts are')} open."
         if look.conflicts

@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from evaluation.examples import examples_per_grade
 from evaluation.freshness import STALE, WATCH
-from evaluation.overview import VERDICTS
+from evaluation.overview import gate_says
 from evaluation.standing import Standing
-from judgments.agreement.reading import THRESHOLD, reason_in_words, verdict
+from judgments.agreement.reading import THRESHOLD, reason_in_words
 from judgments.guidelines import DEFAULT_TEMPLATE
 from judgments.models import Collection, GuidelinesVersion
 from judgments.templatetags.figures import percent
@@ -190,7 +190,7 @@ def agreeing(standing: Standing) -> Found:
     alpha = report["alpha"]["ordinal"]
     if alpha["value"] is None:
         return "fail", f"not defined: {reason_in_words(alpha['reason'])}"
-    state, word, _ = VERDICTS[verdict(alpha["low"], alpha["high"])]
+    state, word, _ = gate_says(report)
     interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, " if alpha["low"] is not None else "no interval, "
     return state, f"{word}: alpha {alpha['value']:.3f} ({interval}{alpha['n']:,} pairs)"
 

@@ -111,7 +111,7 @@ def agreement_state(standing: Standing) -> State:
         return (
             "warn" if one or standing.judged_filled.full else "todo"
         ), f"not defined: {reason_in_words(alpha['reason'])}"
-    state, word, _ = VERDICTS[verdict(alpha["low"], alpha["high"])]
+    state, word, _ = gate_says(standing.recent_agreement or {})
     return state, f"{alpha['value']:.3f}, {word}"
 
 
@@ -159,6 +159,15 @@ VERDICTS: dict[Verdict, tuple[str, str, str]] = {
     "failed": ("fail", "failed", "the whole interval lies below the gate"),
     "undefined": ("warn", "undecided", "there is no interval to decide by"),
 }
+
+
+def gate_says(report: dict[str, Any]) -> tuple[str, str, str]:
+    """The verdict on ordinal alpha as the round's own page gives it: passed on little overlap is not yet done."""
+    alpha = report["alpha"]["ordinal"]
+    state, word, why = VERDICTS[verdict(alpha["low"], alpha["high"])]
+    if all(warning["code"] != "not_enough_overlap" for warning in report["warnings"]):
+        return state, word, why
+    return "doing" if state == "done" else state, f"{word}, on little overlap", why
 
 
 def _count(number: int, one: str, many: str) -> str:
