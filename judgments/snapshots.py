@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from judgments import access, audit, bundle, reliability, storage
-from judgments.core.errors import AssayError, Conflict, NotFound, NotValid
+from judgments.core.errors import AssayError, Conflict, NotAllowed, NotFound, NotValid
 from judgments.labels import Consolidation, Settled, settle_labels
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User
 
@@ -118,12 +119,32 @@ def _freeze(
 def _refuse_to_unblind(rounds: Sequence[Round], actor: User) -> None:
     """A lead who still rates in an open round would read the others' grades from the labels."""
     for round_ in rounds:
-        hidden = access.hidden_pairs(actor, round_)
-        others = Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=actor)
-        if others.exists():
+        if _others_grades(round_, actor).exists():
             raise Conflict(
                 f"You still rate in {round_}, and its labels would tell you what others graded. "
                 "Finish rating, or close the round first."
+            )
+
+
+def _others_grades(round_: Round, reader: User) -> QuerySet[Judgment]:
+    """What others gave to the pairs that the reader may still have to grade."""
+    hidden = access.hidden_pairs(reader, round_)
+    return Judgment.objects.counted().filter(pair__in=hidden).exclude(rater=reader)
+
+
+def check_reader(snapshot: Snapshot, reader: User) -> None:
+    """That the labels tell the reader no grade of a pair that they may still have to grade themselves.
+
+    Raises
+    ------
+    NotAllowed
+        They do: somebody else froze an open round in which the reader rates.
+    """
+    for round_ in snapshot.rounds.filter(state=Round.State.OPEN):
+        if _others_grades(round_, reader).filter(created_at__lte=snapshot.created_at).exists():
+            raise NotAllowed(
+                f"You still rate in {round_}, and these labels would tell you what others graded. "
+                "They are yours once you have finished rating, or once the round is closed."
             )
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access, reliability, snapshots
-from judgments.agreement.reading import THRESHOLD, verdict
+from judgments.agreement.reading import THRESHOLD, reason_in_words, verdict
 from judgments.bundle import FORMAT_OF
 from judgments.core.errors import AssayError, Conflict
 from judgments.forms import AssayForm
@@ -157,9 +157,14 @@ def _preview(collection: Collection, what: dict[str, Any]) -> dict[str, Any]:
 
 
 def _agreement(round_: Round) -> dict[str, Any]:
-    ordinal = reliability.agreement(round_)["alpha"]["ordinal"]
+    report = reliability.agreement(round_)
+    ordinal = report["alpha"]["ordinal"]
     found = verdict(ordinal["low"], ordinal["high"])
-    return {"round": round_, "alpha": ordinal, "verdict": found, "shape": SHAPES[found], "words": WORDS[found]}
+    shape, words = SHAPES[found], WORDS[found]
+    if ordinal["value"] is not None and any(told["code"] == "not_enough_overlap" for told in report["warnings"]):
+        shape, words = "doing" if found == "passed" else shape, f"{words}, on little overlap"
+    reason = reason_in_words(ordinal["reason"])
+    return {"round": round_, "alpha": ordinal, "verdict": found, "shape": shape, "words": words, "reason": reason}
 
 
 def _doubts(settled: Settled, agreements: list[dict[str, Any]]) -> list[str]:
@@ -220,7 +225,10 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest, uuid: str, format: str) -> HttpResponse:
     row = access.snapshot_for(request.user, uuid)
-    return attachment(*(_manifest_file(row) if format == MANIFEST else snapshots.export(row, format)))
+    if format == MANIFEST:
+        return attachment(*_manifest_file(row))
+    snapshots.check_reader(row, request.user)
+    return attachment(*snapshots.export(row, format))
 
 
 def _manifest_file(row: Snapshot) -> tuple[str, bytes]:

@@ -202,6 +202,22 @@ def test_a_lead_who_still_rates_cannot_read_the_others_grades_from_a_snapshot(
     assert snapshots.freeze(round_.collection, name="done", rounds=[round_], actor=lead).summary["labels"] == 2
 
 
+def test_nor_from_one_that_somebody_else_froze(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any, engineer: Any, client_of: Any
+) -> None:
+    round_ = make_round(queries=1, documents=2, raters=[rater, lead])
+    rate_all(round_, rater, 1)
+    frozen = snapshots.freeze(round_.collection, name="early", rounds=[round_], actor=engineer)
+    page, call = f"/snapshots/{frozen.uuid}/export/ratings-csv/", f"/api/v1/snapshots/{frozen.uuid}/export/ratings-csv/"
+
+    def told(user: Any) -> list[int]:
+        return [client_of(user).get(address).status_code for address in (page, call)]
+
+    assert (told(lead), told(engineer)) == ([403, 403], [200, 200])
+    rate_all(round_, lead, 2)
+    assert told(lead) == [200, 200]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_an_answer_waits_until_a_bundle_is_whole(
     freeze: Callable[..., Snapshot], rated: Any, rater: Any, answer: Callable[..., Any]
