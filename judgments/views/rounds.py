@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -236,22 +237,20 @@ def _raters_file(round_: Round, found: reliability.Progress) -> HttpResponse:
 @login_required
 @require_POST
 def open_round(request: HttpRequest, uuid: str) -> HttpResponse:
-    round_ = access.round_for(request.user, uuid, access.LEADS)
-    try:
-        rounds.open_round(round_, actor=request.user)
-        messages.success(request, f"{round_} is open. Its raters find it under their work.")
-    except AssayError as error:
-        messages.error(request, _whole(error))
-    return redirect("round_progress", round_.uuid)
+    return _turned(request, uuid, rounds.open_round, "is open. Its raters find it under their work.")
 
 
 @login_required
 @require_POST
 def close_round(request: HttpRequest, uuid: str) -> HttpResponse:
+    return _turned(request, uuid, rounds.close_round, "is closed. No more answers are taken.")
+
+
+def _turned(request: HttpRequest, uuid: str, verb: Callable[..., Round], said: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     try:
-        rounds.close_round(round_, actor=request.user)
-        messages.success(request, f"{round_} is closed. No more answers are taken.")
+        verb(round_, actor=request.user)
+        messages.success(request, f"{round_} {said}")
     except AssayError as error:
         messages.error(request, _whole(error))
     return redirect("round_progress", round_.uuid)
