@@ -37,6 +37,8 @@ REPEATED = [("sum", "add the counts"), ("max", "take the highest"), ("first", "t
 # Where a kind's rows are listed once they are stored, and which step of the way it belongs to.
 STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs"}
 LISTS = {"qrels": "Label sources", "query-logs": "Query logs", "runs": "Runs"}
+# A log is stored to draw from it, and that is done on its own page.
+NEXT_ACT = {"query-logs": "query_log"}
 SCALE = re.compile(r"\s*(\d{1,3})\s*(?:[:–-]\s*(\d{1,3})\s*)?")
 
 
@@ -272,6 +274,8 @@ def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
     rows = f"{stored['rows']:,} row{'' if stored['rows'] == 1 else 's'}"
     left_out = f" {stored['left_out']:,} stayed out." if stored["left_out"] else ""
     messages.success(request, f"Stored {rows} of {row.filename}.{left_out}")
+    if row.kind in NEXT_ACT:
+        return redirect(NEXT_ACT[row.kind], row.collection.slug, stored["id"])
     return redirect(_list_url(row.collection, KINDS[row.kind]))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
 
 from judgments.models import Query, QuerySample
+from tests.pooling.conftest import LOG
 
 PLAN = {
     "method": "stratified",
@@ -24,6 +26,14 @@ PLAN = {
 def test_no_log_says_how_to_begin(collection: Any, client_of: Any, lead: Any, at: Any) -> None:
     page = client_of(lead).get(at("query_logs", collection))
     assert b"Start with what people type" in page.content
+
+
+def test_storing_a_log_leads_to_drawing_from_it(collection: Any, client_of: Any, lead: Any, at: Any) -> None:
+    client = client_of(lead)
+    check = client.post(at("query_logs_new", collection), {"file": io.BytesIO(LOG)}).headers["Location"]
+    drawing = client.post(check, {"name": "site"}).headers["Location"]
+    assert drawing == at("query_log", collection, collection.query_logs.get())
+    assert b"Draw 9 queries" in client.get(drawing).content
 
 
 def test_the_list_names_the_log(log: Any, client_of: Any, engineer: Any, at: Any) -> None:
