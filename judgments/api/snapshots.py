@@ -120,6 +120,7 @@ class Export(Endpoint):
     def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
         """The file as it was frozen; its hash is checked on the way out."""
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
+        snapshots.check_reader(snapshot, request.user)
         return attachment(*snapshots.export(snapshot, name))
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
