@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -30,9 +31,17 @@ from judgments.models import (
     Upload,
     User,
 )
+from judgments.views.login import LoginForm
 
 admin.site.site_header = admin.site.site_title = "Assay, for operators"
 admin.site.index_title = "The server"
+
+
+class OperatorLogin(LoginForm, AdminAuthenticationForm):
+    """Name and password of an operator, with the same rest after many wrong ones."""
+
+
+admin.site.login_form = OperatorLogin
 
 
 class Kept(admin.ModelAdmin):
