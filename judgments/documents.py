@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from judgments.access import LEADS
 from judgments.formats.rows import DocumentRow
-from judgments.ingestion import Checked, ImportKind
+from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Document, Upload, User
 from judgments.models.document import content_hash
 

@@ -9,7 +9,7 @@ from judgments.access import LEADS
 from judgments.core.errors import Conflict
 from judgments.documents import stubs_for
 from judgments.formats.rows import LabelRow
-from judgments.ingestion import Checked, Finding, ImportKind
+from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from judgments.access import LEADS
 from judgments.formats.rows import QueryRow
-from judgments.ingestion import Checked, Finding, ImportKind
+from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Query, Upload, User
 
 # What a file may add to a query that is there; its text never changes, since people judged it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judgments.ingestion import KINDS
+from judgments.import_kinds import KINDS
 from judgments.views import (
     activity,
     agreement,

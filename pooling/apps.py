@@ -9,7 +9,7 @@ class Config(AppConfig):
     name = "pooling"
 
     def ready(self) -> None:
-        from judgments.ingestion import KINDS
+        from judgments.import_kinds import KINDS
         from judgments.jobs import KINDS as JOBS
         from pooling.pools import work_on_pool
         from pooling.query_logs import QUERY_LOGS, work_on_draw

@@ -13,7 +13,7 @@ from judgments import audit, jobs, storage
 from judgments.access import LEADS
 from judgments.core.errors import Conflict, NotValid
 from judgments.formats.rows import LogRow
-from judgments.ingestion import Checked, ImportKind
+from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling.models import QueryLog
 from pooling.sampling.draw import PPS, STRATIFIED, Sample, draw_pps, draw_stratified

@@ -17,7 +17,7 @@ from judgments import audit, storage
 from judgments.access import STAFF
 from judgments.core.errors import Conflict
 from judgments.formats.rows import RunRow
-from judgments.ingestion import Checked, Finding, ImportKind
+from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Upload, User
 from pooling.models import Run
 

@@ -22,7 +22,7 @@ from judgments.api.import_bodies import MOST_PROBLEMS, FileSent, Problem, Readin
 from judgments.api.jobs import started
 from judgments.api.posted import PostedFile
 from judgments.core.errors import AssayError, NotValid, TooLarge, UnreadableInput
-from judgments.ingestion import KINDS
+from judgments.import_kinds import KINDS
 from judgments.models import Upload
 
 

@@ -21,7 +21,7 @@ from judgments import access, ingestion
 from judgments.core.errors import AssayError, Conflict, NotValid
 from judgments.core.report import Problem, Report
 from judgments.forms import AssayForm
-from judgments.ingestion import KINDS, ImportKind
+from judgments.import_kinds import KINDS, ImportKind
 from judgments.models import Collection, Upload
 from judgments.views.downloads import attachment
 from judgments.views.lists import Choice, Column, Listing, answer

@@ -1,0 +1,79 @@
+"""Which kinds of file does a collection take, and what does each one answer to a row?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgments.core.family import Family
+from judgments.core.report import Severity
+from judgments.models import Collection, Upload, User
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the collection has to say about a row of the file. An error keeps the row out."""
+
+    line: int | None
+    code: str
+    severity: Severity
+    raw: str
+    what: str
+    done: str
+    fix: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The rows that can be stored, what the collection says about the others, and figures for the report."""
+
+    rows: Sequence[Any]
+    findings: Sequence[Finding] = ()
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ImportKind:
+    """A kind of file that a collection takes.
+
+    Attributes
+    ----------
+    name, title : str
+        ``documents``; ``Documents``.
+    format_kind : str
+        The kind of ``judgments.formats`` that can be read for it.
+    default_format : str
+        Taken when neither the user nor the content says otherwise.
+    check : callable
+        ``check(collection, rows, upload) -> Checked``; reads the database, writes nothing.
+    store : callable
+        ``store(collection, checked, upload, options, actor) -> dict``: writes, inside a transaction; answers counts.
+    roles : tuple of str
+        Who may do it.
+    columns : tuple of str
+        What the preview of the first rows shows.
+    asks : tuple of str
+        What the user is asked when the file is stored: ``name``, ``description``.
+    """
+
+    name: str
+    title: str
+    format_kind: str
+    default_format: str
+    check: Callable[[Collection, Sequence[Any], Upload], Checked]
+    store: Callable[[Collection, Checked, Upload, dict[str, Any], User], dict[str, Any]]
+    roles: tuple[str, ...]
+    columns: tuple[str, ...]
+    asks: tuple[str, ...] = ()
+
+
+# Apps above this one register theirs (runs, query logs) in their AppConfig.
+KINDS: Family[ImportKind] = Family(
+    "kind of import",
+    {
+        "documents": "judgments.documents:DOCUMENTS",
+        "queries": "judgments.queries:QUERIES",
+        "qrels": "judgments.label_sources:LABELS",
+    },
+)
