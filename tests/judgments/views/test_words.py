@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +13,22 @@ from django.urls import reverse
 from judgments.models import Collection, LabelSource, User
 
 pytestmark = pytest.mark.django_db
+STAFF_PAGES = [
+    "collection",
+    "documents",
+    "queries",
+    "query_logs",
+    "runs",
+    "pools",
+    "rounds",
+    "snapshots",
+    "scores",
+    "scores_compare",
+    "qrels",
+    "guidelines",
+    "members",
+    "jobs",
+]
 
 
 def test_the_footer_leads_to_the_api(client_of: Callable[[User], Client], lead: User) -> None:
@@ -62,3 +79,13 @@ def test_imported_labels_alone_can_be_frozen_without_a_round(
     page = client_of(lead).get(reverse("snapshot_new", args=[collection.slug])).content.decode()
     assert "only imported labels can go in" in page
     assert "another look" not in page
+
+
+@pytest.mark.parametrize("name", STAFF_PAGES)
+def test_an_engineer_is_offered_nothing_that_is_refused(
+    client_of: Callable[[User], Client], engineer: User, collection: Collection, name: str
+) -> None:
+    client = client_of(engineer)
+    page = client.get(reverse(name, args=[collection.slug])).content.decode()
+    offered = set(re.findall(r'href="(/c/[^"#]+)"', page))
+    assert [address for address in offered if client.get(address).status_code == 403] == []
