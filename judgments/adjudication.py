@@ -31,11 +31,10 @@ def settle(pair: Pair, *, grade: int, reason: str, actor: User) -> Adjudication:
     )
     audit.record(
         "adjudication.settle",
-        # Not as what: a lead who rates too reads this list, and may still have to grade the pair.
+        # Not as what, which the settlement itself keeps: who reads this may still have to grade the pair.
         f"{actor} settled “{pair.query}” x {pair.document}",
         actor=actor,
         collection=pair.round.collection,
         target=pair,
-        grade=grade,
     )
     return settled
