@@ -102,7 +102,11 @@ def read(upload: Upload) -> tuple[Report, Checked]:
     if strange:
         message = f"{FORMATS[upload.format].title} files are read without the option {strange[0]}."
         raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
-    with storage.open_file(upload.path) as stream:
+    try:
+        stream = storage.open_file(upload.path)
+    except FileNotFoundError as error:
+        raise Conflict(f"{upload.filename} was stored or thrown away meanwhile. Look at the list.") from error
+    with stream:
         found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
     checked = member.check(upload.collection, found.rows, upload)
     return _with_findings(found.report, checked.findings), checked

@@ -169,6 +169,13 @@ def test_a_file_that_was_stored_meanwhile_is_not_thrown_away(receive: Callable[.
     assert Upload.objects.filter(pk=upload.pk).exists()
 
 
+def test_a_file_that_was_thrown_away_meanwhile_is_not_stored(receive: Callable[..., Upload], lead: Any) -> None:
+    upload = receive("runs", GOOD_RUN)
+    ingestion.throw_away(upload)
+    with pytest.raises(Conflict, match="meanwhile"):
+        ingestion.store(upload, actor=lead)
+
+
 def test_a_job_whose_file_was_thrown_away_says_so(receive: Callable[..., Upload], lead: Any) -> None:
     upload = receive("runs", GOOD_RUN)
     job = ingestion.store_later(upload, actor=lead, accept_errors=False, options={})
