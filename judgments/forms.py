@@ -136,12 +136,6 @@ class MemberForm(AssayForm):
     role = forms.ChoiceField(choices=list(ROLE_WORDS.items()), initial=Role.RATER, widget=forms.RadioSelect)
 
 
-class RoleForm(AssayForm):
-    """Another role for a member."""
-
-    role = forms.ChoiceField(choices=Role.choices)
-
-
 class TokenForm(AssayForm):
     """A new key for a program."""
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Max
-
 from judgments import reliability
 from judgments.core.errors import NotValid
 from judgments.models import Adjudication, Collection, ImportedLabel, Judgment, LabelSource, Round
@@ -163,8 +161,3 @@ def _imported(collection: Collection) -> list[Label]:
             {"sources": "Leave out imported."},
         )
     return [Label(query_id, doc_id, int(value), IMPORTED) for (query_id, doc_id), value in newest.items()]
-
-
-def newest_judgment(rounds: Sequence[Round]) -> int | None:
-    """The number of the newest event in these rounds; whoever caches a result over them keys it with this."""
-    return Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import uuid as uuid_module
-import zipfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -269,12 +268,9 @@ def _file_name(snapshot: Snapshot) -> str:
 
 
 def _zipped(snapshot: Snapshot) -> bytes:
-    """A zip with the same bytes each time: sorted entries, one fixed date."""
+    from judgments.formats.bundles import write_zip
+
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted([MANIFEST, *(entry["path"] for entry in snapshot.manifest["files"])]):
-            info = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
-            info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = 0o644 << 16
-            archive.writestr(info, read_file(snapshot, path))
+    paths = [MANIFEST, *(entry["path"] for entry in snapshot.manifest["files"])]
+    write_zip({path: read_file(snapshot, path) for path in paths}, stream)
     return stream.getvalue()

@@ -41,6 +41,7 @@ def write_zip(files: Mapping[str, bytes], stream: BinaryIO) -> None:
             entry.compress_type = zipfile.ZIP_DEFLATED
             # Without this the archive would tell on which system it was made.
             entry.create_system = 3
+            entry.external_attr = 0o644 << 16
             archive.writestr(entry, files[name])
 
 
