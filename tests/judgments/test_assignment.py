@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from judgments import assignment, rounds
+from judgments import assignment, rounds, submission
 from judgments.core.errors import Closed, NotAllowed
 from judgments.models import Judgment, Slot
 
@@ -101,6 +101,21 @@ def test_a_draft_and_a_closed_round_hand_out_nothing(make_round: Callable[..., A
     closed = rounds.close_round(rounds.open_round(draft, actor=lead), actor=lead)
     with pytest.raises(Closed, match="closed"):
         assignment.claim_batch(closed, rater=rater)
+
+
+def test_a_rater_whose_answer_came_too_late_is_not_asked_again(
+    make_round: Callable[..., Any], rater: Any, rater2: Any, answer: Callable[..., Any]
+) -> None:
+    round_ = make_round(queries=1, documents=1, raters=[rater, rater2], ratings_per_pair=1)
+    (pair,) = assignment.claim_batch(round_, rater=rater)
+    Slot.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assignment.claim_batch(round_, rater=rater2)
+    counted = answer(round_, rater2, pair, 2).judgment
+    assert answer(round_, rater, pair, 1).judgment.surplus
+    submission.undo(round_, counted.client_id, rater=rater2)
+    Slot.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert assignment.claim_batch(round_, rater=rater) == []
+    assert assignment.remaining(round_, rater) == 0
 
 
 @pytest.mark.django_db(transaction=True)
