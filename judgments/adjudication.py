@@ -8,6 +8,8 @@ from judgments import audit
 from judgments.core.errors import NotValid
 from judgments.models import Adjudication, Pair, User
 
+LONGEST_REASON = 4_000
+
 
 @transaction.atomic
 def settle(pair: Pair, *, grade: int, reason: str, actor: User) -> Adjudication:

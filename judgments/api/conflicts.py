@@ -56,7 +56,7 @@ class SettleSent(serializers.Serializer):
     """The grade that stands, and why."""
 
     grade = serializers.IntegerField()
-    reason = serializers.CharField(max_length=2000)
+    reason = serializers.CharField(max_length=adjudication.LONGEST_REASON)
 
 
 class Settled(serializers.Serializer):

@@ -98,7 +98,7 @@ class SettleForm(AssayForm):
     grade = forms.TypedChoiceField(coerce=int, widget=forms.RadioSelect, error_messages={"required": "Choose a grade."})
     reason = forms.CharField(
         label="Reason, for raters to read",
-        max_length=4000,
+        max_length=adjudication.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="One or two sentences that help with the next pair like this one.",
         error_messages={"required": "Say in one sentence why; raters learn from it."},
