@@ -11,7 +11,7 @@ from typing import Any
 
 from judgments import reliability
 from judgments.labels import Consolidation, Settled
-from judgments.models import Collection, Judgment, Query, Round
+from judgments.models import Adjudication, Collection, Judgment, Query, Round
 
 CONTENT_VERSION = 1
 # Export format to the bundle's file. Formats are those of judgments.formats.
@@ -22,6 +22,8 @@ FILES = {
     "queries-tsv": "queries.tsv",
     "ratings-csv": "ratings.csv",
 }
+# Whoever settled a conflict stays unnamed, as raters do.
+ADJUDICATOR = "adjudicator"
 FORMAT_OF = {path: name for name, path in FILES.items()}
 
 
@@ -135,7 +137,7 @@ def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[s
         "judgment-list": labels,
         "queries-csv": rows_of_queries,
         "queries-tsv": rows_of_queries,
-        "ratings-csv": list(_ratings(rounds)),
+        "ratings-csv": [*_ratings(rounds), *_verdicts(rounds)],
     }
     return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
 
@@ -166,6 +168,30 @@ def _ratings(rounds: list[Round]) -> Iterable[Any]:
             rated_at=judgment.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
             ms_active=None if judgment.seconds_active is None else round(judgment.seconds_active * 1000),
             note=judgment.note,
+        )
+
+
+def _verdicts(rounds: list[Round]) -> Iterable[Any]:
+    """What a lead settled, so that the labels can be made again from the file; one row a pair, the newest round's."""
+    from judgments.formats.rows import RatingRow
+
+    current = Adjudication.objects.filter(pair__round__in=rounds, superseded_by__isnull=True)
+    current = current.select_related("pair__query", "pair__document", "pair__round__guidelines")
+    newest = {
+        (settled.pair.query.query_id, settled.pair.document.doc_id): settled
+        for settled in current.order_by("pair__round__created_at", "pk")
+    }
+    for (query_id, doc_id), settled in newest.items():
+        yield RatingRow(
+            query_id,
+            doc_id,
+            ADJUDICATOR,
+            settled.grade,
+            query=settled.pair.query.text,
+            source="adjudicated",
+            guideline=str(settled.pair.round.guidelines.number),
+            rated_at=settled.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            note=settled.reason,
         )
 
 

@@ -8,12 +8,14 @@ import json
 import threading
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection, transaction
 
+from assay.cli import main
 from judgments import adjudication, assignment, labels, snapshots
 from judgments.core.errors import AssayError, Conflict, NotFound, NotValid
 from judgments.models import AuditRow, Judge, MachineJudgment, Snapshot
@@ -263,3 +265,16 @@ def test_of_two_snapshots_of_one_name_at_once_the_slower_is_refused(freeze: Call
     for thread in threads:
         thread.join()
     assert sorted(ends) == ["frozen", "refused"]
+
+
+def test_the_labels_can_be_made_again_from_the_ratings(
+    freeze: Callable[..., Snapshot], rated: Any, lead: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    adjudication.settle(rated.pairs.first(), grade=2, reason="A first look.", actor=lead)
+    adjudication.settle(rated.pairs.first(), grade=3, reason="Just what was asked for.", actor=lead)
+    frozen, ratings = freeze(), tmp_path / "ratings.csv"
+    ratings.write_bytes(snapshots.read_file(frozen, "ratings.csv"))
+    assert main(["aggregate", str(ratings), "--rule", "median"]) == 0
+    assert capsys.readouterr().out.encode() == snapshots.read_file(frozen, "qrels.txt")
+    assert "adjudicator,adjudicated,1," in ratings.read_text()
+    assert lead.username not in ratings.read_text()
