@@ -92,7 +92,7 @@ class FreezeForm(AssayForm):
 
     name = forms.CharField(max_length=120, help_text="For example autumn-1. It cannot be changed: nothing of it can.")
     override_reason = forms.CharField(
-        label="Why freeze in spite of that",
+        label="Why freeze in spite of that (optional)",
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
