@@ -74,9 +74,10 @@ def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
     NotFound
         The collection has no such snapshot.
     """
+    rows = collection.snapshots.defer("manifest")
     if not uuid:
-        return collection.snapshots.first()
-    found = next((row for row in collection.snapshots.all() if str(row.uuid) == uuid), None)
+        return rows.first()
+    found = next((row for row in rows if str(row.uuid) == uuid), None)
     if found is None:
         raise NotFound("This collection has no such snapshot.")
     return found
@@ -105,7 +106,7 @@ def _context(
         "collection": collection,
         "step": "scores",
         "snapshot": snapshot,
-        "snapshots": list(collection.snapshots.all()),
+        "snapshots": list(collection.snapshots.defer("manifest")),
         "metric": metric,
         "metrics": metrics,
         "lines": _lines(rows, metric, metrics),
