@@ -125,7 +125,8 @@ def read_table(
 def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
     """Raise `NotValid` when a column is named that the format does not read: a slip would be a guess otherwise."""
     if unknown := next((column for column in mapping if column not in columns.known), None):
-        raise NotValid(f"there is no column {unknown!r} to name; the format reads {', '.join(columns.known)}")
+        said = f"there is no column {unknown!r} to name; the format reads {', '.join(columns.known)}"
+        raise NotValid(said, {"columns": said})
 
 
 def records(content: Content, tally: Tally, delimiter: str) -> Iterator[Record]:

@@ -50,8 +50,9 @@ def test_a_count_that_was_named_and_is_not_there_is_never_read_as_one_search():
 
 @pytest.mark.parametrize("format", ["query-log-csv", "query-log-jsonl"])
 def test_a_column_that_the_format_does_not_read_cannot_be_named(format: str):
-    with pytest.raises(NotValid, match=r"no column 'cuont' to name; the format reads query, "):
+    with pytest.raises(NotValid, match=r"no column 'cuont' to name; the format reads query, ") as caught:
         read('{"query": "tent"}\n' if "json" in format else "query\ntent\n", format, columns={"cuont": "n"})
+    assert list(caught.value.fields) == ["columns"]
 
 
 def test_a_log_without_header_is_refused_with_an_offer():
