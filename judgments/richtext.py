@@ -13,7 +13,8 @@ PROSE = {
     *("blockquote", "code", "pre", "kbd", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd", "a", "span"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "th": {"scope", "colspan", "rowspan"}, "td": {"colspan", "rowspan"}}
-MARKUP = re.compile(r"<(?:p|div|br|ul|ol|li|h[1-6]|table|b|strong|em|i|a|span)\b[^>]*>", re.IGNORECASE)
+# No tag reaches over the next one's beginning: else a text of many beginnings is walked once for each of them.
+MARKUP = re.compile(r"<(?:p|div|br|ul|ol|li|h[1-6]|table|b|strong|em|i|a|span)\b[^<>]*>", re.IGNORECASE)
 # Markup is walked more than once; text beyond this is cut from what is rendered, and the page says so.
 LONGEST = 200_000
 
