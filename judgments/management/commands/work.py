@@ -24,7 +24,8 @@ class Command(BaseCommand):
         if settings.REDIS_URL:
             call_command("rqworker", "default", job_class="django_tasks_rq.Job", verbosity=options["verbosity"])
         else:
-            call_command("db_worker", interval=0.5, verbosity=options["verbosity"])
+            # With DEBUG it would watch every file of the checkout, and a changed one would end the job at hand.
+            call_command("db_worker", interval=0.5, reload=False, verbosity=options["verbosity"])
 
 
 def lost_file() -> str | None:
