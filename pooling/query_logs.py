@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
 from django.core.cache import cache
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from judgments import audit, jobs, storage
 from judgments.access import LEADS
@@ -201,7 +201,11 @@ def draw(
             frame=_frame(frame, tiers),
             curve=[list(point) for point in tiers.curve],
         )
-        queries = _add(log.collection, record, sample)
+        try:
+            with transaction.atomic():
+                queries = _add(log.collection, record, sample)
+        except IntegrityError as error:
+            raise Conflict("Somebody else added queries at the same moment. Draw again.") from error
         sentence = f"{actor} drew {len(sample.queries):,} queries from {log}, seed {seed}"
         audit.record("query_logs.draw", sentence, actor=actor, collection=log.collection, target=record)
     return record, queries

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from judgments import jobs
 from judgments.core.errors import Conflict, NotValid
@@ -115,3 +117,27 @@ def test_a_large_log_is_drawn_by_a_job_that_draws_once(log: Any, lead: Any, monk
     job.refresh_from_db()
     assert query_logs.work_on_draw(jobs.Work(job)) == result
     assert QuerySample.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_draws_at_once_none_breaks(log: Any, lead: Any) -> None:
+    together = threading.Barrier(2)
+    ends: list[str] = []
+
+    def draw() -> None:
+        try:
+            together.wait()
+            query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 1, "tail": 3}, seed=7)
+            ends.append("drawn")
+        except Conflict:
+            ends.append("refused")
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=draw) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ends) == 2
+    assert "drawn" in ends
