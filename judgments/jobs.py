@@ -2,7 +2,7 @@
 
 The row in ``Job`` is the truth; the queue only says "work on this one". A worker takes a job by a conditional UPDATE
 and keeps a lease on it that it renews as it goes on. When a worker dies its lease runs out, and ``reap`` queues the
-job again, up to ``MOST_ATTEMPTS`` times.
+job again, up to ``MOST_ATTEMPTS`` times; so does a job that waits in vain, since a queue can lose it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from judgments.core.family import Family
 from judgments.models import Collection, Job
 
 LEASE = timedelta(minutes=2)
+# How long a job may wait before it is queued once more: the queue may have lost it.
+PATIENCE = timedelta(minutes=10)
 MOST_ATTEMPTS = 3
 
 Handler = Callable[["Work"], "dict[str, Any]"]
@@ -78,7 +80,12 @@ def start(kind: str, *, title: str, parameters: dict[str, Any], collection: Coll
     if kind not in KINDS:
         raise NotValid(f"there is no job kind {kind!r}; known: {', '.join(KINDS)}")
     job = Job.objects.create(
-        kind=kind, title=title[:200], parameters=parameters, collection=collection, created_by=actor
+        kind=kind,
+        title=title[:200],
+        parameters=parameters,
+        collection=collection,
+        created_by=actor,
+        lease_until=timezone.now() + PATIENCE,
     )
     transaction.on_commit(lambda: work_on_job.enqueue(str(job.uuid)))
     return job
@@ -138,14 +145,24 @@ def cancel(job: Job, *, actor: Any) -> None:
 
 
 def reap() -> int:
-    """Queue jobs again whose worker died; give up on those that died too often. Answers how many were queued."""
-    dead = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=timezone.now())
+    """Queue jobs again whose worker died or that the queue lost; give up on those that died too often.
+
+    Returns
+    -------
+    int
+        How many were queued.
+    """
+    now = timezone.now()
+    dead = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=now)
     dead.filter(attempts__gte=MOST_ATTEMPTS).update(
         state=Job.State.FAILED,
-        finished_at=timezone.now(),
+        finished_at=now,
         error=f"The worker stopped {MOST_ATTEMPTS} times while it worked on this. Look at the server's log.",
     )
-    again = list(dead.values_list("uuid", flat=True))
+    late = Job.objects.filter(state__in=[Job.State.RUNNING, Job.State.QUEUED], lease_until__lt=now)
+    again = list(late.values_list("uuid", flat=True))
+    # Queued once in a while, not at every look, however long no worker is there.
+    late.update(state=Job.State.QUEUED, lease_until=now + PATIENCE)
     for uuid in again:
         work_on_job.enqueue(str(uuid))
     return len(again)

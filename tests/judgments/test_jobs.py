@@ -114,6 +114,17 @@ def test_a_dead_workers_job_is_taken_again_and_given_up_after_three_deaths(colle
     assert "3 times" in job.error
 
 
+def test_a_job_that_the_queue_lost_is_queued_again(kind: Any, collection: Any, lead: Any) -> None:
+    name = kind(lambda work: {"counted": 3})
+    job = jobs.start(name, title="", parameters={}, collection=collection, actor=lead)  # never committed: not queued
+    assert jobs.reap() == 0
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert jobs.reap() == 1
+    job.refresh_from_db()
+    assert (job.state, job.result) == (Job.State.DONE, {"counted": 3})
+    assert jobs.reap() == 0
+
+
 def test_a_living_workers_job_is_left_alone(collection: Any) -> None:
     future = timezone.now() + timedelta(minutes=1)
     job = Job.objects.create(
