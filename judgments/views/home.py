@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from judgments import access
-from judgments.models import Judgment, Membership, Round, Slot
+from judgments import access, assignment
+from judgments.models import Judgment, Membership, Query, Round, Snapshot
+from judgments.views.lists import how_many
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,9 @@ def home(request: HttpRequest) -> HttpResponse:
         Membership.objects.filter(user_id=request.user.pk)
         .select_related("collection")
         .annotate(
-            queries=Count("collection__queries", distinct=True),
-            open_rounds=Count(
-                "collection__rounds", filter=Q(collection__rounds__state=Round.State.OPEN), distinct=True
-            ),
-            snapshots=Count("collection__snapshots", distinct=True),
+            queries=how_many(Query.objects, "collection", to="collection"),
+            open_rounds=how_many(Round.objects.filter(state=Round.State.OPEN), "collection", to="collection"),
+            snapshots=how_many(Snapshot.objects, "collection", to="collection"),
         )
         .order_by("collection__name", "collection__slug")
     )
@@ -51,20 +49,10 @@ def home(request: HttpRequest) -> HttpResponse:
 def open_work(user: Any) -> list[Work]:
     """The open rounds that ask the user for ratings, the unfinished ones first."""
     rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
-    work = [Work(round_, _graded(round_, user), _left(round_, user)) for round_ in rounds]
+    work = [Work(round_, _graded(round_, user), assignment.remaining(round_, user)) for round_ in rounds]
     return sorted(work, key=lambda one: (one.left == 0, one.round.opened_at or one.round.created_at))
 
 
-def _answers(round_: Round, user: Any) -> Any:
-    return Judgment.objects.current().filter(pair__round=round_, rater_id=user.pk)
-
-
 def _graded(round_: Round, user: Any) -> int:
-    return _answers(round_, user).exclude(state=Judgment.State.LATER).count()
-
-
-def _left(round_: Round, user: Any) -> int:
-    """Pairs with a free or own place that the user has not answered for good."""
-    settled = _answers(round_, user).exclude(state=Judgment.State.LATER).filter(pair=OuterRef("pair"))
-    places = Slot.objects.filter(round=round_, filled_by__isnull=True).filter(Q(rater__isnull=True) | Q(rater=user.pk))
-    return places.exclude(Exists(settled)).values("pair").distinct().count()
+    answers = Judgment.objects.current().of_round(round_).filter(rater_id=user.pk)
+    return answers.exclude(state=Judgment.State.LATER).count()

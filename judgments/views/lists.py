@@ -255,10 +255,10 @@ def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:
     return response
 
 
-def how_many(rows: QuerySet[Any], field_: str) -> Coalesce:
-    """How many of the rows point here by the field, for ``annotate``: counted for the rows of the page only.
+def how_many(rows: QuerySet[Any], field_: str, to: str = "pk") -> Coalesce:
+    """How many of the rows point by the field to what ``to`` names, for ``annotate``: counted for the page's rows only.
 
     ``Count`` would join and group the whole list before it cuts a page from it.
     """
-    counts = rows.filter(**{field_: OuterRef("pk")}).order_by().values(field_).annotate(many=Count("pk"))
+    counts = rows.filter(**{field_: OuterRef(to)}).order_by().values(field_).annotate(many=Count("pk"))
     return Coalesce(Subquery(counts.values("many")), 0)

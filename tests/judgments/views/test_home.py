@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from judgments import guidelines
+from judgments import assignment, guidelines
 from judgments.models import Document, Judgment, Pair, Query, Round, RoundRater, Scale, Slot
 from judgments.views.home import open_work
 
@@ -61,6 +63,14 @@ def test_work_counts_what_is_left(round_, rater, rater2):
     answer(second, rater, "later")
     Slot.objects.filter(pair=third).update(rater=rater2)
     assert [(work.graded, work.left) for work in open_work(rater)] == [(1, 1)]
+
+
+def test_work_counts_what_others_let_go(round_, rater, rater2):
+    RoundRater.objects.get_or_create(round=round_, user=rater2, defaults={"pseudonym": "r77"})
+    before = open_work(rater)[0].left
+    assignment.claim_batch(round_, rater=rater2, size=50)
+    Slot.objects.filter(rater=rater2).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert open_work(rater)[0].left == before == assignment.remaining(round_, rater)
 
 
 def test_closed_round_is_no_work(round_, rater):
