@@ -7,12 +7,13 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from judgments.views.login import Login
+from judgments.views.login import Login, Password
 
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("login/", Login.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", Password.as_view(), name="password"),
     # Pages: each room names its own.
     path("", include("judgments.urls")),
     path("", include("pooling.urls")),

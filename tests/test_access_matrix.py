@@ -81,6 +81,8 @@ POST   jobs/<uuid:uuid>/cancel/                                       404 403 30
 GET    login/                                                         302 302 302 302 200
 POST   login/                                                         302 302 302 302 422
 POST   logout/                                                        302 302 302 302 302
+GET    password/                                                      200 200 200 200 302
+POST   password/                                                      422 422 422 422 302
 GET    rounds/<uuid:uuid>/                                            404 302 302 302 302
 GET    rounds/<uuid:uuid>/agreement/                                  404 403 200 200 302
 POST   rounds/<uuid:uuid>/close/                                      404 403 403 302 302

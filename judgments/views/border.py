@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import Resolver404, get_resolver
 
 from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge
 
@@ -48,6 +50,9 @@ class Border:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
+        if response.status_code == 404 and settings.DEBUG and request.resolver_match is None:
+            # Django would show its own page, made for us; people who only look at the demo should see theirs.
+            response = get_resolver().resolve_error_handler(404)(request, exception=Resolver404({"path": request.path}))
         docs = request.path.startswith("/api/docs/")
         response.headers.setdefault("Content-Security-Policy", DOCS_POLICY if docs else POLICY)
         return response

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView
+from django.contrib import messages
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
+from django.urls import reverse_lazy
 
 MOST_TRIES = 10
 REST_SECONDS = 600
@@ -51,6 +53,29 @@ class Login(LoginView):
 
     form_class = LoginForm
     redirect_authenticated_user = True
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=422)
+
+
+class PasswordForm(PasswordChangeForm):
+    """One's own password, told as the other forms tell things."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.label_suffix = ""
+
+
+class Password(PasswordChangeView):
+    """The page to change one's own password; other sessions of the person end."""
+
+    form_class = PasswordForm
+    template_name = "registration/password.html"
+    success_url = reverse_lazy("home")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, "Your password is changed. Other browsers have to log in again.")
+        return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)
