@@ -149,13 +149,18 @@ def _written(write: Any, rows: Sequence[Any]) -> bytes:
 
 
 def _ratings(rounds: list[Round]) -> Iterable[Any]:
-    """Every current answer, with pseudonyms that hold across the rounds of the bundle."""
+    """Each rater's current answer for each pair, with pseudonyms that hold across the rounds of the bundle."""
     from judgments.formats.rows import RatingRow
 
     names = _pseudonyms(rounds)
     current = Judgment.objects.current().filter(pair__round__in=rounds)
     current = current.select_related("pair__query", "pair__document", "pair__round__guidelines")
-    for judgment in current.order_by("pk").iterator(chunk_size=2000):
+    # A rater who graded a pair in two rounds stands in the file once: the newest round is the one that counts.
+    newest = {
+        (judgment.rater_id, judgment.pair.query_id, judgment.pair.document_id): judgment
+        for judgment in current.order_by("pair__round__created_at", "pk").iterator(chunk_size=2000)
+    }
+    for judgment in sorted(newest.values(), key=lambda row: row.pk):
         yield RatingRow(
             judgment.pair.query.query_id,
             judgment.pair.document.doc_id,

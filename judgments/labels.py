@@ -129,7 +129,7 @@ def _of_round(
     conflicts = {(row.query_id, row.doc_id) for row in found.labels if row.spread}
     return labels, {
         "ratings": len(rows),
-        "ties": sum(1 for row in found.labels if row.tie),
+        "ties": sum(1 for row in found.labels if row.tie and (row.query_id, row.doc_id) not in settled),
         "conflicts": len(conflicts),
         "unsettled": len(conflicts - settled.keys()),
         "unrateable": unrateable,

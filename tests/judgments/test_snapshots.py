@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
@@ -278,3 +279,15 @@ def test_the_labels_can_be_made_again_from_the_ratings(
     assert capsys.readouterr().out.encode() == snapshots.read_file(frozen, "qrels.txt")
     assert "adjudicator,adjudicated,1," in ratings.read_text()
     assert lead.username not in ratings.read_text()
+
+
+def test_a_rater_of_two_rounds_stands_once_per_pair_in_the_ratings(
+    rated: Any, make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
+) -> None:
+    second = make_round(queries=1, documents=1, raters=[rater], name="Round 2", ratings_per_pair=1)
+    rate_all(second, rater, 3)
+    snapshot = snapshots.freeze(rated.collection, name="both", rounds=[rated, second], actor=lead)
+    rows = list(csv.DictReader(io.StringIO(snapshots.export(snapshot, "ratings-csv")[1].decode())))
+    keys = [(row["query_id"], row["doc_id"], row["rater_id"]) for row in rows]
+    assert len(keys) == len(set(keys)) == 12
+    assert "3" in [row["grade"] for row in rows if row["doc_id"] == "d1-1"]

@@ -192,7 +192,7 @@ def _answer(pair: Pair, rater: int) -> submission.Answer:
         pair=pair.uuid,
         state=state,
         grade=grade,
-        reason="the page says too little" if state == "unrateable" else "",
+        reason="document broken" if state == "unrateable" else "",
         seconds_active=timedelta(seconds=seconds).total_seconds(),
         seconds_away=0.0,
     )
