@@ -17,6 +17,7 @@ from judgments.models import (
     Document,
     Grade,
     GuidelinesVersion,
+    Judgment,
     Membership,
     Pair,
     Query,
@@ -162,8 +163,15 @@ def close_round(round_: Round, *, actor: User) -> Round:
 
 @transaction.atomic
 def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
-    """Ask more people to rate; the pseudonyms of those who are in stay as they are."""
+    """Ask more people to rate; the pseudonyms of those who are in stay as they are.
+
+    Raises
+    ------
+    NotValid
+        Somebody is no rater or lead of the collection, or could have read grades of the round already.
+    """
     Round.objects.select_for_update().get(pk=round_.pk)
+    _refuse_who_has_seen(round_, raters)
     taken = round_.raters.count()
     _invite(round_, raters, random.Random(f"{round_.seed} raters {taken}"))  # noqa: S311
     names = ", ".join(rater.username for rater in raters)
@@ -262,6 +270,20 @@ def _ratings_wanted(pairs: int, round_: Round) -> list[int]:
     overlapping = round(pairs * round_.overlap)
     picked = set(random.Random(f"{round_.seed} overlap").sample(range(pairs), overlapping))  # noqa: S311
     return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
+
+
+def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
+    """A lead sees the grades of a round that they do not rate in; whoever has seen them cannot rate blind."""
+    if not Judgment.objects.counted().of_round(round_).exists():
+        return
+    present = round_.raters.values_list("user_id", flat=True)
+    leads = Membership.objects.filter(collection=round_.collection, role=Role.LEAD, user__in=raters)
+    seen = sorted(row.user.username for row in leads.exclude(user__in=present).select_related("user"))
+    if seen:
+        raise NotValid(
+            "Whoever leads could read this round's grades already, and cannot rate it blind any more.",
+            {"raters": f"Ask these in the next round, before its first grade: {', '.join(seen)}."},
+        )
 
 
 def _invite(round_: Round, raters: Sequence[User], rng: random.Random) -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 
 from judgments import assignment, rounds, submission
-from judgments.core.errors import Closed, Conflict
+from judgments.core.errors import Closed, Conflict, NotValid
 from judgments.models import Judgment
 
 
@@ -86,3 +86,24 @@ def test_an_answer_from_a_page_that_was_opened_before_the_round_was_closed(
     with pytest.raises(Closed):
         submission.undo(stale, given.client_id, rater=rater)
     assert Judgment.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_lead_who_could_read_the_grades_is_not_asked_to_rate(
+    make_round: Any, rate_all: Any, rater: Any, rater2: Any, lead: Any
+) -> None:
+    round_ = make_round(raters=[rater])
+    rate_all(round_, rater, 1)
+    with pytest.raises(NotValid, match="blind") as refused:
+        rounds.invite(round_, [lead, rater2], actor=lead)
+    assert lead.username in refused.value.fields["raters"]
+    assert round_.raters.count() == 1
+    rounds.invite(round_, [rater2], actor=lead)
+    assert round_.raters.count() == 2
+
+
+@pytest.mark.django_db
+def test_a_lead_can_join_before_the_first_grade(make_round: Any, rater: Any, lead: Any) -> None:
+    round_ = make_round(raters=[rater])
+    rounds.invite(round_, [lead], actor=lead)
+    assert rounds.is_rater(lead, round_)
