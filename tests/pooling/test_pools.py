@@ -133,3 +133,14 @@ def test_a_pool_over_large_runs_is_drawn_by_a_job_that_draws_once(example: Any, 
     job.refresh_from_db()
     assert pools.work_on_pool(jobs.Work(job)) == result
     assert Pool.objects.count() == 1
+
+
+def test_the_seed_decides_what_is_drawn_at_random(example: Any, lead: Any) -> None:
+    def drawn(seed: int) -> list[str]:
+        options = {"runs": list(example.runs.all()), "parameters": {"depth": 1}, "residual": 1, "seed": seed}
+        pool = pools.draw_pool(example, strategy="depth", actor=lead, **options)
+        return [entry.document.doc_id for entry in pool.entries.select_related("document")]
+
+    first = {seed: drawn(seed) for seed in range(8)}
+    assert len({tuple(ids) for ids in first.values()}) > 1
+    assert all(drawn(seed) == ids for seed, ids in first.items())

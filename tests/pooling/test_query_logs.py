@@ -55,6 +55,14 @@ def test_the_same_seed_draws_the_same(log: Any, lead: Any) -> None:
     assert new == []
 
 
+def test_another_seed_draws_others(log: Any, lead: Any) -> None:
+    found = set()
+    for seed in range(8):
+        record, _ = query_logs.draw(log, actor=lead, sizes={"head": 0, "torso": 0, "tail": 1}, seed=seed)
+        found.add(record.queries.get().text)
+    assert len(found) > 1
+
+
 def test_a_draw_is_on_record_with_its_seed(log: Any, lead: Any) -> None:
     record, _ = query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 0, "tail": 0}, seed=7)
     row = AuditRow.objects.get(verb="query_logs.draw")
