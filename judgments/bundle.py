@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from judgments import reliability
-from judgments.labels import Consolidation, Settled
+from judgments.labels import Consolidation, Settled, import_sources
 from judgments.models import Adjudication, Collection, Judgment, Query, Round
 
 CONTENT_VERSION = 1
@@ -71,9 +71,15 @@ def content(queries: list[Query], rounds: list[Round], settled: Settled, how: Co
             "sampling": sorted((_sampling(sample) for sample in samples), key=_canonical),
             "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
             "consolidation": how.as_json(),
+            **({"label_sources": _label_sources(queries)} if "imported" in how.sources else {}),
             "software": software(),
         },
     }
+
+
+def _label_sources(queries: list[Query]) -> list[str]:
+    """The files that imported labels came from, by hash, in the order in which a newer one wins."""
+    return list(import_sources(queries[0].collection).values_list("sha256", flat=True)) if queries else []
 
 
 def _sampling(sample: Any) -> dict[str, Any]:

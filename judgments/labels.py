@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import QuerySet
+
 from judgments import reliability
 from judgments.core.errors import NotValid
 from judgments.models import Adjudication, Collection, ImportedLabel, Judgment, LabelSource, Round
@@ -86,7 +88,8 @@ def settle_labels(
             totals[name] += number
     labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in human.items()]
     if "imported" in sources:
-        labels += [label for label in _imported(collection) if (label.query_id, label.doc_id) not in human]
+        scale = rounds[0].scale.values() if rounds else []
+        labels += [label for label in _imported(collection, scale) if (label.query_id, label.doc_id) not in human]
     labels.sort()
     by_grade: dict[int, int] = {}
     for label in labels:
@@ -145,19 +148,32 @@ def _adjudicated(round_: Round) -> dict[tuple[str, str], int]:
     }
 
 
-def _imported(collection: Collection) -> list[Label]:
-    """Imported labels, the newest source winning; a fraction cannot stand in qrels and is refused, not rounded."""
-    rows = ImportedLabel.objects.filter(source__collection=collection, source__kind=LabelSource.Kind.IMPORT)
+def import_sources(collection: Collection) -> QuerySet[LabelSource]:
+    """The sources of imported labels, the oldest first: a newer one wins per pair."""
+    return collection.label_sources.filter(kind=LabelSource.Kind.IMPORT).order_by("created_at", "pk")
+
+
+def _imported(collection: Collection, scale: Sequence[int]) -> list[Label]:
+    """Imported labels. What cannot stand in these qrels is refused, never rounded or clipped.
+
+    A fraction cannot stand in qrels; with rounds beside them, labels off the rounds' scale cannot either.
+    """
     newest: dict[tuple[str, str], float] = {}
-    for query_id, doc_id, value in rows.order_by("source__created_at", "source_id").values_list(
-        "query__query_id", "document__doc_id", "value"
-    ):
-        newest[query_id, doc_id] = value
-    broken = [key for key, value in newest.items() if value != int(value)]
-    if broken:
+    for source in import_sources(collection):
+        rows = ImportedLabel.objects.filter(source=source)
+        for query_id, doc_id, value in rows.values_list("query__query_id", "document__doc_id", "value"):
+            newest[query_id, doc_id] = value
+    _refuse_imported("fractions", [key for key, value in newest.items() if value != int(value)])
+    off = [key for key, value in newest.items() if scale and int(value) not in scale]
+    _refuse_imported(f"off the scale {scale[0]}-{scale[-1]}" if scale else "", off)
+    return [Label(query_id, doc_id, int(value), IMPORTED) for (query_id, doc_id), value in newest.items()]
+
+
+def _refuse_imported(what: str, pairs: Sequence[tuple[str, str]]) -> None:
+    if pairs:
+        query_id, doc_id = pairs[0]
         raise NotValid(
-            f"{len(broken):,} imported labels are fractions, the first for query {broken[0][0]}, document "
-            f"{broken[0][1]}. Qrels hold whole numbers: import the labels again on the scale.",
+            f"{len(pairs):,} imported labels are {what}, the first for query {query_id}, document {doc_id}. "
+            "Import the labels again on the scale of the rounds.",
             {"sources": "Leave out imported."},
         )
-    return [Label(query_id, doc_id, int(value), IMPORTED) for (query_id, doc_id), value in newest.items()]

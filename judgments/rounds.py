@@ -172,9 +172,12 @@ def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
     """
     Round.objects.select_for_update().get(pk=round_.pk)
     _refuse_who_has_seen(round_, raters)
-    taken = round_.raters.count()
-    _invite(round_, raters, random.Random(f"{round_.seed} raters {taken}"))  # noqa: S311
-    names = ", ".join(rater.username for rater in raters)
+    present = set(round_.raters.values_list("user_id", flat=True))
+    new = [rater for rater in raters if rater.pk not in present]
+    if not new:
+        return
+    _invite(round_, new, random.Random(f"{round_.seed} raters {len(present)}"))  # noqa: S311
+    names = ", ".join(rater.username for rater in new)
     sentence = f"{actor} asked {names} to rate in {round_}"
     audit.record("rounds.invite", sentence, actor=actor, collection=round_.collection, target=round_)
 

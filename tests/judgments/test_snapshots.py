@@ -291,3 +291,14 @@ def test_a_rater_of_two_rounds_stands_once_per_pair_in_the_ratings(
     keys = [(row["query_id"], row["doc_id"], row["rater_id"]) for row in rows]
     assert len(keys) == len(set(keys)) == 12
     assert "3" in [row["grade"] for row in rows if row["doc_id"] == "d1-1"]
+
+
+def test_imported_labels_off_the_scale_are_refused_and_their_files_are_part_of_the_hash(
+    freeze: Callable[..., Snapshot], store_file: Callable[..., Any]
+) -> None:
+    store_file("qrels", "q1 0 d9 2\n", "old.txt")
+    snapshot = freeze("both", sources=["human", "imported"])
+    assert len(snapshot.manifest["provenance"]["label_sources"]) == 1
+    store_file("qrels", "q1 0 d8 7\n", "off.txt")
+    with pytest.raises(NotValid, match="off the scale 0-3"):
+        freeze("again", sources=["human", "imported"])

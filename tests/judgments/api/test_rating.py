@@ -11,7 +11,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from judgments import rounds
-from judgments.models import Judgment, Pair, Round
+from judgments.models import Judgment, Pair, Round, RoundRater
 from tests.world import SECRETS, World
 
 pytestmark = pytest.mark.django_db
@@ -202,7 +202,7 @@ def test_a_rater_who_was_not_asked(world: World, path: str, rater3: Any, api_of:
 
 
 def test_a_lead_who_rates_may_not_settle_what_they_still_have_to_grade(world: World, lead: Any, api_of: Any) -> None:
-    rounds.invite(world.round, [lead], actor=lead)
+    RoundRater.objects.create(round=world.round, user=lead, pseudonym="r09")  # asked before the first grade
     pair = world.round.pairs.filter(slots__filled_by__isnull=True).first()
     path = f"/api/v1/rounds/{world.round.uuid}/conflicts/"
     response = api_of(lead).post(f"{path}{pair.uuid}/settle/", {"grade": 1, "reason": "I know"}, format="json")
