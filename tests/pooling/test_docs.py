@@ -23,5 +23,5 @@ def test_every_strategy_is_documented_with_its_defaults(name: str) -> None:
     text = (DOCS / "pooling.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{name}` \|.*$", text, re.MULTILINE)
     for parameter in STRATEGIES[name].parameters:
-        default = "" if parameter.type is list else f" = {parameter.default}"
+        default = "" if parameter.is_list else f" = {parameter.default}"
         assert f"`{parameter.name}`{default}" in row
