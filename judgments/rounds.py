@@ -15,7 +15,6 @@ from judgments.core.errors import Conflict, NotValid
 from judgments.models import (
     Collection,
     Document,
-    Grade,
     GuidelinesVersion,
     Judgment,
     Membership,
@@ -24,11 +23,10 @@ from judgments.models import (
     Role,
     Round,
     RoundRater,
-    Scale,
     Slot,
     User,
 )
-from judgments.models.scale import DEFAULT_GRADES
+from judgments.scales import make_scale
 
 BATCH = 2_000
 
@@ -111,25 +109,6 @@ def create_round(
     sentence = f"{actor} made round {round_} from {len(chosen):,} pairs"
     audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
     return round_
-
-
-def make_scale(collection: Collection, grades: Sequence[tuple[int, str, str]] | None) -> Scale:
-    """A scale with these grades; the usual four when None is given."""
-    rows = sorted(grades or DEFAULT_GRADES)
-    values = [value for value, _, _ in rows]
-    if len(rows) < 2 or len(set(values)) != len(values):
-        raise NotValid(
-            "A scale needs two or more different grades.", {"scale": "Give each grade a value of its own, from 0."}
-        )
-    if any(not 0 <= value <= 100 for value in values) or any(not label.strip() for _, label, _ in rows):
-        raise NotValid(
-            "This scale cannot be used.", {"scale": "Values are whole numbers from 0 to 100, each with a label."}
-        )
-    scale = Scale.objects.create(collection=collection)
-    Grade.objects.bulk_create(
-        Grade(scale=scale, value=value, label=label.strip()[:40], cue=cue.strip()[:200]) for value, label, cue in rows
-    )
-    return scale
 
 
 @transaction.atomic
