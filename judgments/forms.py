@@ -8,6 +8,7 @@ from django import forms
 from django.utils.text import slugify
 
 from judgments.core.errors import AssayError, Conflict
+from judgments.guidelines import LONGEST
 from judgments.models import ApiToken, Role
 
 
@@ -153,7 +154,7 @@ class GuidelinesForm(AssayForm):
 
     markdown = forms.CharField(
         label="Guidelines",
-        max_length=100_000,
+        max_length=LONGEST,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 30, "class": "input--tall", "spellcheck": "true"}),
         help_text="Markdown: # headings, - lists, **bold**, tables. HTML is shown as text.",

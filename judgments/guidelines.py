@@ -9,6 +9,7 @@ from judgments import audit
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, GuidelinesVersion, User
 
+LONGEST = 100_000
 # What a lead starts from: every part that raters will ask about, to be filled with the collection's own examples.
 DEFAULT_TEMPLATE = """\
 # How to grade
@@ -64,7 +65,7 @@ def add_version(collection: Collection, *, actor: User, markdown: str) -> Guidel
     Raises
     ------
     NotValid
-        When the text is empty or the same as in the last version.
+        When the text is empty, too long, or the same as in the last version.
     Conflict
         When somebody else added a version at the same moment.
     """
@@ -73,6 +74,9 @@ def add_version(collection: Collection, *, actor: User, markdown: str) -> Guidel
         raise NotValid(
             "Guidelines need a text.", {"markdown": "Write what raters should do, or start from the template."}
         )
+    if len(text) > LONGEST:
+        said = f"{len(text):,} characters; raters read {LONGEST:,} at most, and few read that much."
+        raise NotValid(said, {"markdown": said})
     last = latest(collection)
     if last is not None and last.sha256 == GuidelinesVersion.hash_of(text):
         said = f"This is word for word version {last.number}. Change it first."

@@ -171,10 +171,8 @@ def _write(
         "override_reason": override_reason,
     }
     folder = f"snapshots/{uuid_module.uuid4().hex}"
-    for path, (_, body) in files.items():
-        storage.keep(folder, path, body)
-    storage.keep(folder, MANIFEST, manifest_bytes(manifest))
-    return Snapshot.objects.create(
+    # The row first: a name that is taken meanwhile is refused before a file lies in storage.
+    snapshot = Snapshot.objects.create(
         collection=collection,
         name=name,
         content_sha256=manifest["content_sha256"],
@@ -191,6 +189,10 @@ def _write(
         override_reason=override_reason,
         created_by=actor,
     )
+    for path, (_, body) in files.items():
+        storage.keep(folder, path, body)
+    storage.keep(folder, MANIFEST, manifest_bytes(manifest))
+    return snapshot
 
 
 def _manifest(rounds: list[Round], settled: Settled, how: Consolidation) -> dict[str, Any]:

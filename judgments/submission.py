@@ -174,11 +174,12 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
     if judgment is None:
         raise NotFound("There is no answer with this client id.")
     again = uuid_module.uuid5(client_id, "undo")
-    done = Judgment.objects.filter(rater=rater, client_id=again).first()
-    if done is not None:
-        return done
     with transaction.atomic():
         pair = _locked().get(pk=judgment.pair_id)
+        # Asked for once the pair is locked: of two that come at the same moment the second finds the first's event.
+        done = Judgment.objects.filter(rater=rater, client_id=again).first()
+        if done is not None:
+            return done
         if refusal := _refusal(round_, rater):
             raise refusal
         if Judgment.objects.filter(supersedes=judgment).exists():

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from judgments import rounds
-from judgments.core.errors import NotValid
+from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import MAX_LENGTH
 from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.models import Collection, Document, Query, Round, User
@@ -143,7 +143,6 @@ def _odd(said: str) -> NotValid:
     return NotValid(said, {"file": said})
 
 
-@transaction.atomic
 def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name: str = "First round") -> Round:
     """Store queries and results, and open a round over them with the actor as its rater.
 
@@ -151,6 +150,8 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
     ------
     NotValid
         No result at all, or far too many for one query.
+    Conflict
+        Somebody else began at the same moment and took the same ids.
     """
     starts = [start for start in starts if start.results]
     if not starts:
@@ -159,6 +160,15 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
         if len(start.results) > MOST_RESULTS:
             message = f"{len(start.results)} results for “{start.query}”; this page takes {MOST_RESULTS} a query."
             raise NotValid(message, {"results": message})
+    try:
+        with transaction.atomic():
+            return _begin(collection, starts, actor, name)
+    except IntegrityError as error:
+        raise Conflict("Somebody else began at the same moment. Nothing was stored; send it once more.") from error
+
+
+def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: str) -> Round:
+    """Queries, documents, pool and round, one after the other."""
     queries = _queries(collection, [start.query for start in starts])
     pairs = [
         (queries[start.query].query_id, _document(collection, result).doc_id)

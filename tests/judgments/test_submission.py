@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from judgments import assignment, rounds, submission
@@ -148,3 +150,26 @@ def test_a_closed_round_takes_no_answer_but_knows_what_it_has(
     assert not answer(closed, rater, pair, 3, client_id=client_id).new
     with pytest.raises(Closed):
         answer(closed, rater, pair, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_undos_at_once_are_one(round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]) -> None:
+    client_id = answer(round_, rater, pair, 3).judgment.client_id
+    together = threading.Barrier(2)
+    events: list[int] = []
+
+    def take_back() -> None:
+        try:
+            together.wait()
+            events.append(submission.undo(round_, client_id, rater=rater).pk)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=take_back) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(events) == 2
+    assert len(set(events)) == 1
+    assert Judgment.objects.count() == 2
