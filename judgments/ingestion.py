@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import IO, Any
 
 from django.conf import settings
@@ -22,6 +23,7 @@ from judgments.import_kinds import KINDS, Checked, Finding, ImportKind
 from judgments.models import Collection, Job, Upload, User
 
 PREVIEW_ROWS = 10
+KEPT_UNSTORED = timedelta(days=7)
 
 
 def receive(
@@ -210,6 +212,15 @@ def throw_away(upload: Upload) -> None:
     deleted, _ = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).delete()
     if deleted:
         storage.forget(upload.path)
+
+
+def sweep() -> int:
+    """Forget files that nobody stored within a week; answers how many. Whoever still wants one sends it again."""
+    forgotten = Upload.objects.filter(stored_at__isnull=True, created_at__lt=timezone.now() - KEPT_UNSTORED)
+    uploads = list(forgotten[:1000])
+    for upload in uploads:
+        throw_away(upload)
+    return len(uploads)
 
 
 def _recognised(upload: Upload, member: ImportKind) -> str:

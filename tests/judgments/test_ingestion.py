@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.utils import timezone
 
 from judgments import ingestion, jobs
 from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge, UnreadableInput
@@ -244,3 +245,11 @@ def test_the_same_file_from_two_people_at_once_is_stored_once(
         thread.join()
     assert sorted(ends) == ["refused", "stored"]
     assert Run.objects.count() == 1
+
+
+def test_a_file_that_nobody_stored_within_a_week_is_forgotten(receive: Callable[..., Upload]) -> None:
+    old, new = receive("runs", GOOD_RUN, "old.run"), receive("runs", GOOD_RUN, "new.run")
+    Upload.objects.filter(pk=old.pk).update(created_at=timezone.now() - ingestion.KEPT_UNSTORED)
+    assert ingestion.sweep() == 1
+    assert list(Upload.objects.all()) == [new]
+    assert (default_storage.exists(old.path), default_storage.exists(new.path)) == (False, True)

@@ -1,4 +1,4 @@
-"""How do jobs of dead workers come back into the queue where ``serve`` does not run? From cron, every minute."""
+"""Who looks after lost jobs and forgotten files where ``serve`` does not run? This command, from cron, every minute."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from judgments import jobs
+from judgments import ingestion, jobs
 
 
 class Command(BaseCommand):
-    help = "Queue jobs again whose worker died; give up on those that died three times."
+    help = "Queue jobs again whose worker died, give up after three deaths; forget files that nobody stored in a week."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(f"{jobs.reap()} jobs queued again")
+        self.stdout.write(f"{jobs.reap()} jobs queued again, {ingestion.sweep()} files forgotten")

@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from judgments import jobs
+from judgments import ingestion, jobs
 
 REAP_EVERY = 30.0
 
@@ -78,6 +78,7 @@ class Command(BaseCommand):
             if time.monotonic() - reaped > REAP_EVERY:
                 close_old_connections()
                 jobs.reap()
+                ingestion.sweep()
                 reaped = time.monotonic()
             time.sleep(0.5)
 
