@@ -17,6 +17,17 @@ from judgments.models import Adjudication, Judgment, Pair, Round, Slot, User
 BOOTSTRAP = 1_000
 
 
+def in_hours(seconds: float) -> str:
+    """A length of work in minutes, and in hours from two hours on; days would say nothing, since nobody rates all day.
+
+    Examples
+    --------
+    >>> in_hours(20), in_hours(600), in_hours(88_980)
+    ('1 min', '10 min', '24.7 h')
+    """
+    return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{max(1, round(seconds / 60))} min"
+
+
 @dataclass(frozen=True)
 class RaterProgress:
     """One rater's part of a round."""
@@ -47,6 +58,13 @@ class Progress:
     @property
     def left(self) -> int:
         return self.wanted - self.filled
+
+    @property
+    def time_left(self) -> str | None:
+        """The hours left in words, in minutes where there are few."""
+        if self.hours_left is None:
+            return None
+        return in_hours(self.hours_left * 3600) if self.left else "none"
 
     def as_json(self) -> dict[str, Any]:
         """The shape of the API; raters by pseudonym only."""

@@ -6,22 +6,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from judgments.models import Collection, Judgment
+from judgments.reliability import in_hours
 
 # What is assumed until a collection's own raters have been timed.
 ASSUMED_SECONDS = 20.0
 ENOUGH = 20
 LATEST = 1_000
-
-
-def in_hours(seconds: float) -> str:
-    """A length of work in minutes, and in hours from two hours on; days would say nothing, since nobody rates all day.
-
-    Examples
-    --------
-    >>> in_hours(20), in_hours(600), in_hours(88_980)
-    ('1 min', '10 min', '24.7 h')
-    """
-    return f"{seconds / 3600:,.1f} h" if seconds >= 7200 else f"{max(1, round(seconds / 60))} min"
 
 
 @dataclass(frozen=True)

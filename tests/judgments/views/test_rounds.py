@@ -156,3 +156,12 @@ def test_json_has_no_names(client_of, open_round, engineer, rater):
 def test_nobody_is_called_by_a_nul(client_of, open_round, lead):
     assert client_of(lead).post(url("round_invite", open_round), {"raters": "a\0b"}).status_code == 302
     assert open_round.raters.count() == 2
+
+
+def test_little_work_left_is_told_in_minutes():
+    from judgments.reliability import Progress
+
+    told = [
+        Progress(3, 6, filled, 0, [], hours).time_left for filled, hours in ((5, 0.01), (0, 30.0), (6, 0.0), (0, None))
+    ]
+    assert told == ["1 min", "30.0 h", "none", None]
