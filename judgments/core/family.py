@@ -7,10 +7,8 @@ needs one metric does not pay for all. Outsiders add members by entry point.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Generic, TypeVar, cast
 
 from judgments.core.errors import UnknownName
@@ -86,11 +84,16 @@ class Family(Mapping[str, Member], Generic[Member]):
     def _ask_outsiders(self) -> None:
         if self._asked_outsiders or self.group is None:
             return
+        # The metadata of all installed packages take longer to import than most commands to run.
+        from importlib.metadata import entry_points
+
         self._asked_outsiders = True
         for point in entry_points(group=self.group):
             self.register(point.name, cast(Member, point.load()))
 
     def _unknown(self, name: str) -> UnknownName:
+        import difflib
+
         known = self.names()
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f"; did you mean {', '.join(near)}?" if near else "."

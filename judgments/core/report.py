@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, NoReturn
@@ -89,6 +88,8 @@ class Report:
 
     def as_json(self) -> str:
         """Return the report as a JSON object, keys as the attributes are named."""
+        import json
+
         content = {**asdict(self), "accepted": self.accepted, "ok": self.ok}
         return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
@@ -112,7 +113,9 @@ class Report:
         if not self.ok:
             first = self.errors[0]
             more = f" ({self.error_count - 1:,} more)" if self.error_count > 1 else ""
-            raise UnreadableInput(self.path, first.line, first.what + more, first.fix, first.code)
+            # A path inside a JSON value says more than a line, of which there may be only one.
+            where = f"{first.column}: " if first.column[:1] == "[" or " / " in first.column else ""
+            raise UnreadableInput(self.path, first.line, where + first.what + more, first.fix, first.code)
 
 
 class Tally:
@@ -168,13 +171,17 @@ class Tally:
         if len(self._listed[weight]) < MAX_LISTED:
             self._listed[weight].append(Problem(line, column, code, weight, raw[:MAX_RAW], what, done, fix))
 
-    def once(self, code: str, line: int | None, what: str, *, done: str, fix: str = "", column: str = "") -> None:
+    def once(
+        self, code: str, line: int | None, what: str, *, done: str, fix: str = "", column: str = "", times: int = 1
+    ) -> None:
         """List a warning the first time that it comes up in this column, and only count it from then on."""
-        if (code, column) in self._once:
-            self.codes[code] += 1
+        if not times:
             return
-        self._once.add((code, column))
-        self.note(code, line, what, done=done, fix=fix, column=column)
+        if (code, column) not in self._once:
+            self._once.add((code, column))
+            self.note(code, line, what, done=done, fix=fix, column=column)
+            times -= 1
+        self.codes[code] += times
 
     def reject(self, code: str, line: int | None, what: str, *, fix: str, raw: str = "", column: str = "") -> None:
         """Put one unit into the bin of those that cannot be used.
@@ -198,6 +205,27 @@ class Tally:
             Always.
         """
         raise UnreadableInput(self.path, line, problem, expected or self.expected, code)
+
+    def take_in(self, part: Tally) -> None:
+        """Add the books of a later part of the same file, which was read on its own."""
+        self.units += part.units
+        for bin, number in part.bins.items():
+            self.bins[bin] += number
+        for weight, problems in part._listed.items():
+            for problem in problems:
+                if (problem.code, problem.column) not in self._once:
+                    self._listed[weight] += [problem] if len(self._listed[weight]) < MAX_LISTED else []
+                    self.counts[weight] += 1
+            self.counts[weight] += part.counts[weight] - len(problems)
+        for code, number in part.codes.items():
+            self.codes[code] = self.codes.get(code, 0) + number
+        for grade, number in part.histogram.items():
+            self.histogram[grade] = self.histogram.get(grade, 0) + number
+        self._once |= part._once
+
+    def part(self) -> Tally:
+        """Open the books of a part of the same file."""
+        return Tally(self.path, self.format, self.expected)
 
     def grade(self, grade: float) -> None:
         """Count one grade for the histogram."""

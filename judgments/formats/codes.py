@@ -56,4 +56,7 @@ CODES: dict[str, Code] = {
     "W46": Code("cells that are separated by something else than a comma", "read that way"),
     "W47": Code("a column under another name", "read for the one it stands for"),
     "W48": Code("no column for the rater", "all rows go to one rater"),
+    "W49": Code("a run without scores", "the score is minus the rank"),
+    "W50": Code("a search without a query", "left out and counted"),
+    "W51": Code("an event in a log of searches, such as a click", "passed over and counted"),
 }

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from judgments.core.report import Tally
+from judgments.formats.decoding import Content
 from judgments.formats.reading import Read
 from judgments.formats.writing import Written
+
+if TYPE_CHECKING:
+    from judgments.formats.log_blocks import LogBlock
+    from judgments.formats.pair_columns import PairColumns
+    from judgments.formats.rows import LogRow
+
+    Quick = Callable[[Content, Tally], Iterator[PairColumns]]
+    Blocks = Callable[..., Iterator[LogBlock]]
+    Rows = Callable[..., Iterator[LogRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +30,8 @@ class Format:
     name, title, description : str
         ``trec-qrels``; ``TREC qrels``; one sentence.
     kind : str
-        What a row is: ``qrels``, ``run``, ``documents``, ``queries``, ``query-log``, ``ratings``, ``pairs`` or
-        ``manifest``. Formats of one kind convert into each other.
+        What a row is: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``, ``ratings``,
+        ``pairs`` or ``manifest``. Formats of one kind convert into each other.
     extensions : tuple of str
         Usual endings, the one that is written first.
     read : callable
@@ -28,7 +39,16 @@ class Format:
     write : callable or None
         ``write(rows, stream, **options) -> Written`` to a binary stream; None for a format that is only read.
     example : str
-        A whole small file.
+        A whole small file; for one that is no text, the same rows as CSV.
+    binary : bool
+        Whether the file is no text.
+    quick : callable or None
+        ``quick(content, tally)`` yields the columns of a well-formed file of pairs, or raises `NeedsCare`; then
+        ``read`` says what is odd.
+    blocks : callable or None
+        For query logs: ``blocks(content, tally, texts, **options)`` yields the searches as columns, block by block.
+    rows : callable or None
+        For query logs: ``rows(content, tally, lines=..., **options)`` yields the rows on these lines, and maybe others.
     options : dict of str to str
         What ``read`` takes beside the path, and what it means.
     """
@@ -42,3 +62,7 @@ class Format:
     write: Callable[..., Written] | None
     example: str
     options: Mapping[str, str] = field(default_factory=dict)
+    binary: bool = False
+    quick: Quick | None = None
+    blocks: Blocks | None = None
+    rows: Rows | None = None

@@ -26,10 +26,30 @@ MAX_TEXT = 1 << 29
 MAX_RATIO = 250
 RATIO_MATTERS_FROM = 100 << 20
 
-MAX_PLAIN_LINE = 500
+LZ4 = b"\x04\x22\x4d\x18"
+BINARY = {b"PK\x03\x04": "a zip archive", LZ4: "an LZ4 file, as ranx writes runs"}
+REMEDY = {LZ4: "write the run as JSON or Parquet (in ranx: run.save('run.json')) and take that"}
 
-_CONTROLS = bytes(code for code in (*range(32), 127) if code not in b"\t\r\n")
-_LINES_WITH_ENDS = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+LINES_WITH_ENDS = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+def kept(source: Source) -> Path | str | bytes:
+    """Return something that can be read more than once: what flows by (a stream, a pipe) is read here.
+
+    Whoever looks at a file before reading it needs that; of a pipe the second look would see only the rest.
+
+    Examples
+    --------
+    >>> kept(io.BytesIO(b"q1 0 d1 1")), kept(b"q1 0 d1 1")
+    (b'q1 0 d1 1', b'q1 0 d1 1')
+    """
+    if isinstance(source, bytes):
+        return source
+    if not isinstance(source, str | Path):
+        return source.read()
+    if str(source) == "-":
+        return sys.stdin.buffer.read()
+    return Path(source).read_bytes() if Path(source).is_fifo() else source
 
 
 class _Counted(io.RawIOBase):
@@ -76,6 +96,8 @@ class Content:
         Whether a byte order mark was removed; whether the last line has an end.
     carriage_return_line : int or None
         The first line that ends in CRLF or CR.
+    parquet : bool
+        Whether it is a Parquet file, which is no text: only `binary` gives its bytes.
 
     Raises
     ------
@@ -88,6 +110,7 @@ class Content:
         self.lines_read = 0
         self.expanded = 0
         self.bom = False
+        self.parquet = False
         self.ends_in_newline = True
         self.carriage_return_line: int | None = None
         self._offset = 0
@@ -140,7 +163,7 @@ class Content:
     def lines_with_ends(self) -> Iterator[tuple[int, str]]:
         """Yield (number, text) with each line's own end, for formats whose cells may hold line breaks."""
         for block in self._blocks():
-            for match in _LINES_WITH_ENDS.finditer(self._decoded(block)):
+            for match in LINES_WITH_ENDS.finditer(self._decoded(block)):
                 self.lines_read += 1
                 yield self.lines_read, match.group()
 
@@ -156,7 +179,7 @@ class Content:
                 )
         text = self._decoded(b"".join(parts))
         self._note_carriage_return(text)
-        self.lines_read = text.count("\n") + (not text.endswith("\n"))
+        self.lines_read = _ends(text) + (not self.ends_in_newline)
         return text
 
     def data(self) -> bytes:
@@ -164,8 +187,34 @@ class Content:
         data = b"".join(self._blocks(whole=True))
         text = self._decoded(data)
         self._note_carriage_return(text)
-        self.lines_read = text.count("\n") + (not self.ends_in_newline)
+        self.lines_read = _ends(text) + (not self.ends_in_newline)
         return data
+
+    def binary(self) -> bytes:
+        """Return everything as it is, for formats that are no text."""
+        parts = [self.head]
+        while chunk := self._read(BLOCK):
+            parts.append(chunk)
+        return b"".join(parts)
+
+    def pieces(self, size: int) -> Iterator[tuple[int, bytes]]:
+        """Yield (lines before, bytes) in pieces of about `size` bytes, whole lines that are sure to be UTF-8."""
+        import numpy as np
+
+        for block in self._blocks(size=size):
+            before = self.lines_read
+            if block.isascii():
+                self._offset += len(block)
+            else:
+                self._decoded(block)
+            if b"\r" in block:
+                self._note_carriage_return(block.decode("latin-1"))
+                # A lone CR ends a line too.
+                self.lines_read -= block.count(b"\r\n") - block.count(b"\r")
+            # Ten times as fast as bytes.count where lines are short.
+            ends = np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+            self.lines_read += int(ends) + (not block.endswith((b"\n", b"\r")))
+            yield before, block
 
     def refuse(self, line: int | None, problem: str, expected: str, code: str) -> NoReturn:
         """Give up on the file.
@@ -209,8 +258,12 @@ class Content:
         self.expanded += len(data)
         if self._gzipped and (self.expanded > self.limit or self._expands_too_far()):
             self.refuse(None, f"expands to more than {self.expanded:,} bytes", "unpack it and split it", "F02")
-        if b"\0" in data:
-            self._binary(data)
+        if b"\0" in data and not self.parquet:
+            # A Parquet file begins with four letters that could begin a text too, but no text holds a NUL.
+            if data[:4] == b"PAR1" and self.expanded == len(data):
+                self.parquet = True
+            else:
+                self._binary(data)
         return data
 
     def _unreadable(self, error: Exception) -> NoReturn:
@@ -224,10 +277,10 @@ class Content:
     def _binary(self, data: bytes) -> NoReturn:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff") and self.expanded == len(data):
             self.refuse(None, "is UTF-16 text", "save it as UTF-8", "F01")
-        kind = "a zip archive" if data[:4] == b"PK\x03\x04" and self.expanded == len(data) else "a binary file"
-        self.refuse(
-            None, f"looks like {kind}", "expected plain text in UTF-8, or that text compressed with gzip", "F03"
-        )
+        first = data[:4] if self.expanded == len(data) else b""
+        kind = BINARY.get(first, "a binary file")
+        expected = "expected plain text in UTF-8, or that text compressed with gzip"
+        self.refuse(None, f"looks like {kind}", REMEDY.get(first, expected), "F03")
 
     def _without_mark(self, first: bytes) -> bytes:
         if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -240,12 +293,17 @@ class Content:
             self.refuse(None, "is empty", "expected at least one line", "F07")
         return first
 
-    def _blocks(self, *, whole: bool = False) -> Iterator[bytes]:
+    def _blocks(self, *, whole: bool = False, size: int = BLOCK) -> Iterator[bytes]:
         """Yield blocks that end at the end of a line (the whole content in one go has no use for that)."""
+        if self.parquet:
+            self.refuse(None, "is a Parquet file", "expected plain text in UTF-8, or its format's name", "F03")
         rest = self.head
+        if size > BLOCK:
+            # Whoever wants large pieces wants the head in the first of them, not before it.
+            rest += self._read(size - len(rest))
         last = b"\n"
         while True:
-            chunk = self._read(BLOCK)
+            chunk = self._read(size)
             cut = len(rest) if whole or not chunk else _last_end(rest)
             if cut:
                 yield rest[:cut]
@@ -284,18 +342,9 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
     return enumerate(text.removesuffix("\n").split("\n"), 1)
 
 
-def plain_lines(data: bytes) -> list[str] | None:
-    """Return the lines of a white-space separated file without anything that needs care, or None.
-
-    Nothing needs care where all is ASCII, no line is a comment or too long for its ids, and no control character
-    stands beside tabs and line ends: then ``str.split`` and C's ``isspace`` agree.
-    """
-    if not data.isascii() or data.startswith(b"#") or b"\n#" in data:
-        return None
-    if len(data.translate(None, _CONTROLS)) != len(data):
-        return None
-    lines = data.decode("ascii").removesuffix("\n").split("\n")
-    return lines if max(map(len, lines)) <= MAX_PLAIN_LINE else None
+def _ends(text: str) -> int:
+    """Return how many line ends there are; a CR before an LF is one with it."""
+    return text.count("\n") + (text.count("\r") - text.count("\r\n") if "\r" in text else 0)
 
 
 def _last_end(data: bytes) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from judgments.core.cells import unescape
 from judgments.core.errors import NotValid
@@ -67,7 +67,9 @@ class Columns:
 
 
 @dataclass(slots=True)
-class _Header:
+class Header:
+    """The names of all columns, and the places of those that are read or handed on."""
+
     names: list[str]
     places: dict[str, int]
     others: dict[str, int] = field(default_factory=dict)
@@ -106,20 +108,21 @@ def read_table(
         When ``mapping`` names a column that the format does not read.
     """
     check_mapping(mapping or {}, columns)
-    header: _Header | None = None
-    first = content.head.decode("utf-8", "replace").replace("\r", "\n").lstrip("\n").partition("\n")[0]
-    chosen = delimiter or max(",;\t", key=first.count)
+    header: Header | None = None
+    chosen = delimiter or usual_delimiter(content)
     for record in records(content, tally, chosen):
         if header is None:
-            tally.put("header")
             if chosen != "," and not delimiter:
                 tally.once("W46", record.line, f"cells are separated by {chosen!r}", done="read that way")
-            header = _header(record, tally, columns, mapping or {})
-        elif len(record.cells) != len(header.names):
-            what = f"{len(record.cells)} cells where the header has {len(header.names)}"
-            tally.reject("E10", record.line, what, fix="quote cells that hold the separator", raw=record.raw)
-        else:
-            yield _cells(record, header, tally, columns, unescaped)
+            header = read_header(record, tally, columns, mapping or {})
+        elif (cells := named_cells(record, header, tally, columns, unescaped)) is not None:
+            yield cells
+
+
+def usual_delimiter(content: Content) -> str:
+    """Return the commonest of ``,`` ``;`` and TAB in the first line."""
+    first = content.head.decode("utf-8", "replace").replace("\r", "\n").lstrip("\n").partition("\n")[0]
+    return max(",;\t", key=first.count)
 
 
 def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
@@ -129,7 +132,16 @@ def check_mapping(mapping: Mapping[str, str], columns: Columns) -> None:
         raise NotValid(said, {"columns": said})
 
 
-def records(content: Content, tally: Tally, delimiter: str) -> Iterator[Record]:
+class HasLines(Protocol):
+    """Where records come from: a whole file, or the part of one that is read with care."""
+
+    carriage_return_line: int | None
+
+    def lines_with_ends(self) -> Iterator[tuple[int, str]]:
+        """Yield (number, text) with each line's own end."""
+
+
+def records(content: HasLines, tally: Tally, delimiter: str) -> Iterator[Record]:
     """Yield the records of a file; blank lines and broken quotes are put into their bins here."""
     feed = _Feed(content)
     reader = csv.reader(feed, delimiter=delimiter, strict=True)
@@ -159,7 +171,7 @@ def records(content: Content, tally: Tally, delimiter: str) -> Iterator[Record]:
 class _Feed:
     """Hands lines to the csv module and remembers which it took for the present record."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: HasLines) -> None:
         self._lines = content.lines_with_ends()
         self.taken: list[tuple[int, str]] = []
 
@@ -175,7 +187,15 @@ class _Feed:
         return text
 
 
-def _header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str, str]) -> _Header:
+def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str, str]) -> Header:
+    """Find the columns that are read, and say which are not known or have another name.
+
+    Raises
+    ------
+    UnreadableInput
+        As `read_table` says.
+    """
+    tally.put("header")
     names = [cell.strip() for cell in record.cells]
     folded = [name.casefold() for name in names]
     absent = [column for column in columns.known if mapping.get(column) and mapping[column].casefold() not in folded]
@@ -195,7 +215,7 @@ def _header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str
     if missing:
         expected = f"expected a header; add one, or say which column is which (columns: {missing[0]}=NAME)"
         _refuse_header(record, tally, missing, expected)
-    header = _Header(names, places)
+    header = Header(names, places)
     for place, name in enumerate(names):
         if place in places.values() or folded[place] in columns.silent:
             continue
@@ -217,7 +237,12 @@ def _refuse_header(record: Record, tally: Tally, missing: list[str], expected: s
     )
 
 
-def _cells(record: Record, header: _Header, tally: Tally, columns: Columns, unescaped: bool) -> Cells:
+def named_cells(record: Record, header: Header, tally: Tally, columns: Columns, unescaped: bool = True) -> Cells | None:
+    """Return one record's cells by name, or None for a wrong number of them, which is rejected here (E10)."""
+    if len(record.cells) != len(header.names):
+        what = f"{len(record.cells)} cells where the header has {len(header.names)}"
+        tally.reject("E10", record.line, what, fix="quote cells that hold the separator", raw=record.raw)
+        return None
     of = {column: record.cells[place] for column, place in header.places.items()}
     others = {name: record.cells[place] for name, place in header.others.items()}
     repaired = False

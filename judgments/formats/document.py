@@ -6,6 +6,7 @@ import sys
 
 from judgments.formats import FORMATS, Format
 from judgments.formats.codes import CODES
+from judgments.formats.column_names import LABEL_COLUMNS, RESULT_COLUMNS
 
 _HEAD = """# Formats: what Assay reads and writes
 
@@ -24,6 +25,29 @@ This page is printed from the formats' own declarations (`python -m judgments.fo
   `assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json`.
 
 """
+_OTHERS = """## Qrels and runs beside TREC's
+
+JSON, JSONL, CSV and Parquet hold the same rows: query, document, and a grade or a score. Where a file names its columns
+or keys, these names are read, in any order; others are ignored with a warning (W41), and
+`--column doc_id=sku` says which column is which.
+
+| column | also read as |
+|---|---|
+"""
+_ODD = """
+- A file is a run or qrels as the command needs it; `--run-format` and `--qrels-format` say it where content cannot.
+- A grade or score is a number: a word, a text in quotation marks, `true`, `null`, NaN or an empty cell is an error
+  (E12). Infinite scores are kept (W44) and cannot be written as JSON.
+- A run without scores is ranked by its ranks: minus the rank is the score (W49). Where it has both, scores decide, and
+  ranks that contradict them are told (W40).
+- In JSON a query that stands twice is an error (E20). So is a document that stands twice in a query (E16);
+  the report names its path (`q1 / d3`) and line. Ids are texts; a whole number is read as text (W42), a fraction is an
+  error (E23).
+- In Parquet the number of a row stands for a line. Ids that are numbers are read as text (W42); a column of another
+  type is refused with its name (F04).
+- LZ4 files of ranx are refused: save the run as JSON or Parquet there.
+
+"""
 _STRICT = """## How strict is reading?
 
 `assay evaluate` and its kin stop at the first error and name file and line. They take any number as a grade, fractions
@@ -38,7 +62,18 @@ two is in the wrong place. The rank column decides nothing.
 def page() -> str:
     """Return the whole page."""
     return "".join(
-        [_HEAD, _overview(), _STRICT, "## Each format\n\n", *map(_section, FORMATS.values()), _codes(), _newcomers()]
+        [
+            _HEAD,
+            _overview(),
+            _STRICT,
+            _OTHERS,
+            _names(),
+            _ODD,
+            "## Each format\n\n",
+            *map(_section, FORMATS.values()),
+            _codes(),
+            _newcomers(),
+        ]
     )
 
 
@@ -50,12 +85,21 @@ def _overview() -> str:
     return "| format | kind | files | |\n|---|---|---|---|\n" + "".join(rows) + "\n"
 
 
+def _names() -> str:
+    columns = LABEL_COLUMNS | RESULT_COLUMNS
+    return "".join(
+        f"| `{name}` | {', '.join(f'`{other}`' for other in others)} |\n" for name, others in columns.items()
+    )
+
+
 def _section(member: Format) -> str:
     file = f"FILE{member.extensions[0]}"
+    made = f"assay convert FILE.csv --from {member.kind}-csv --to {member.name} --out {file}"
+    shown = f"The rows below become such a file by `{made}`.\n\n" if member.binary else ""
     options = "".join(f"- `{name}`: {meaning}\n" for name, meaning in member.options.items())
     return (
         f"### `{member.name}`\n\n{member.description}\n\n{options}{'' if not options else chr(10)}"
-        f"```\n{member.example}```\n\nChecked by `assay validate {file} --format {member.name}`.\n\n"
+        f"{shown}```\n{member.example}```\n\nChecked by `assay validate {file} --format {member.name}`.\n\n"
     )
 
 

@@ -44,6 +44,11 @@ class LogBooks:
         bin: str = "accepted",
     ) -> Iterator[LogRow]:
         """Yield the search at once; a counted query waits for `counted`."""
+        if count is None and not query.strip():
+            # Whoever presses the button with an empty box leaves such a row; it is no fault of the file.
+            self._tally.put("rejected")
+            self._tally.once("W50", line, "a search without a query", done="left out")
+            return
         try:
             row = self._row(query, count, timestamp.strip(), client_id, clicks, line)
         except RowFault as fault:
@@ -54,6 +59,11 @@ class LogBooks:
             yield row
         else:
             self._count(row, raw, bin)
+
+    def agrees(self, kind: str) -> bool:
+        """Whether times of this kind go with the file's first one; the first time that is asked about is that one."""
+        self._kind = self._kind or kind
+        return kind == self._kind
 
     def counted(self) -> Iterator[LogRow]:
         """Yield the counted queries, in the order of the file."""
@@ -74,8 +84,7 @@ class LogBooks:
         if kind is None:
             fix = "expected ISO 8601 such as 2026-03-02T09:14:07Z, or seconds or milliseconds since 1970"
             raise RowFault("E23", f"the timestamp {timestamp!r} is no time", fix)
-        self._kind = self._kind or kind
-        if kind != self._kind:
+        if not self.agrees(kind):
             raise RowFault(
                 "E23", f"the timestamp is in {kind}, the first one was in {self._kind}", "use one kind a file"
             )

@@ -12,7 +12,9 @@ from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
 from judgments.formats.delimited import Columns, read_table
+from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
 from judgments.formats.log_books import LogBooks
+from judgments.formats.log_columns import csv_blocks, csv_rows
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LogRow
 from judgments.formats.writing import Written
@@ -28,7 +30,7 @@ COLUMNS = Columns(
         "query": ("user_query", "query_text", "search_term"),
         "count": (),
         "timestamp": ("time", "date"),
-        "client_id": ("session_id",),
+        "client_id": ("session_id", "user_id", "user"),
         "clicks": (),
     },
     ("query",),
@@ -100,6 +102,39 @@ def parse_log(
     yield from books.counted()
 
 
+def blocks(
+    content: Content,
+    tally: Tally,
+    texts: LogTexts,
+    *,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    repeated: Repeated | None = None,
+) -> Iterator[LogBlock]:
+    """Yield the searches of a log as columns; options as for `read`."""
+    found = csv_blocks(content, tally, texts, known=COLUMNS, columns=columns, delimiter=delimiter)
+    if found is None:
+        rows = parse_log(content, tally, columns=columns, delimiter=delimiter, repeated=repeated)
+        found = careful_blocks(rows, texts)
+    yield from found
+
+
+def rows_on(
+    content: Content,
+    tally: Tally,
+    *,
+    lines: set[int],
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    repeated: Repeated | None = None,
+) -> Iterator[LogRow]:
+    """Yield the rows on the given lines; options as for `read`."""
+    found = csv_rows(content, tally, known=COLUMNS, lines=lines, columns=columns, delimiter=delimiter)
+    if found is None:
+        found = parse_log(content, tally, columns=columns, delimiter=delimiter, repeated=repeated)
+    yield from found
+
+
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     """Write a log in the order given: counted when no row has a time, a client or a click.
 
@@ -129,6 +164,8 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
+    blocks=blocks,
+    rows=rows_on,
     options={
         "columns": "which column of the file is which, such as count=count_generated",
         "delimiter": "comma, semicolon or TAB; by default what the header shows",

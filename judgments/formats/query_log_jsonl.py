@@ -12,6 +12,7 @@ from judgments.formats.decoding import Content, Source
 from judgments.formats.delimited import check_mapping
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import dump, objects
+from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
 from judgments.formats.log_books import LogBooks
 from judgments.formats.query_log_csv import COLUMNS, Repeated
 from judgments.formats.reading import Read, collect, open_as
@@ -78,6 +79,30 @@ def parse_log(
     yield from books.counted()
 
 
+def blocks(
+    content: Content,
+    tally: Tally,
+    texts: LogTexts,
+    *,
+    columns: Mapping[str, str] | None = None,
+    repeated: Repeated | None = None,
+) -> Iterator[LogBlock]:
+    """Yield the searches of a log as columns; options as for `read`."""
+    yield from careful_blocks(parse_log(content, tally, columns=columns, repeated=repeated), texts)
+
+
+def rows_on(
+    content: Content,
+    tally: Tally,
+    *,
+    lines: set[int],
+    columns: Mapping[str, str] | None = None,
+    repeated: Repeated | None = None,
+) -> Iterator[LogRow]:
+    """Yield the rows on the given lines, and others; options as for `read`."""
+    yield from parse_log(content, tally, columns=columns, repeated=repeated)
+
+
 def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     """Write a log in the order given: counted when no row has a time, a client or a click.
 
@@ -111,6 +136,8 @@ FORMAT = Format(
     read=read,
     write=write,
     example=EXAMPLE,
+    blocks=blocks,
+    rows=rows_on,
     options={
         "columns": "which key of the file is which, such as count=searches",
         "repeated": "sum, max or first: what a counted log means that holds a query twice",

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from judgments.core.ids import is_unusual
 from judgments.core.report import Report, Tally
-from judgments.formats.decoding import Content, Source, numbered_lines
+from judgments.formats.decoding import MAX_EXPANDED, Content, Source, numbered_lines
+
+if TYPE_CHECKING:
+    from judgments.core.texts import Places
 
 Row = TypeVar("Row")
+
+
+class NeedsCare(Exception):
+    """Something in the file is odd: it has to be read row by row, which is slower and says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,14 @@ def note_unusual(tally: Tally, line: int, *ids: str) -> None:
         tally.once("W39", line, what, done="kept as it is")
 
 
+def note_skipped(tally: Tally, before: int, comments: Places | Sequence[int], blanks: Places) -> None:
+    """Put comments and blank lines of one piece into their bins; lines are numbered from the piece's first."""
+    for bin, code, what, lines in (("comment", "W34", "a comment", comments), ("blank", "W35", "a blank", blanks)):
+        if len(lines):
+            tally.put(bin, len(lines))
+            tally.once(code, before + int(lines[0]), f"{what} line", done="skipped", times=len(lines))
+
+
 def finish(content: Content, tally: Tally) -> Report:
     """Add what was repaired about the file as a whole, and close the books."""
     if content.bom:
@@ -93,7 +108,9 @@ def finish(content: Content, tally: Tally) -> Report:
     return tally.report(sha256=content.sha256, size=content.size, lines=content.lines_read)
 
 
-def open_as(source: Source, path: str, format: str, example: str, *, encoding: str = "utf-8") -> tuple[Content, Tally]:
+def open_as(
+    source: Source, path: str, format: str, example: str, *, encoding: str = "utf-8", limit: int = MAX_EXPANDED
+) -> tuple[Content, Tally]:
     """Open an input and its books; the books know the nearest format in case that the file is something else.
 
     Raises
@@ -103,7 +120,12 @@ def open_as(source: Source, path: str, format: str, example: str, *, encoding: s
     """
     from judgments.formats.sniffing import sniff
 
-    content = Content(source, path, encoding=encoding)
+    content = Content(source, path, encoding=encoding, limit=limit)
     near = sniff(content.head)
+    if near and near != format:
+        from judgments.formats import FORMATS
+
+        # A file may be of several formats, {"q1": {"d1": 3}} for example qrels or a run.
+        near = None if sniff(content.head, FORMATS[format].kind) == format else near
     hint = f"; the nearest format is {near}" if near and near != format else ""
     return content, Tally(path, format, f"expected {format}, a line such as {example!r}{hint}")

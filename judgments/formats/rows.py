@@ -23,6 +23,17 @@ class LabelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SubtopicRow:
+    """One grade of one pair for one aspect of the query."""
+
+    query_id: str
+    subtopic: str
+    doc_id: str
+    grade: float
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RunRow:
     """One document that a system returned for a query."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
+from judgments.formats.column_names import DOC_ID, GRADE, QUERY_ID, RANK, SCORE
 from judgments.formats.trec_fields import fields, number
 
 MAX_LINES = 20
@@ -13,6 +14,18 @@ _DOCUMENT_ID = {"doc_id", "docid", "id", "_id", "document_id", "product_id"}
 _DOCUMENT_TEXT = {"title", "name", "text", "description", "content", "body"}
 _LOG = {"count", "timestamp", "client_id", "clicks"}
 _QUERY = {"query", "query_text", "user_query"}
+# The action lines of a bulk request.
+_ACTION = {"index", "create"}
+_QUERY_ID = {"query_id", *QUERY_ID}
+_DOC_ID = {"doc_id", *DOC_ID}
+_GRADE = {"grade", *GRADE} - {"score"}
+_SCORE = {"score", *SCORE}
+_RANK = {"rank", *RANK}
+# Whoever tells raters, states or outcomes has ratings: several grades of one pair, which are not settled.
+_RATER = {"rater", "rater_id", "judge", "state", "outcome"}
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+# A query, and its first document with its number: {"q1": {"d1": 3
+_NESTED = re.compile(rf"\{{\s*{_TEXT}\s*:\s*\{{\s*(?:\}}\s*,\s*{_TEXT}\s*:\s*\{{\s*)*{_TEXT}\s*:\s*([^\s,}}]+)")
 
 
 def sniff(head: bytes, kind: str | None = None) -> str | None:
@@ -33,7 +46,11 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     'queries-csv'
     """
     text = head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
-    names = _json_names(text) if text[:1] in ("{", "[") else _table_names(text)
+    if head.startswith(b"PAR1") and b"\0" in head:
+        # The columns of both have the same names where ranx wrote them; who wants labels says so.
+        names = ["run-parquet", "qrels-parquet"]
+    else:
+        names = _json_names(text) if text[:1] in ("{", "[") else _table_names(text)
     if kind is not None:
         from judgments.formats import FORMATS
 
@@ -42,23 +59,65 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
 
 
 def _json_names(text: str) -> list[str]:
+    import json
+
     if text.startswith("["):
-        return ["judgment-list"] if '"ratings"' in text else []
+        return ["judgment-list"] if '"ratings"' in text else _list_names(text)
     if '"assay_manifest"' in text:
         return ["manifest"]
+    nested = _NESTED.match(text)
     try:
         first = json.loads(text.partition("\n")[0])
     except (RecursionError, ValueError):
-        return []
+        return _nested_names(nested[1]) if nested else []
     keys = set(first) if isinstance(first, dict) else set()
     names = ["labels-jsonl"] if {"query_id", "doc_id", "outcome"} <= keys else []
+    if "user_query" in keys or "action_name" in keys or (len(keys) == 1 and keys <= _ACTION and '"ubi_' in text):
+        names.append("query-log-ubi")
+    names.extend(f"{kind}-jsonl" for kind in _pair_kinds(keys))
     if {"query_id", "doc_id"} <= keys:
         names.append("pairs-jsonl")
+    if _is_ranked(keys):
+        names.append("run-jsonl")
     if keys & _DOCUMENT_ID and keys & _DOCUMENT_TEXT and "query_id" not in keys:
         names.append("documents-jsonl")
     if keys & _QUERY and "doc_id" not in keys:
         names.append("query-log-jsonl")
-    return names
+    return names or (_nested_names(nested[1]) if nested else [])
+
+
+def _nested_names(number: str) -> list[str]:
+    """A whole number is more likely a grade; who wants a run says so."""
+    if number.startswith('"'):
+        return []
+    return ["qrels-json", "run-json"] if number.isdigit() else ["run-json", "qrels-json"]
+
+
+def _list_names(text: str) -> list[str]:
+    import json
+
+    try:
+        first = json.JSONDecoder().raw_decode(text, len(text) - len(text[1:].lstrip()))[0]
+    except (RecursionError, ValueError):
+        return []
+    return [f"{kind}-json" for kind in _pair_kinds(set(first))] if isinstance(first, dict) else []
+
+
+def _pair_kinds(keys: set[str]) -> Iterator[str]:
+    """Which kinds of row have these columns, the likelier first?"""
+    if not (keys & _QUERY_ID and keys & _DOC_ID):
+        return
+    if keys & _GRADE and not keys & _RATER:
+        yield "qrels"
+    if keys & _SCORE:
+        yield "run"
+        if not keys & (_GRADE | _RANK):
+            yield "qrels"
+
+
+def _is_ranked(keys: set[str]) -> bool:
+    """Whether pairs have ranks and no scores. A pool has too: nobody means it as a run unless they say so."""
+    return bool(keys & _QUERY_ID and keys & _DOC_ID and keys & _RANK) and not keys & _SCORE
 
 
 def _table_names(text: str) -> list[str]:
@@ -71,8 +130,26 @@ def _table_names(text: str) -> list[str]:
     if _most(len(row) >= 6 and number(row[4], infinite=True) is not None and _whole(row[3]) for row in rows):
         return ["trec-run"]
     if _most(len(row) == 4 and number(row[3]) is not None and "," not in row[0] for row in rows):
-        return ["trec-qrels"]
+        names = ["trec-qrels", "trec-subtopic-qrels"]
+        return names[::-1] if _by_subtopic(rows) else names
+    if _ranks(lines):
+        return ["msmarco-run"]
     return _header_names(lines[0])
+
+
+def _ranks(lines: list[str]) -> bool:
+    """Do all lines have a query, a document and a rank, with TABs between?"""
+    rows = [line.split("\t") for line in lines]
+    return _most(len(row) == 3 and row[2].strip().isdigit() for row in rows) and rows[0][-1].strip() in ("0", "1")
+
+
+def _by_subtopic(rows: list[list[str]]) -> bool:
+    """Do several documents stand more than once, each time with another column 2? One may be a mistake."""
+    told: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        if len(row) == 4:
+            told.setdefault((row[0], row[2]), set()).add(row[1])
+    return sum(len(subtopics) > 1 for subtopics in told.values()) > 1
 
 
 def _most(fits: Iterable[bool]) -> bool:
@@ -84,15 +161,16 @@ def _most(fits: Iterable[bool]) -> bool:
 def _header_names(line: str) -> list[str]:
     delimiter = max(",;\t", key=line.count)
     columns = {cell.strip().strip('"').casefold() for cell in line.split(delimiter)}
-    names = []
-    if columns == {"query-id", "corpus-id", "score"}:
-        names.append("beir-qrels")
+    names = ["beir-qrels"] if columns == {"query-id", "corpus-id", "score"} else []
+    names.extend(f"{kind}-csv" for kind in _pair_kinds(columns))
     if columns & {"grade", "rating"} and columns & {"doc_id", "docid"}:
         names.append("ratings-csv")
     if {"query_id", "doc_id"} <= columns:
         names.append("pairs-csv")
-    elif columns & _DOCUMENT_ID and columns & _DOCUMENT_TEXT and not columns & _QUERY:
+    elif columns & _DOCUMENT_ID and columns & _DOCUMENT_TEXT and not columns & (_QUERY | _QUERY_ID):
         names.append("documents-csv")
+    if _is_ranked(columns):
+        names.append("run-csv")
     if columns & _QUERY and not columns & {"doc_id", "docid"}:
         names.extend(["query-log-csv", "queries-csv"] if columns & _LOG else ["queries-csv", "query-log-csv"])
     if not names and line.count("\t") == 1:

@@ -9,6 +9,9 @@ from judgments.core.report import Tally
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE | re.ASCII)
+# Whole numbers below this one are exact in float64.
+EXACT_WHOLE = 2.0**53
+
 _SEPARATORS = re.compile(r"[ \t\v\f\r\n]+")
 _PYTHON_ONLY = re.compile(r"[\x1c-\x1f]")
 
@@ -38,6 +41,18 @@ def records(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[tuple[in
             tally.once("W35", line, "a blank line", done="skipped")
         else:
             yield line, text, parts
+
+
+def rank_of(text: str) -> int | None:
+    """Return the rank that a text is, or None: a word, a fraction, or less than 0.
+
+    Examples
+    --------
+    >>> rank_of("3"), rank_of("3.0"), rank_of("-1"), rank_of("first")
+    (3, 3, None, None)
+    """
+    value = number(text)
+    return int(value) if value is not None and 0 <= value < EXACT_WHOLE and value.is_integer() else None
 
 
 def number(text: str, *, infinite: bool = False) -> float | None:

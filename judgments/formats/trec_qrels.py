@@ -7,22 +7,26 @@ start with ``#``. Written with single spaces and nothing else, because strict re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
+from judgments.core.errors import NotValid, UnreadableInput
 from judgments.core.ids import id_fault
 from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source, numbered_lines, plain_lines
+from judgments.formats.decoding import Content, Source, numbered_lines
 from judgments.formats.grades import Fault, Keyed, Pick, any_grade, scale_grade
-from judgments.formats.reading import Read, collect, finish, note_unusual, open_as, refuse_early
-from judgments.formats.rows import LabelRow
+from judgments.formats.reading import Read, collect, finish, note_skipped, note_unusual, open_as, refuse_early
 from judgments.formats.sniffing import sniff
 from judgments.formats.trec_fields import records
 from judgments.formats.writing import Written, export_order, id_encoder, refuse_ids, whole_grade
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from judgments.core.qrels import Qrels
+    from judgments.formats.rows import LabelRow
+    from judgments.formats.trec_columns import Fields
 
 NAME = "trec-qrels"
 EXAMPLE = "q001 0 doc-abc 3\nq001 0 doc-mno 0\nq002 0 doc-xyz 1\n"
@@ -80,25 +84,35 @@ def load_qrels(source: Source, path: str = "-") -> Qrels:
 
 def load_qrels_report(source: Source, path: str = "-") -> tuple[Qrels, Report]:
     """Return the qrels of a file as `load_qrels` does, and the report with its hash and warnings."""
-    from judgments.core.qrels import Qrels
-
     content, tally = _open(source, path, "utf-8")
+    try:
+        return _load(content, tally)
+    except UnreadableInput as error:
+        if error.code != "E16" or sniff(content.head) != "trec-subtopic-qrels":
+            raise
+        expected = "column 2 looks like a subtopic: read the file with --subtopics, or keep one of the two"
+        raise UnreadableInput(path, error.line, error.problem, expected, error.code) from None
+
+
+def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
+    from judgments.core.qrels import Qrels
+    from judgments.formats.trec_columns import split_fields
+
     with content:
-        refuse_early(content, tally, parse_lines)
+        if split_fields(content.head[: content.head.rfind(b"\n") + 1], 4) is None:
+            refuse_early(content, tally, parse_lines)
         data = content.data()
-    judged = _plain(data)
-    if judged is not None:
-        rows = sum(map(len, judged.values()))
-        tally.read(rows)
-        tally.put("accepted", rows)
-        return Qrels.from_dict(judged), finish(content, tally)
+    table = _columns(data, tally)
+    if table is not None:
+        return table, finish(content, tally)
     rows_found = list(parse_lines(numbered_lines(data), tally))
     report = finish(content, tally)
     report.raise_if_errors()
     if not rows_found:
         tally.refuse("holds no judgments", code="F07")
     table = Qrels.from_rows((row.query_id, row.doc_id, row.grade or 0.0) for row in rows_found)
-    return replace(table, duplicates=report.bins["duplicate"]), report
+    table.duplicates = report.bins["duplicate"]
+    return table, report
 
 
 def parse_lines(
@@ -171,6 +185,9 @@ def _label(
     if len(parts) > 4:
         tally.once("W45", line, f"{len(parts)} fields where qrels have 4", done="ignored the rest")
     note_unusual(tally, line, parts[0], parts[2])
+    # As in trec_run: only lines that are read one by one need it.
+    from judgments.formats.rows import LabelRow
+
     row = LabelRow(parts[0], parts[2], value, parts[1], line=line)
     kept.add((parts[0], parts[2]), value, row, line, raw, "repaired" if repaired else "accepted")
 
@@ -186,28 +203,38 @@ def _row_fault(parts: list[str], *, surplus: bool) -> Fault | None:
     return None
 
 
-def _plain(data: bytes) -> dict[str, dict[str, float]] | None:
+def _columns(data: bytes, tally: Tally) -> Qrels | None:
     """Return the judgments of a file that has nothing odd in it, quickly; None sends the reader the careful way."""
-    lines = plain_lines(data)
-    if lines is None:
+    from judgments.core.qrels import Qrels
+    from judgments.formats.trec_columns import numbers, split_fields
+
+    found = split_fields(data, 4)
+    grades = None if found is None or len(found.wider(4)) else numbers(found.texts(3))
+    if found is None or grades is None:
         return None
-    judged: dict[str, dict[str, float]] = {}
-    known: dict[str, float] = {}
+    if not found.rows:
+        tally.refuse("holds no judgments", code="F07")
     try:
-        for line in lines:
-            query_id, _, doc_id, text = line.split()
-            if text not in known:
-                grade = any_grade(text)
-                if isinstance(grade, Fault):
-                    return None
-                known[text] = grade[0]
-            of_query = judged.setdefault(query_id, {})
-            if doc_id in of_query:
-                return None
-            of_query[doc_id] = known[text]
-    except ValueError:
+        table = Qrels.from_columns(found.texts(0), found.texts(2), grades)
+    except NotValid:
+        _refuse_conflict(found, grades, tally)
         return None
-    return judged
+    tally.read(found.rows + len(found.comments) + len(found.blanks))
+    tally.put("accepted", found.rows)
+    note_skipped(tally, 0, found.comments, found.blanks)
+    return table
+
+
+def _refuse_conflict(found: Fields, grades: npt.NDArray[np.float64], tally: Tally) -> None:
+    """Tell both lines of the first pair that stands twice, unless they say the same: the careful way keeps one then."""
+    from judgments.core.grouping import grouped, repeated
+
+    rows = repeated(grouped(found.texts(0)).query_of, found.texts(2))
+    if rows is None or grades[rows[0]] == grades[rows[1]]:
+        return
+    (first, again), (line, other) = map(found.row, rows), map(found.line, rows)
+    what = f"{first!r} is contradicted by line {other}, {again!r}"
+    tally.refuse(what, line=line, expected="keep one of the two", code="E16")
 
 
 FORMAT = Format(

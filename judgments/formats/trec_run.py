@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from sys import float_info
 from typing import TYPE_CHECKING, BinaryIO
 
 from judgments.core.ids import id_fault
-from judgments.core.report import Report, Tally
+from judgments.core.report import Tally
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source, numbered_lines, plain_lines
+from judgments.formats.decoding import Content, Source, numbered_lines
 from judgments.formats.grades import Fault, Keyed
-from judgments.formats.reading import Read, collect, finish, note_unusual, open_as, refuse_early
-from judgments.formats.rows import RunRow
-from judgments.formats.trec_fields import number, records
+from judgments.formats.reading import Read, collect, note_skipped, note_unusual, open_as, refuse_early
+from judgments.formats.trec_fields import number, rank_of, records
 from judgments.formats.writing import Written, id_encoder, refuse_ids
 
 if TYPE_CHECKING:
-    from judgments.core.run import Run
+    from judgments.formats.rows import RunRow
+    from judgments.formats.run_rows import RunRows
 
 NAME = "trec-run"
 EXAMPLE = "q001 Q0 doc-abc 1 12.5 bm25\nq001 Q0 doc-xyz 2 11.25 bm25\n"
@@ -53,44 +52,75 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
     return collect(*open_as(source, path, NAME, _LINE, encoding=encoding), parse, empty="results")
 
 
-def load_run(source: Source, path: str = "-", name: str = "run") -> Run:
-    """Return the run of a file, strictly: an odd line ends it.
+def open_strictly(source: Source, path: str) -> tuple[Content, Tally]:
+    """Open a run and look at its first lines: a wrong file of 200 MB ends here.
 
     Raises
     ------
     UnreadableInput
-        With file and line, for too few fields, a score that is a word or NaN, or a document that stands twice in a
-        query (both lines are told). Infinite scores and surplus fields are fine.
+        When the first lines cannot be read.
     """
-    return load_run_report(source, path, name)[0]
-
-
-def load_run_report(source: Source, path: str = "-", name: str = "run") -> tuple[Run, Report]:
-    """Return the run of a file as `load_run` does, and the report with its hash and warnings."""
-    from judgments.core.run import Run
+    from judgments.formats.trec_columns import split_fields
 
     content, tally = open_as(source, path, NAME, _LINE)
-    with content:
-        refuse_early(content, tally, parse_lines)
-        data = content.data()
-    ranked = _plain(data, tally)
-    if ranked is None:
-        rows = list(parse_lines(numbered_lines(data), tally))
-        report = finish(content, tally)
-        report.raise_if_errors()
-        if not rows:
-            tally.refuse("holds no results", code="F07")
-        return Run.from_rows(((row.query_id, row.doc_id, row.score) for row in rows), name), report
-    return Run.from_dict(ranked, name), finish(content, tally)
+    try:
+        if split_fields(content.head[: content.head.rfind(b"\n") + 1], 6) is None:
+            refuse_early(content, tally, parse_lines)
+    except BaseException:
+        content.close()
+        raise
+    return content, tally
 
 
-def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunRow]:
-    """Yield the rows of numbered lines; every line ends in one bin of the books."""
+def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
+    """Return the rows of some whole lines, strictly; None where they hold none.
+
+    Parameters
+    ----------
+    data : bytes
+        The lines, sure to be UTF-8.
+    before : int
+        How many lines of the file stand before them.
+    tally : Tally
+        The books.
+
+    Raises
+    ------
+    UnreadableInput
+        At an odd line.
+    """
+    from judgments.formats.run_rows import RunRows, usable_ranks
+    from judgments.formats.trec_columns import numbers, split_fields
+
+    found = split_fields(data, 6)
+    scores = None if found is None else numbers(found.texts(4))
+    ranks = None if found is None or scores is None else numbers(found.texts(3))
+    if found is None or scores is None or ranks is None:
+        rows = list(parse_lines(((before + line, text) for line, text in numbered_lines(data)), tally, ranked=False))
+        tally.report().raise_if_errors()
+        return RunRows.of(rows) if rows else None
+    tally.read(found.rows + len(found.comments) + len(found.blanks))
+    tally.put("accepted", found.rows)
+    note_skipped(tally, before, found.comments, found.blanks)
+    if not found.rows:
+        return None
+    if len(wider := found.wider(6)):
+        row = int(wider[0])
+        _note_surplus(tally, before + found.line(row), found.width(row), len(wider))
+    return RunRows(found.texts(0), found.texts(2), scores, usable_ranks(ranks), found.lines_from(before))
+
+
+def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally, *, ranked: bool = True) -> Iterator[RunRow]:
+    """Yield the rows of numbered lines; every line ends in one bin of the books.
+
+    Where not `ranked`, the rank column is not compared with the scores: the lines are not all that there are.
+    """
     kept: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
     for line, text, parts in records(lines, tally):
         _result(parts, line, text, tally, kept)
     rows = list(kept.rows())
-    _compare_ranks(rows, tally)
+    if ranked and rows:
+        _compare_ranks(rows, tally)
     yield from rows
 
 
@@ -148,10 +178,12 @@ def _result(parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[Run
     if score in (float("inf"), float("-inf")):
         tally.once("W44", line, "an infinite score", done="kept, sorts as such")
     if len(parts) > 6:
-        tally.once("W45", line, f"{len(parts)} fields where a run line has 6", done="the tag keeps the rest")
+        _note_surplus(tally, line, len(parts), 1)
     note_unusual(tally, line, parts[0], parts[2])
-    rank = int(parts[3]) if parts[3].isascii() and parts[3].isdigit() and len(parts[3]) < 19 else None
-    row = RunRow(parts[0], parts[2], score, rank, " ".join(parts[5:]), line)
+    # Files in which nothing is odd never come here; the rows of all formats take longer to import than they to read.
+    from judgments.formats.rows import RunRow
+
+    row = RunRow(parts[0], parts[2], score, rank_of(parts[3]), " ".join(parts[5:]), line)
     kept.add((parts[0], parts[2]), score, row, line, raw)
 
 
@@ -167,49 +199,16 @@ def _row_fault(parts: list[str]) -> Fault | None:
     return None
 
 
+def _note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
+    tally.once("W45", line, f"{width} fields where a run line has 6", done="the tag keeps the rest", times=rows)
+
+
 def _compare_ranks(rows: list[RunRow], tally: Tally) -> None:
-    """Warn where the rank column contradicts the scores (W40): a rank that does not rise, begins at 0 or is a word."""
-    by_query: dict[str, list[RunRow]] = {}
-    for row in rows:
-        by_query.setdefault(row.query_id, []).append(row)
-    for found in by_query.values():
-        before = 0
-        for row in sorted(found, key=lambda row: (-row.score, row.rank or 0)):
-            rank = row.rank or 0
-            if rank <= before:
-                what = f"the rank of document {row.doc_id!r} contradicts its score"
-                tally.once("W40", row.line, what, done="ordered by score")
-            before = max(rank, before)
+    from judgments.core.grouping import grouped
+    from judgments.formats.run_rows import RunRows
 
-
-def _plain(data: bytes, tally: Tally) -> dict[str, dict[str, float]] | None:
-    """Return the results of a file that has nothing odd in it, quickly; None sends the reader the careful way."""
-    lines = plain_lines(data)
-    if lines is None:
-        return None
-    ranked: dict[str, dict[str, float]] = {}
-    of_query: dict[str, float] = {}
-    current, before, rank_before = "", 0.0, 0
-    try:
-        for line in lines:
-            query_id, _, doc_id, rank, text, _ = line.split()
-            score = float(text)
-            if query_id != current:
-                # Coming back to a query is not odd, but its ranks are then compared the careful way.
-                if query_id in ranked:
-                    return None
-                current, of_query, before, rank_before = query_id, {}, float_info.max, 0
-                ranked[query_id] = of_query
-            place = int(rank)
-            if doc_id in of_query or not -float_info.max <= score <= before or place <= rank_before or "_" in text:
-                return None
-            of_query[doc_id] = before = score
-            rank_before = place
-    except ValueError:
-        return None
-    tally.read(len(lines))
-    tally.put("accepted", len(lines))
-    return ranked
+    columns = RunRows.of(rows)
+    columns.compare_ranks(grouped(columns.query_ids), tally)
 
 
 FORMAT = Format(

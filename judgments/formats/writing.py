@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from judgments.core.errors import NotValid
 from judgments.core.ids import id_fault
-from judgments.formats.rows import LabelRow
+
+if TYPE_CHECKING:
+    from judgments.formats.rows import LabelRow, RunRow
 
 MAX_SHOWN = 20
 
@@ -92,3 +95,40 @@ def whole_grade(row: LabelRow) -> str:
         where = f"query {row.query_id!r}, document {row.doc_id!r}"
         raise NotValid(f"{where}: the grade {grade} is not a whole number; use a label rule that ends on the scale")
     return str(int(grade))
+
+
+def ranked_order(rows: Iterable[RunRow]) -> list[tuple[RunRow, int]]:
+    """Return results with their ranks, by query, then in trec_eval's order: score, then document, descending."""
+    by_query: dict[str, list[RunRow]] = {}
+    for row in rows:
+        by_query.setdefault(row.query_id, []).append(row)
+    return [
+        (row, rank)
+        for query_id in sorted(by_query)
+        for rank, row in enumerate(
+            sorted(by_query[query_id], key=lambda row: (row.score, row.doc_id), reverse=True), start=1
+        )
+    ]
+
+
+def finite_score(format: str, row: RunRow) -> float:
+    """Return a score that the format can hold.
+
+    Raises
+    ------
+    NotValid
+        When it is infinite.
+    """
+    if not math.isfinite(row.score):
+        where = f"query {row.query_id!r}, document {row.doc_id!r}"
+        raise NotValid(f"{where}: {format} cannot carry the score {row.score}; give it a number, or write a TREC run")
+    return float(row.score)
+
+
+def tags_left_out(format: str, ordered: Iterable[tuple[RunRow, int]]) -> tuple[str, ...]:
+    """Say that tags are not written, where there are any."""
+    tags = sorted({row.tag for row, _ in ordered if row.tag})
+    if not tags:
+        return ()
+    shown = ", ".join(tags[:3]) + (f" and {len(tags) - 3} more" if tags[3:] else "")
+    return (f"{format} has no place for tags; left out: {shown}",)

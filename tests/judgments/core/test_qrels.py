@@ -18,8 +18,8 @@ def test_columns_of_a_small_table():
     qrels = Qrels.from_rows([("q2", "d1", 1), ("q1", "d2", 0.5), ("q1", "d1", -1)])
     assert qrels.query_ids == ("q1", "q2")
     assert qrels.offsets.tolist() == [0, 2, 3]
-    assert qrels.doc_ids == ["d1", "d2", "d1"]
-    assert qrels.grades.tolist() == [-1.0, 0.5, 1.0]
+    assert qrels.doc_ids == ["d2", "d1", "d1"]
+    assert qrels.grades.tolist() == [0.5, -1.0, 1.0]
     assert (qrels.offsets.dtype, qrels.grades.dtype) == (np.int64, np.float64)
     assert (len(qrels), qrels.queries, qrels.duplicates) == (3, 2, 0)
 
@@ -57,4 +57,10 @@ def test_order_of_rows_does_not_matter(judged: dict[str, dict[str, int]], random
     rows = [(query, doc, grade) for query, docs in judged.items() for doc, grade in docs.items()]
     shuffled = rows.copy()
     random.shuffle(shuffled)
-    assert list(Qrels.from_rows(rows).rows()) == list(Qrels.from_rows(shuffled).rows())
+    assert Qrels.from_rows(rows) == Qrels.from_rows(shuffled)
+
+
+@pytest.mark.parametrize("given", [{1: {"d1": 1.0}}, {"q1": {1: 1.0}}, {"q1": {"d1": "two"}}, {"q1": {"d1": [1.0]}}])
+def test_what_other_tools_hand_in_is_told(given):
+    with pytest.raises(NotValid, match="ids are texts and grades are numbers"):
+        Qrels.from_dict(given)

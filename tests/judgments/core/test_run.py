@@ -68,3 +68,9 @@ def test_order_of_rows_does_not_matter(ranked: dict[str, dict[str, float]], rand
     shuffled = rows.copy()
     random.shuffle(shuffled)
     assert list(Run.from_rows(shuffled).rows()) == rows
+
+
+@pytest.mark.parametrize("given", [{1: {"d1": 1.0}}, {"q1": {1: 1.0}}, {"q1": {"d1": "two"}}, {"q1": {"d1": [1.0]}}])
+def test_what_other_tools_hand_in_is_told(given):
+    with pytest.raises(NotValid, match="ids are texts and scores are numbers"):
+        Run.from_dict(given)

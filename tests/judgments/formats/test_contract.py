@@ -51,6 +51,8 @@ LARGE = [
     "\ufeff",
 ]
 WHOLE = ["query,count\n", "q1 0 d1 1\n", "q1 Q0 d1 1 1 x\n"]
+# What a format always has to say about itself.
+INHERENT = {"msmarco-run": {"W49"}}
 PIECES = st.sampled_from([*(text.encode() for text in (*SMALL, *LARGE, *WHOLE)), b"\xff"])
 
 
@@ -59,6 +61,13 @@ def written(member: Format, rows: list[object]) -> bytes:
     stream = io.BytesIO()
     member.write(rows, stream)
     return stream.getvalue()
+
+
+def example(member: Format) -> bytes:
+    """The whole small file that the declaration tells; one that is no text is written from its rows."""
+    if not member.binary:
+        return member.example.encode()
+    return written(member, FORMATS[f"{member.kind}-csv"].read(member.example.encode(), path="a").rows)
 
 
 def check(member: Format, data: bytes) -> None:
@@ -90,28 +99,30 @@ def test_it_describes_itself(member: Format):
 
 
 def test_its_example_is_read_without_a_word(member: Format):
-    report = member.read(member.example.encode(), path="a").report
-    assert (report.ok, report.warning_count, report.format) == (True, 0, member.name)
+    report = member.read(example(member), path="a").report
+    assert (report.ok, set(report.codes), report.format) == (True, INHERENT.get(member.name, set()), member.name)
     assert report.accepted > 0
 
 
 def test_its_example_comes_back_byte_for_byte(member: Format):
-    assert written(member, member.read(member.example.encode(), path="a").rows) == member.example.encode()
+    assert written(member, member.read(example(member), path="a").rows) == example(member)
 
 
 def test_its_example_is_recognized(member: Format):
-    assert sniff(member.example.encode()) == member.name
-    assert sniff(member.example.encode(), member.kind) == member.name
+    assert member.binary or sniff(example(member)) == member.name
+    assert sniff(example(member), member.kind) == member.name
 
 
 def test_an_empty_list_can_be_written(member: Format):
     data = written(member, [])
-    assert data == b"" or data.endswith(b"\n")
+    assert member.binary or data == b"" or data.endswith(b"\n")
 
 
 @pytest.mark.parametrize("change", ["crlf", "mark", "gzip", "no end", "blank lines"])
 def test_what_an_editor_does_to_a_file_is_repaired(member: Format, change: str):
-    plain = member.example.encode()
+    plain = example(member)
+    if member.binary and change != "gzip":
+        pytest.skip("no editor opens it")
     changed = {
         "crlf": plain.replace(b"\n", b"\r\n"),
         "mark": b"\xef\xbb\xbf" + plain,
@@ -142,7 +153,9 @@ def test_random_pieces(member: Format, pieces: list[bytes]):
 
 @given(data=st.data())
 def test_its_example_with_bytes_changed(member: Format, data: st.DataObject):
-    changed = bytearray(member.example.encode())
+    if member.binary:
+        pytest.skip("each try takes a process of its own: test_parquet.py changes a few bytes")
+    changed = bytearray(example(member))
     for place in data.draw(st.lists(st.integers(0, len(changed) - 1), max_size=4)):
         changed[place] = data.draw(st.integers(0, 255))
     check(member, bytes(changed))
@@ -173,7 +186,7 @@ def test_a_wrong_file_of_200_mb_ends_quickly(member: Format, line: bytes):
 
 def test_unknown_options_are_not_swallowed(member: Format):
     with pytest.raises((TypeError, NotValid)):
-        member.read(member.example.encode(), path="a", no_such_option=1)
+        member.read(example(member), path="a", no_such_option=1)
 
 
 def test_every_option_of_the_reader_is_declared(member: Format):

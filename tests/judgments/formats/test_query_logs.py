@@ -92,10 +92,17 @@ def test_a_time_of_no_kind_or_of_another_is_an_error(time: str):
     assert report.codes == {"E23": 1}
 
 
-@pytest.mark.parametrize("line", ['{"count": 3}', '{"query": ["tent"]}', '{"query": ""}', "3"])
+@pytest.mark.parametrize("line", ['{"count": 3}', '{"query": ["tent"]}', '{"query": "", "count": 2}', "3"])
 def test_each_odd_line_of_jsonl_is_rejected(line: str):
     found = read('{"query": "boots"}\n' + line + "\n", "query-log-jsonl")
     assert (len(found.rows), found.report.error_count, found.report.errors[0].line) == (1, 1, 2)
+
+
+def test_a_search_without_a_query_is_left_out_and_told():
+    found = read("query,client_id\ntent,c1\n,c2\n  ,c2\n")
+    assert [row.query for row in found.rows] == ["tent"]
+    assert (found.report.ok, found.report.units) == (True, sum(found.report.bins.values()))
+    assert (found.report.codes["W50"], found.report.bins["rejected"]) == (2, 2)
 
 
 def test_a_raw_log_is_handed_on_row_by_row():

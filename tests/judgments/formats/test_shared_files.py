@@ -10,9 +10,9 @@ import pytest
 import pytrec_eval
 
 from judgments.core.errors import UnreadableInput
-from judgments.formats import FORMATS, sniff
+from judgments.formats import FORMATS, sniff, tables
+from judgments.formats.run_files import load_run, load_run_report
 from judgments.formats.trec_qrels import load_qrels, load_qrels_report
-from judgments.formats.trec_run import load_run, load_run_report
 
 pytestmark = pytest.mark.shared
 
@@ -22,6 +22,14 @@ def test_one_table_from_each_form_of_a_file(shared: Path, ending: str):
     folder = shared / "ranx-formats"
     assert load_qrels(folder / f"qrels.{ending}").to_dict() == json.loads((folder / "qrels.json").read_text())
     assert load_run(folder / f"run.{ending}").to_dict() == json.loads((folder / "run.json").read_text())
+
+
+@pytest.mark.parametrize("ending", ["trec", "trec.gz", "json", "parquet"])
+def test_the_files_of_ranx_are_told_by_their_content(shared: Path, ending: str):
+    folder = shared / "ranx-formats"
+    assert tables.load_qrels(folder / f"qrels.{ending}")[0] == load_qrels(folder / "qrels.trec")
+    assert tables.load_run(folder / f"run.{ending}")[0] == load_run(folder / "run.trec")
+    assert tables.open_run(folder / f"run.{ending}").whole() == load_run(folder / "run.trec")
 
 
 @pytest.mark.parametrize("name", ["run.parquet", "run.lz4", "run.json"])

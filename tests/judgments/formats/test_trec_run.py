@@ -11,8 +11,9 @@ import pytrec_eval
 from judgments.core.errors import NotValid, UnreadableInput
 from judgments.formats import trec_run
 from judgments.formats.rows import RunRow
+from judgments.formats.run_files import load_run, load_run_report
 from judgments.formats.trec_qrels import load_qrels
-from judgments.formats.trec_run import load_run, load_run_report, read
+from judgments.formats.trec_run import read
 
 
 def written(rows: list[RunRow], **options: object) -> bytes:

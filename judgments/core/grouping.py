@@ -1,0 +1,123 @@
+"""Which rows belong to one query, when a file may hold its queries in any order, and which say the same twice?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgments.core.texts import SPREAD, Keys, Places, Texts
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Rows by query.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The queries, sorted by UTF-8 bytes.
+    offsets : int64 array, shape (queries + 1,)
+        Where each query begins once the rows stand in ``order``.
+    order : int64 array or None
+        The rows by query, those of one query in the order given; None where they stand so already.
+    contiguous : bool
+        Whether each query's rows stood together.
+    """
+
+    names: tuple[str, ...]
+    offsets: Places
+    order: Places | None
+    contiguous: bool
+
+    @property
+    def query_of(self) -> Places:
+        """The place of each row's query, rows in the order given."""
+        places = np.repeat(np.arange(len(self.names)), np.diff(self.offsets))
+        if self.order is None:
+            return places
+        found = np.empty_like(places)
+        found[self.order] = places
+        return found
+
+
+def grouped(query_ids: Texts) -> Groups:
+    """Bring the rows of each query together and sort the queries.
+
+    Examples
+    --------
+    >>> found = grouped(Texts.of(["q2", "q2", "q1"]))
+    >>> found.names, found.offsets.tolist(), found.order.tolist()
+    (('q1', 'q2'), [0, 1, 3], [2, 0, 1])
+    >>> found.query_of.tolist()
+    [1, 1, 0]
+    """
+    starts = np.flatnonzero(query_ids.changes()) if len(query_ids) else np.zeros(0, dtype=np.int64)
+    blocks = query_ids.take(starts).tolist()
+    sizes = np.diff(starts, append=len(query_ids))
+    names = tuple(sorted(set(blocks)))
+    if names == tuple(blocks):
+        return Groups(names, np.append(starts, len(query_ids)), None, True)
+    code = {name: at for at, name in enumerate(names)}
+    codes = np.array([code[name] for name in blocks], dtype=np.int64)
+    by_code = np.argsort(codes, kind="stable")
+    counts = np.bincount(codes, weights=sizes, minlength=len(names)).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    return Groups(names, offsets, spans(starts[by_code], sizes[by_code]), len(names) == len(blocks))
+
+
+def spans(starts: Places, sizes: Places) -> Places:
+    """Return the places of all given spans, one after the other.
+
+    Examples
+    --------
+    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(starts - (ends - sizes), sizes) + np.arange(total)
+
+
+def pair_keys(query: Places, doc_ids: Texts) -> Keys:
+    """Return one number for each pair of a query's place and a document; different pairs nearly always differ."""
+    return doc_ids.keys() + query.astype(np.uint64) * SPREAD
+
+
+def repeated(query: Places, doc_ids: Texts) -> tuple[int, int] | None:
+    """Find the first row whose document stood in its query before.
+
+    Parameters
+    ----------
+    query : int64 array, shape (rows,)
+        The place of each row's query.
+    doc_ids : Texts, shape (rows,)
+        The documents, in any order.
+
+    Returns
+    -------
+    tuple of int or None
+        The row where the document stood first, and the one where it stands again; None where none does.
+
+    Examples
+    --------
+    >>> repeated(np.array([0, 0, 1, 0]), Texts.of(["d1", "d2", "d2", "d1"]))
+    (0, 3)
+    """
+    keys = pair_keys(query, doc_ids)
+    ascending = np.sort(keys)
+    if not (ascending[1:] == ascending[:-1]).any():
+        return None
+    order = np.argsort(keys, kind="stable")
+    alike = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    above, below = order[alike], order[alike + 1]
+    if doc_ids.same(above, doc_ids, below).all() and (query[above] == query[below]).all():
+        at = int(below.argmin())
+        return int(above[at]), int(below[at])
+    # Different pairs have one key: of those rows the texts decide.
+    known: dict[tuple[int, str], int] = {}
+    for row in np.union1d(above, below).tolist():
+        first = known.setdefault((int(query[row]), doc_ids[row]), row)
+        if first != row:
+            return first, row
+    return None

@@ -1,0 +1,224 @@
+"""How are millions of ids held, compared and ordered without a Python object for each?
+
+A column of texts is one buffer of UTF-8 bytes with the places where each text begins and ends. Eight bytes at a time
+are read as one number, so that equality, keys and order are arithmetic over all rows at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+Places = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
+
+WORD = 8
+# Odd numbers without a pattern in their bits, so that multiplying spreads every bit of a word upwards.
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(0xD6E8FEB86659FD93)
+HALF = np.uint64(32)
+# Where texts take up a smaller part of the buffer than one in so many bytes, they are decoded one by one.
+SPARSE = 50
+_MASKS = np.array([(1 << (8 * size)) - 1 for size in range(WORD + 1)], dtype=np.uint64)
+
+
+class Texts(Sequence[str]):
+    """A column of texts.
+
+    Parameters
+    ----------
+    buffer : uint8 array
+        UTF-8 bytes, with at least 8 bytes behind the last text.
+    starts, ends : int64 array, shape (texts,)
+        Where each text stands in the buffer. No text may hold a NUL character.
+
+    Examples
+    --------
+    >>> column = Texts.of(["d1", "d2", "d1"])
+    >>> column[1], column[:2], len(column)
+    ('d2', ['d1', 'd2'], 3)
+    """
+
+    __slots__ = ("_keys", "_list", "buffer", "ends", "starts")
+
+    def __init__(self, buffer: Bytes, starts: Places, ends: Places) -> None:
+        self.buffer, self.starts, self.ends = buffer, starts, ends
+        self._keys: Keys | None = None
+        self._list: list[str] | None = None
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Build the column of a list."""
+        joined = "".join(texts)
+        if joined.isascii():
+            sizes, data = list(map(len, texts)), joined.encode("ascii")
+        else:
+            parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+            sizes, data = list(map(len, parts)), b"".join(parts)
+        ends = np.array(list(accumulate(sizes)), dtype=np.int64)
+        column = cls(padded(data), ends - np.array(sizes, dtype=np.int64), ends)
+        column._list = list(texts)
+        return column
+
+    @classmethod
+    def joined(cls, columns: Sequence[Texts]) -> Texts:
+        """Put columns one behind the other; what no text needs is not copied."""
+        if len(columns) == 1:
+            return columns[0]
+        buffers, starts, ends, begin = [], [], [], 0
+        for column in columns:
+            low = int(column.starts.min()) if len(column) else 0
+            high = int(column.ends.max(initial=0))
+            buffers.append(column.buffer[low:high])
+            starts.append(column.starts + (begin - low))
+            ends.append(column.ends + (begin - low))
+            begin += high - low
+        room = np.zeros(WORD, dtype=np.uint8)
+        return cls(np.concatenate([*buffers, room]), np.concatenate(starts), np.concatenate(ends))
+
+    def take(self, places: Places | slice) -> Texts:
+        """Return the column of these rows, in this order."""
+        column = Texts(self.buffer, self.starts[places], self.ends[places])
+        if self._keys is not None:
+            column._keys = self._keys[places]
+        return column
+
+    def keys(self) -> Keys:
+        """Return one number for each text: equal texts have equal keys, different ones nearly always different keys.
+
+        A key is the same in every column and on every machine; who relies on it compares the texts as well.
+        """
+        if self._keys is None:
+            sizes = self.ends - self.starts
+            keys = sizes.astype(np.uint64) * MIX
+            for at in range(self.words):
+                words = self._words(at, sizes) * (SPREAD + np.uint64(2 * at))
+                words ^= words >> HALF
+                words *= MIX
+                keys += words
+            keys ^= keys >> HALF
+            keys *= SPREAD
+            self._keys = keys
+        return self._keys
+
+    @property
+    def words(self) -> int:
+        """How many words of 8 bytes the longest text takes."""
+        return -(-int((self.ends - self.starts).max(initial=0)) // WORD)
+
+    def same(self, mine: Places, other: Texts, theirs: Places) -> npt.NDArray[np.bool_]:
+        """Say for each pair of rows, one here and one of another column, whether the texts are equal."""
+        here, there = self.take(mine), other.take(theirs)
+        sizes = here.ends - here.starts
+        equal: npt.NDArray[np.bool_] = sizes == there.ends - there.starts
+        for at in range(here.words if equal.any() else 0):
+            equal &= here._words(at, sizes) == there._words(at, sizes)
+        return equal
+
+    def changes(self) -> npt.NDArray[np.bool_]:
+        """Say for each row whether its text differs from the one of the row before; the first one does."""
+        changed = np.ones(len(self), dtype=np.bool_)
+        sizes = self.ends - self.starts
+        np.not_equal(sizes[1:], sizes[:-1], out=changed[1:])
+        for at in range(self.words):
+            words = self._words(at, sizes)
+            changed[1:] |= words[1:] != words[:-1]
+        return changed
+
+    def below(self, mine: Places, others: Places) -> npt.NDArray[np.bool_]:
+        """Say for each pair of rows of this column whether the first text comes before the second, by UTF-8 bytes."""
+        first, second = self.take(mine), self.take(others)
+        sizes = first.ends - first.starts, second.ends - second.starts
+        before = np.zeros(len(mine), dtype=np.bool_)
+        open_ = np.ones(len(mine), dtype=np.bool_)
+        for at in range(max(first.words, second.words)):
+            left, right = first._words(at, sizes[0]).byteswap(), second._words(at, sizes[1]).byteswap()
+            before |= open_ & (left < right)
+            open_ &= left == right
+        return before
+
+    def descending(self, groups: Places) -> Places:
+        """Return the order of rows by group ascending, then text descending by UTF-8 bytes."""
+        sizes = self.ends - self.starts
+        columns = [~self._words(at, sizes).byteswap() for at in reversed(range(self.words))]
+        # Ids often begin alike: a word that is the same everywhere orders nothing.
+        return np.lexsort([*(column for column in columns if (column != column[0]).any()), groups])
+
+    def tolist(self) -> list[str]:
+        """Return all texts."""
+        if self._list is None:
+            self._list = self._decoded(0, len(self))
+        return self._list
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if self._list is not None:
+            return self._list[place]
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            found = self._decoded(start, max(start, stop)) if step == 1 else self.tolist()[place]
+            return found
+        return self.buffer[self.starts[place] : self.ends[place]].tobytes().decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Texts | list | tuple):
+            return self.tolist() == list(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Texts({self.tolist()!r})"
+
+    def _decoded(self, start: int, stop: int) -> list[str]:
+        starts, ends = self.starts[start:stop].tolist(), self.ends[start:stop].tolist()
+        if not starts:
+            return []
+        first, last = min(starts), max(ends)
+        if last - first > SPARSE * (sum(ends) - sum(starts)):
+            return [
+                self.buffer[begin:end].tobytes().decode("utf-8", "surrogatepass")
+                for begin, end in zip(starts, ends, strict=True)
+            ]
+        data = self.buffer[first:last].tobytes()
+        if data.isascii():
+            text = data.decode("ascii")
+            return [text[begin - first : end - first] for begin, end in zip(starts, ends, strict=True)]
+        return [
+            data[begin - first : end - first].decode("utf-8", "surrogatepass")
+            for begin, end in zip(starts, ends, strict=True)
+        ]
+
+    def _words(self, at: int, sizes: Places) -> Keys:
+        """Return the word at this place of every text; what lies behind a text's end is zero."""
+        # A view with a stride of one byte reads a word at any place; numpy knows that it is not aligned.
+        last = len(self.buffer) - WORD
+        view = np.ndarray((last + 1,), "<u8", self.buffer, strides=(1,))
+        places = self.starts + WORD * at if at else self.starts
+        if at and int(places.max(initial=0)) > last:
+            places = np.minimum(places, last)
+        words: Keys = view[places]
+        if int(sizes.min(initial=0)) < WORD * (at + 1):
+            words &= _MASKS.take(sizes - WORD * at, mode="clip")
+        return words
+
+
+def padded(data: bytes) -> Bytes:
+    """Copy bytes into a buffer with room behind them, as `Texts` needs it."""
+    buffer = np.zeros(len(data) + WORD, dtype=np.uint8)
+    buffer[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return buffer

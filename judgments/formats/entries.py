@@ -1,0 +1,191 @@
+"""When is an entry of a table a label or a result, whatever the layout of the file?
+
+JSON, JSONL, CSV and Parquet hold the same rows: query, document, and a grade or a score. Each layout yields entries;
+what is wrong with one is found here, so that all layouts say it in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from judgments.core.ids import id_fault
+from judgments.core.report import Tally
+from judgments.formats.grades import Fault, Keyed, Pick, RowFault, any_grade, scale_grade
+from judgments.formats.reading import note_unusual
+from judgments.formats.rows import LabelRow, RunRow
+from judgments.formats.trec_fields import EXACT_WHOLE, number, rank_of
+
+MIXED = {
+    False: ("there is no score, but those before have one", "expected a score such as 12.5"),
+    True: ("there is a score, but those before have only ranks", "leave the scores out, or give one to each"),
+}
+
+
+class Absent:
+    """Stands for the score of a file that has only ranks."""
+
+
+class Entry(NamedTuple):
+    """One pair of a file, before anybody looked at its number.
+
+    Attributes
+    ----------
+    line : int
+        Where it stands: a line of text, a row of Parquet.
+    query_id, doc_id : str
+        The pair.
+    value : object
+        The grade or score as it was written: text in CSV, any JSON value, `Absent` where the file has none.
+    rank : object
+        The rank as it was written; None where there is none.
+    raw, where : str
+        The entry's text, and its path in JSON such as ``q1 / d3``.
+    repaired : bool
+        Whether something about it was mended already.
+    """
+
+    line: int
+    query_id: str
+    doc_id: str
+    value: object
+    rank: object = None
+    tag: str = ""
+    raw: str = ""
+    where: str = ""
+    repaired: bool = False
+
+
+def labels(
+    entries: Iterable[Entry], tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
+) -> Iterator[LabelRow]:
+    """Yield the labels; every entry ends in one bin of the books."""
+    kept: Keyed[LabelRow] = Keyed(tally, conflicts)
+    for entry in entries:
+        try:
+            _check_ids(entry, tally)
+            grade, repaired = _grade(entry, grades, tally)
+        except RowFault as fault:
+            _reject(entry, fault, tally, "grade")
+            continue
+        row = LabelRow(entry.query_id, entry.doc_id, grade, "2", line=entry.line)
+        bin = "repaired" if repaired or entry.repaired else "accepted"
+        kept.add((entry.query_id, entry.doc_id), grade, row, entry.line, entry.raw, bin)
+    for row in kept.rows():
+        tally.grade(row.grade or 0)
+        yield row
+
+
+def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
+    """Yield the results of a run; every entry ends in one bin of the books.
+
+    Without scores the rank stands for them (W49): minus the rank, so that the first document has the highest score. The
+    first entry says whether there are scores; one that differs is an error (E23), since ranks are on another scale.
+    """
+    kept: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
+    ranked, without = False, None
+    for entry in entries:
+        without = entry.value is Absent if without is None else without
+        try:
+            _check_ids(entry, tally)
+            if (entry.value is Absent) is not without:
+                raise RowFault("E23", *MIXED[without])
+            score, rank = _score(entry, tally)
+        except RowFault as fault:
+            _reject(entry, fault, tally, "rank" if entry.value is Absent else "score")
+            continue
+        ranked = ranked or entry.rank not in (None, "")
+        row = RunRow(entry.query_id, entry.doc_id, score, rank, entry.tag, entry.line)
+        bin = "repaired" if entry.repaired else "accepted"
+        kept.add((entry.query_id, entry.doc_id), score, row, entry.line, entry.raw, bin)
+    rows = list(kept.rows())
+    if ranked and rows:
+        _compare_ranks(rows, tally)
+    yield from rows
+
+
+def note_ranks_for_scores(tally: Tally, line: int, rows: int = 1) -> None:
+    """Say that a run has no scores (W49)."""
+    tally.once("W49", line, "no score", done="minus the rank is the score", times=rows)
+
+
+def _check_ids(entry: Entry, tally: Tally) -> None:
+    for name, text in (("query", entry.query_id), ("document", entry.doc_id)):
+        if fault := id_fault(text):
+            raise RowFault(fault[0], f"the {name} id {fault[1]}", "mend the id")
+    note_unusual(tally, entry.line, entry.query_id, entry.doc_id)
+
+
+def _grade(entry: Entry, grades: tuple[int, ...] | None, tally: Tally) -> tuple[float, bool]:
+    text = _text_of_number(entry.value, "grade", "3")
+    found = any_grade(text) if grades is None else scale_grade(text, grades)
+    if isinstance(found, Fault):
+        raise RowFault(found.code, found.what, found.fix)
+    grade, repaired = found
+    if repaired:
+        tally.once("W32", entry.line, f"the grade is written as {text}", done=f"read as {grade:g}")
+    return float(grade), repaired
+
+
+def _score(entry: Entry, tally: Tally) -> tuple[float, int | None]:
+    rank = _rank(entry.rank)
+    if entry.value is Absent:
+        if rank is None:
+            raise RowFault("E12", f"the rank {entry.rank!r} is not a whole number", "expected a rank such as 1")
+        note_ranks_for_scores(tally, entry.line)
+        return float(-rank), rank
+    text = _text_of_number(entry.value, "score", "12.5")
+    score = number(text, infinite=True)
+    if score is None:
+        raise RowFault("E12", f"the score {text!r} is not a number", "expected a number such as 12.5")
+    if score in (float("inf"), float("-inf")):
+        tally.once("W44", entry.line, "an infinite score", done="kept, sorts as such")
+    return score, rank
+
+
+def _text_of_number(value: object, name: str, example: str) -> str:
+    """Return how a number is written; what is no number is refused by the name of what it is instead."""
+    expected = f"expected a number such as {example}"
+    if isinstance(value, Cell):
+        if not value.strip():
+            raise RowFault("E12", f"the {name} is empty", f"{expected}, or leave the row out")
+        return value.strip()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(value) if isinstance(value, float) else _digits(value, name, expected)
+    if value is None:
+        raise RowFault("E12", f"the {name} is null", f"{expected}, or leave the pair out")
+    shown = f"the text {value!r}" if isinstance(value, str) else repr(value)[:80]
+    raise RowFault("E12", f"the {name} is {shown}, not a number", expected)
+
+
+def _digits(value: int, name: str, expected: str) -> str:
+    if abs(value) >= 1 << 1000:
+        raise RowFault("E12", f"the {name} is too large to be held", expected)
+    return str(value)
+
+
+class Cell(str):
+    """A number as a cell of text, as CSV has it; in JSON a text is no number."""
+
+    __slots__ = ()
+
+
+def _rank(value: object) -> int | None:
+    if isinstance(value, str):
+        return rank_of(value.strip())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return rank_of(repr(value)) if abs(value) < EXACT_WHOLE else None
+    return None
+
+
+def _reject(entry: Entry, fault: RowFault, tally: Tally, name: str) -> None:
+    column = entry.where or (name if fault.code == "E12" else "")
+    tally.reject(fault.code, entry.line, str(fault), fix=fault.fix, raw=entry.raw, column=column)
+
+
+def _compare_ranks(rows: list[RunRow], tally: Tally) -> None:
+    from judgments.core.grouping import grouped
+    from judgments.formats.run_rows import RunRows
+
+    columns = RunRows.of(rows)
+    columns.compare_ranks(grouped(columns.query_ids), tally)

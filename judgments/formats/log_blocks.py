@@ -1,0 +1,250 @@
+"""How does a query log of any size become columns, some hundred thousand searches at a time?
+
+A search is a few numbers: which text was typed, when, by whom, how often, on which line. The texts themselves are held
+once. What a client is called is not held at all, only a number that is the same for the same client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from judgments.core.report import Report, Tally
+from judgments.formats.decoding import Content, Source
+from judgments.formats.reading import finish, open_as
+from judgments.formats.rows import LogRow
+from judgments.formats.timestamps import instant
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars
+
+    from judgments.formats.declaration import Format
+
+    Codes = npt.NDArray[np.uint32]
+    Whole = npt.NDArray[np.int64]
+    Keys = npt.NDArray[np.uint64]
+
+# What stands for "no time" among microseconds since 1970.
+NO_TIME = -(1 << 63)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CAREFUL_ROWS = 100_000
+# How many searches are shown to whoever asks whether the log was read right.
+FIRST = 10
+# A log that expands to more is surely no log; the ratio of expansion is watched as for every file.
+MAX_LOG = 1 << 40
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LogBlock:
+    """Some searches, in the order of the file.
+
+    Parameters
+    ----------
+    text : uint32 array
+        The place of what was typed in the texts of the stream.
+    moment : int64 array
+        Microseconds since 1970 in UTC; `NO_TIME` where the log says nothing.
+    client : uint64 array or None
+        The same number for the same client, 0 for none; None when the log names no clients.
+    count : int64 array or None
+        How often, in a counted log; None where each row is one search.
+    line : int64 array
+        The line on which each stands.
+    """
+
+    text: Codes
+    moment: Whole
+    client: Keys | None
+    count: Whole | None
+    line: Whole
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+
+class LogTexts:
+    """The distinct texts of a log, numbered as they come up."""
+
+    def __init__(self) -> None:
+        import polars as pl
+
+        self.known: list[str] = []
+        self._type = pl.Categorical(pl.Categories.random())
+        # polars forgets the numbers of a table of categories when the last column of it is gone: this one stays.
+        self._anchor = pl.Series([], dtype=self._type)
+
+    def codes(self, texts: polars.Series) -> Codes:
+        """Return the number of each text, taking in the new ones."""
+        import numpy as np
+
+        codes: Codes = texts.cast(self._type).to_physical().to_numpy()
+        fresh = np.flatnonzero(codes >= len(self.known))
+        if len(fresh):
+            numbers, first = np.unique(codes[fresh], return_index=True)
+            if len(numbers) != numbers[-1] + 1 - len(self.known):
+                raise AssertionError("polars no longer numbers categories one after the other")
+            self.known += texts.gather(fresh[first]).to_list()
+        return codes
+
+
+@dataclass(eq=False)
+class LogStream:
+    """A log that is read once: iterate over its blocks, then ask for the report. See `open_log`.
+
+    Attributes
+    ----------
+    texts : LogTexts
+        What was typed, as far as it was read.
+    bytes_read : int
+        How much of the file, as it was given, has been read.
+    first_lines : list of int
+        The lines on which the first ten searches stand.
+    empty : int
+        Searches without a query, which were left out.
+    report : Report or None
+        What was found; None before everything is read.
+    """
+
+    source: Source
+    path: str
+    format: str
+    encoding: str = "utf-8"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    texts: LogTexts = field(default_factory=LogTexts)
+    bytes_read: int = 0
+    first_lines: list[int] = field(default_factory=list)
+    empty: int = 0
+    report: Report | None = None
+
+    def __iter__(self) -> Iterator[LogBlock]:
+        content, tally = _opened(self.source, self.path, self.format, self.encoding)
+        blocks = _member(self.format).blocks
+        with content:
+            for block in blocks(content, tally, self.texts, **self.options) if blocks else ():
+                self.bytes_read = content.size
+                if len(self.first_lines) < FIRST:
+                    self.first_lines += block.line[: FIRST - len(self.first_lines)].tolist()
+                yield block
+        if not tally.units - tally.bins["blank"] - tally.bins["comment"]:
+            tally.refuse("holds no searches", code="F07")
+        self.bytes_read, self.empty = content.size, tally.codes.get("W50", 0)
+        self.report = finish(content, tally)
+
+
+def open_log(source: Source, *, path: str, format: str, encoding: str = "utf-8", **options: Any) -> LogStream:
+    """Return a log of any format, to be read in blocks.
+
+    Parameters
+    ----------
+    source, path, encoding, options
+        As for the format's own reader.
+    format : str
+        A member of `FORMATS` of the kind ``query-log``.
+
+    Returns
+    -------
+    LogStream
+        Iterating over it raises `UnreadableInput` when the whole file is refused.
+    """
+    return LogStream(source, path, format, encoding, options)
+
+
+def _opened(source: Source, path: str, format: str, encoding: str) -> tuple[Content, Tally]:
+    example = _member(format).example.splitlines()[0]
+    return open_as(source, path, format, example, encoding=encoding, limit=MAX_LOG)
+
+
+def _member(format: str) -> Format:
+    from judgments.formats import FORMATS
+
+    return FORMATS[format]
+
+
+def careful_blocks(rows: Iterable[LogRow], texts: LogTexts) -> Iterator[LogBlock]:
+    """Put rows that were read one by one into blocks."""
+    waiting = iter(rows)
+    while some := list(islice(waiting, CAREFUL_ROWS)):
+        yield block_of(some, texts)
+
+
+def block_of(rows: list[LogRow], texts: LogTexts) -> LogBlock:
+    """Put some rows into one block."""
+    import numpy as np
+    import polars as pl
+
+    moments = [microseconds(row.timestamp) if row.timestamp else NO_TIME for row in rows]
+    clients = pl.Series([row.client_id for row in rows], dtype=pl.String)
+    counts = np.array([row.count for row in rows], dtype=np.int64)
+    return LogBlock(
+        texts.codes(pl.Series([row.query for row in rows], dtype=pl.String)),
+        np.array(moments, dtype=np.int64),
+        client_keys(clients),
+        None if (counts == 1).all() else counts,
+        np.array([row.line for row in rows], dtype=np.int64),
+    )
+
+
+def client_keys(clients: polars.Series) -> Keys | None:
+    """Return a number for each client, 0 for none; None when no client is named.
+
+    Two clients of ten million share a number with a chance of 3 in a million: that changes a count by one.
+    """
+    import numpy as np
+
+    named = (clients.is_not_null() & (clients != "")).fill_null(False).to_numpy()
+    if not named.any():
+        return None
+    # Bit 0 is set, so that none is 0.
+    return np.where(named, clients.hash().to_numpy() | np.uint64(1), np.uint64(0))
+
+
+def microseconds(text: str) -> int:
+    """Return the time that a text means, in microseconds since 1970.
+
+    Raises
+    ------
+    ValueError
+        When the text is no time.
+    """
+    return (instant(text) - EPOCH) // timedelta(microseconds=1)
+
+
+def moment(microseconds: int) -> datetime:
+    """Return the time that is so many microseconds after 1970."""
+    return EPOCH + timedelta(microseconds=int(microseconds))
+
+
+def rows_on_lines(source: Source, lines: set[int], *, path: str, format: str, **options: Any) -> dict[int, LogRow]:
+    """Read a log once more for the rows that stand on the given lines.
+
+    Parameters
+    ----------
+    source, path, format, options
+        As for `open_log`.
+    lines : set of int
+        Lines on which rows begin. Only what stands on them is looked at.
+
+    Returns
+    -------
+    dict of int to LogRow
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    content, tally = _opened(source, path, format, options.pop("encoding", "utf-8"))
+    rows = _member(format).rows
+    found: dict[int, LogRow] = {}
+    with content:
+        for row in rows(content, tally, lines=lines, **options) if rows else ():
+            if row.line in lines:
+                found[row.line] = row
+                if len(found) == len(lines):
+                    break
+    return found

@@ -1,0 +1,104 @@
+"""How does a run stand in MS MARCO's file: query, document and rank with TABs between, no header and no score?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+from judgments.core.report import Tally
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.entries import Absent, Entry, note_ranks_for_scores, results
+from judgments.formats.pair_tables import checked_ids, checked_numbers, headless_columns
+from judgments.formats.reading import NeedsCare, Read, collect, open_as
+from judgments.formats.rows import RunRow
+from judgments.formats.writing import Written, ranked_order, refuse_ids
+
+if TYPE_CHECKING:
+    from judgments.formats.pair_columns import PairColumns
+
+NAME = "msmarco-run"
+EXAMPLE = "q001\tdoc-abc\t1\nq001\tdoc-xyz\t2\nq001\tdoc-mno\t3\n"
+
+
+def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
+    """Read a run and account for every line; minus the rank is the score (W49).
+
+    Parameters
+    ----------
+    source, path, encoding
+        As for ``run-json``.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+
+    def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
+        return results(_entries(content, tally), tally)
+
+    example = EXAMPLE.partition("\n")[0]
+    return collect(*open_as(source, path, NAME, example, encoding=encoding), parse, empty="results")
+
+
+def quick(content: Content, tally: Tally) -> Iterator[PairColumns]:
+    """Yield the columns of a well-formed file, a piece at a time.
+
+    Raises
+    ------
+    NeedsCare
+        When anything in it is odd.
+    """
+    from judgments.formats.pair_columns import PairColumns
+
+    for before, found in headless_columns(content, tally):
+        ranks = checked_numbers(found, 2)
+        if (ranks < 0).any() or (ranks % 1).any():
+            raise NeedsCare
+        lines = found.lines_from(before)
+        note_ranks_for_scores(tally, int(lines[0]), len(lines))
+        yield PairColumns(checked_ids(found, 0), checked_ids(found, 1), 0.0 - ranks, ranks, lines)
+
+
+def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
+    """Write a run, best document first, ranks from 1; the scores are lost.
+
+    Raises
+    ------
+    NotValid
+        When an id holds white space.
+    """
+    ordered = ranked_order(rows)
+    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=False)
+    for row, rank in ordered:
+        stream.write(f"{row.query_id}\t{row.doc_id}\t{rank}\n".encode())
+    return Written(len(ordered), (f"{NAME} has no place for scores; only the ranks are written",) if ordered else ())
+
+
+def _entries(content: Content, tally: Tally) -> Iterator[Entry]:
+    for line, text in content.lines():
+        tally.read()
+        cells = text.split("\t")
+        if not text.strip():
+            tally.put("blank")
+            tally.once("W35", line, "a blank line", done="skipped")
+        elif len(cells) != 3:
+            what = f"{len(cells)} column{'s' * (len(cells) != 1)} instead of 3"
+            tally.reject("E10", line, what, fix="expected query, document and rank with TABs between", raw=text)
+        else:
+            yield Entry(line, cells[0], cells[1], Absent, cells[2], raw=text)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="MS MARCO run, TSV",
+    kind="run",
+    extensions=(".tsv", ".txt"),
+    description="One result a line with its rank and no score, no header; minus the rank is taken for the score.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={"encoding": "latin-1 for old files"},
+    quick=quick,
+)

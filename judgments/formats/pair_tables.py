@@ -1,0 +1,186 @@
+"""How do the records of a CSV or TSV file, with a header or without, become entries?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from judgments.core.report import Tally
+from judgments.formats.decoding import Content
+from judgments.formats.delimited import Cells, Columns, Header, Record, read_header, read_table, usual_delimiter
+from judgments.formats.entries import Absent, Cell, Entry
+from judgments.formats.reading import NeedsCare, note_skipped
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from judgments.core.texts import Texts
+    from judgments.formats.pair_columns import PairColumns
+    from judgments.formats.trec_columns import Fields
+
+# As much of a file as is read in one go.
+PIECE = 4 << 20
+
+
+def table_entries(
+    content: Content,
+    tally: Tally,
+    columns: Columns,
+    value: str,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+) -> Iterator[Entry]:
+    """Yield the pairs of a file with a header; what is no record is put into its bin here.
+
+    Parameters
+    ----------
+    content, tally : Content, Tally
+        The input and its books.
+    columns : Columns
+        What is read.
+    value : str
+        The column that holds the number: ``grade`` or ``score``. Without scores, ranks are handed on.
+    mapping, delimiter
+        As for `read_table`.
+
+    Raises
+    ------
+    UnreadableInput
+        F04 when there is neither the number nor a rank.
+    """
+    for cells in read_table(content, tally, columns, mapping=mapping, delimiter=delimiter):
+        if value not in cells.of and "rank" not in cells.of:
+            what, expected = f"there is no column {value}", f"expected one, or say which it is (columns: {value}=NAME)"
+            tally.refuse(what, line=1, expected=expected, code="F04")
+        yield _entry(cells, value)
+
+
+def table_columns(content: Content, tally: Tally, columns: Columns, value: str) -> Iterator[PairColumns]:
+    """Yield the columns of a well-formed file with a header, a piece at a time.
+
+    Raises
+    ------
+    NeedsCare
+        When anything in it is odd, quoted or not ASCII.
+    """
+    delimiter = usual_delimiter(content)
+    places: dict[str, int] = {}
+    width = 0
+    for before, data in content.pieces(PIECE):
+        body = data
+        if not places:
+            first, _, body = data.partition(b"\n")
+            header = _plain_header(first, delimiter, tally, columns)
+            places, width = header.places, len(header.names)
+            if not {"query_id", "doc_id", value} <= set(places):
+                raise NeedsCare
+        if body:
+            found = _plain_fields(body, delimiter.encode(), width)
+            yield _columns(found, places, value, before + (body is not data), tally)
+
+
+def headless_columns(content: Content, tally: Tally) -> Iterator[tuple[int, Fields]]:
+    """Yield (lines before, fields) of a well-formed file of three columns, TABs between and no header, piece by piece.
+
+    Raises
+    ------
+    NeedsCare
+        When anything in it is odd or not ASCII.
+    """
+    for before, data in content.pieces(PIECE):
+        found = _plain_fields(data, b"\t", 3)
+        _count(found, before, tally)
+        yield before, found
+
+
+def checked_ids(found: Fields, place: int) -> Texts:
+    """Return a column of ids.
+
+    Raises
+    ------
+    NeedsCare
+        When one is too long to be an id.
+    """
+    from judgments.core.ids import MAX_LENGTH
+
+    ids = found.texts(place)
+    if int((ids.ends - ids.starts).max()) > MAX_LENGTH:
+        raise NeedsCare
+    return ids
+
+
+def checked_numbers(found: Fields, place: int) -> npt.NDArray[np.float64]:
+    """Return a column of numbers.
+
+    Raises
+    ------
+    NeedsCare
+        When one is none.
+    """
+    from judgments.formats.trec_columns import numbers
+
+    values = numbers(found.texts(place))
+    if values is None:
+        raise NeedsCare
+    return values
+
+
+def _entry(cells: Cells, value: str) -> Entry:
+    given = cells.of.get(value)
+    return Entry(
+        cells.line,
+        cells.of["query_id"],
+        cells.of["doc_id"],
+        Absent if given is None else Cell(given),
+        cells.of.get("rank"),
+        cells.of.get("tag", ""),
+        cells.raw,
+        repaired=cells.repaired,
+    )
+
+
+def _plain_header(first: bytes, delimiter: str, tally: Tally, columns: Columns) -> Header:
+    text = first.decode().removesuffix("\r")
+    if not text.strip() or '"' in text or "\r" in text:
+        raise NeedsCare
+    tally.read()
+    if delimiter != ",":
+        tally.once("W46", 1, f"cells are separated by {delimiter!r}", done="read that way")
+    return read_header(Record(1, text.split(delimiter), text), tally, columns, {})
+
+
+def _plain_fields(data: bytes, delimiter: bytes, width: int) -> Fields:
+    """Find the cells, where each is a plain word: then a table is like a TREC file, with other separators."""
+    from judgments.formats.trec_columns import split_fields
+
+    if any(mark in data for mark in (b'"', b"'", b" ", b"\n#", b"\x0b", b"\x0c")) or data[:1] == b"#":
+        raise NeedsCare
+    if delimiter != b"\t":
+        if b"\t" in data:
+            raise NeedsCare
+        data = data.replace(delimiter, b"\t")
+    # An empty cell would not be seen: in a TREC file any number of blanks separates two fields.
+    if any(mark in data for mark in (b"\t\t", b"\n\t", b"\t\n", b"\t\r")) or b"\t" in (data[:1], data[-1:]):
+        raise NeedsCare
+    found = split_fields(data, width) if width >= 3 else None
+    if found is None or not found.rows or len(found.wider(width)) or len(found.comments):
+        raise NeedsCare
+    return found
+
+
+def _columns(found: Fields, places: Mapping[str, int], value: str, before: int, tally: Tally) -> PairColumns:
+    from judgments.formats.pair_columns import PairColumns
+
+    ranks = checked_numbers(found, places["rank"]) if "rank" in places else None
+    query_ids, doc_ids = checked_ids(found, places["query_id"]), checked_ids(found, places["doc_id"])
+    values = checked_numbers(found, places[value])
+    _count(found, before, tally)
+    return PairColumns(query_ids, doc_ids, values, ranks, found.lines_from(before))
+
+
+def _count(found: Fields, before: int, tally: Tally) -> None:
+    tally.read(found.rows + len(found.blanks))
+    tally.put("accepted", found.rows)
+    note_skipped(tally, before, (), found.blanks)

@@ -1,0 +1,106 @@
+"""How do qrels stand in one JSON value: ``{query: {document: grade}}``, as pytrec_eval and ranx keep them?
+
+A list of objects, one for each pair, is read too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import BinaryIO
+
+from judgments.core.report import Tally
+from judgments.formats.column_names import LABEL_COLUMNS
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.entries import labels
+from judgments.formats.grades import Pick
+from judgments.formats.nested_json import nested_columns, nested_entries
+from judgments.formats.object_rows import list_entries
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.rows import LabelRow
+from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+
+NAME = "qrels-json"
+EXAMPLE = """{
+  "q001": {"doc-abc": 3, "doc-mno": 0},
+  "q002": {"doc-xyz": 1}
+}
+"""
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    conflicts: Pick | None = None,
+    encoding: str = "utf-8",
+) -> Read[LabelRow]:
+    """Read qrels and account for every query and pair.
+
+    A query that stands twice is an error (E20); so is a document that stands twice in a query with two grades (E16).
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    grades : tuple of int, optional
+        The scale; without it any number is a grade.
+    conflicts : {"first", "last", "min", "max"}, optional
+        Which grade counts when a pair has two; by default none does (E16).
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    content, tally = open_as(source, path, NAME, '{"q001": {"doc-abc": 3}}', encoding=encoding)
+
+    def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
+        if content.head.lstrip().startswith(b"["):
+            return labels(list_entries(content, tally, LABEL_COLUMNS, "grade"), tally, grades, conflicts)
+        return labels(nested_entries(content, tally), tally, grades, conflicts)
+
+    return collect(content, tally, parse)
+
+
+def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
+    """Write labels in the order of their ids, one query a line; a pair without a grade is left out.
+
+    Raises
+    ------
+    NotValid
+        When an id cannot be written, or a grade is no whole number.
+    """
+    ordered = export_order(row for row in rows if row.grade is not None)
+    refuse_ids(NAME, (text for row in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    lines = []
+    for query_id, found in groupby(ordered, key=lambda row: row.query_id):
+        pairs = ", ".join(f"{json.dumps(row.doc_id, ensure_ascii=False)}: {whole_grade(row)}" for row in found)
+        lines.append(f"  {json.dumps(query_id, ensure_ascii=False)}: {{{pairs}}}")
+    stream.write(("{\n" + ",\n".join(lines) + "\n}\n" if lines else "{}\n").encode())
+    return Written(len(ordered))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Qrels, JSON",
+    kind="qrels",
+    extensions=(".json",),
+    description="Each query with the grades of its documents; what pytrec_eval and ranx read.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any number is a grade",
+        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+        "encoding": "latin-1 for old files",
+    },
+    quick=nested_columns,
+)

@@ -1,0 +1,82 @@
+"""How do qrels stand in a Parquet file: ranx's columns, or others by name?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import BinaryIO
+
+from judgments.core.report import Tally
+from judgments.formats.column_names import LABEL_COLUMNS
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.entries import labels
+from judgments.formats.grades import Pick
+from judgments.formats.parquet import parquet_columns, parquet_entries, write_table
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.rows import LabelRow
+from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+
+NAME = "qrels-parquet"
+EXAMPLE = "q_id,doc_id,score\nq001,doc-abc,3\nq001,doc-mno,0\n"
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    columns: Mapping[str, str] | None = None,
+    conflicts: Pick | None = None,
+) -> Read[LabelRow]:
+    """Read qrels and account for every row; the number of a row stands for a line.
+
+    Parameters
+    ----------
+    source, path, grades, columns, conflicts
+        As for ``qrels-csv``.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when a column is missing or holds something else.
+    """
+
+    def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
+        return labels(parquet_entries(content, tally, LABEL_COLUMNS, "grade", columns), tally, grades, conflicts)
+
+    return collect(*open_as(source, path, NAME, "the columns q_id, doc_id and score"), parse, empty="judgments")
+
+
+def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
+    """Write labels in the order of their ids under ranx's names; a pair without a grade is left out.
+
+    Raises
+    ------
+    NotValid
+        When an id cannot be written, or a grade is no whole number.
+    """
+    ordered = export_order(row for row in rows if row.grade is not None)
+    refuse_ids(NAME, (text for row in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    ids = {"q_id": [row.query_id for row in ordered], "doc_id": [row.doc_id for row in ordered]}
+    write_table(ids, [int(whole_grade(row)) for row in ordered], stream, whole=True)
+    return Written(len(ordered))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Qrels, Parquet",
+    kind="qrels",
+    extensions=(".parquet",),
+    description="One label a row, columns by name, shown here as CSV; written as ranx reads it.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any number is a grade",
+        "columns": "which column of the file is which, such as doc_id=sku",
+        "conflicts": "first, last, min or max: which of two grades for one pair counts",
+    },
+    binary=True,
+    quick=partial(parquet_columns, known=LABEL_COLUMNS, value="grade"),
+)

@@ -1,0 +1,223 @@
+"""How is a run of any size read, in memory that does not grow with it?
+
+A file is read in pieces. Where its queries stand together, as systems write them, each piece is a run of some whole
+queries; where they do not, the pieces are put together first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from judgments.core.errors import NotValid
+from judgments.core.grouping import grouped, repeated
+from judgments.core.report import Report, Tally
+from judgments.core.run import Run
+from judgments.formats.decoding import Content, Source
+from judgments.formats.reading import finish
+from judgments.formats.run_rows import RunRows
+from judgments.formats.trec_fields import fields
+from judgments.formats.trec_run import open_strictly, read_rows
+
+PIECE = 4 << 20
+# A file of fewer pieces is read before threads would be ready.
+FEW = 3
+
+
+class Interleaved(Exception):
+    """A query comes back after another one: the file has to be read as a whole."""
+
+
+class RunFile:
+    """A run in a file, read when it is wanted.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input. A stream can be read once, and is held in memory.
+    path : str
+        The file as the user named it.
+    name : str
+        What the system is called.
+    threads : int
+        How many may work on the file at once; who reads several files at once gives each of them one.
+
+    Attributes
+    ----------
+    report : Report
+        What was found in the file; there after it was read.
+    """
+
+    def __init__(self, source: Source, path: str = "-", name: str = "run", threads: int = 2) -> None:
+        self.path, self.name, self.threads = path, name, threads
+        self.report: Report
+        self._source = sys.stdin.buffer if isinstance(source, str | Path) and str(source) == "-" else source
+        self._held: list[bytes] = []
+
+    def blocks(self) -> Iterator[Run]:
+        """Yield runs of some whole queries each; together they are the file.
+
+        Raises
+        ------
+        Interleaved
+            When the queries do not stand together; `whole` can read the file.
+        UnreadableInput
+            At an odd line.
+        """
+        if not isinstance(self._source, str | Path | bytes):
+            yield self.whole()
+            return
+        content, tally = self._open()
+        seen: set[str] = set()
+        with content:
+            for rows in _whole_queries(self._pieces(content, tally)):
+                run = self._run(rows, tally)
+                if not seen.isdisjoint(run.query_ids):
+                    raise Interleaved
+                seen.update(run.query_ids)
+                yield run
+        self._close(content, tally)
+
+    def whole(self) -> Run:
+        """Return the run in one piece.
+
+        Raises
+        ------
+        UnreadableInput
+            At an odd line.
+        """
+        content, tally = self._open()
+        with content:
+            parts = list(self._pieces(content, tally))
+        if not parts:
+            self._close(content, tally)
+            raise AssertionError("an empty file was not refused")
+        rows = RunRows.joined(parts)
+        parts.clear()
+        run = self._run(rows, tally)
+        self._close(content, tally)
+        return run
+
+    def rows(self) -> RunRows:
+        """Return the rows in the order of the file, with their ranks.
+
+        Raises
+        ------
+        UnreadableInput
+            At an odd line, or a document that stands twice in a query.
+        """
+        content, tally = self._open()
+        with content:
+            parts = list(self._pieces(content, tally))
+        if not parts:
+            self._close(content, tally)
+            raise AssertionError("an empty file was not refused")
+        rows = RunRows.joined(parts)
+        self._tell_twice(rows, tally)
+        rows.compare_ranks(grouped(rows.query_ids), tally)
+        self._close(content, tally)
+        return rows
+
+    def _open(self) -> tuple[Content, Tally]:
+        return open_strictly(self._source, self.path)
+
+    def _pieces(self, content: Content, tally: Tally) -> Iterator[RunRows]:
+        for rows, books in _ahead(self._raw_pieces(content), tally, self.threads):
+            tally.take_in(books)
+            if rows is not None:
+                yield rows
+
+    def _raw_pieces(self, content: Content) -> Iterator[tuple[int, bytes]]:
+        for before, data in content.pieces(PIECE):
+            if not isinstance(self._source, str | Path | bytes):
+                self._held.append(data)
+            yield before, data
+
+    def _run(self, rows: RunRows, tally: Tally) -> Run:
+        try:
+            return rows.run(self.name, tally)
+        except NotValid:
+            self._tell_twice(rows, tally)
+            raise
+
+    def _tell_twice(self, rows: RunRows, tally: Tally) -> None:
+        """Find both lines of a document that stands twice in a query, and refuse the file."""
+        found = repeated(grouped(rows.query_ids).query_of, rows.doc_ids)
+        if found is not None:
+            first, again = rows.lines[list(found)].tolist()
+            told = self._lines(first, again)
+            what = f"{told[first]!r} is contradicted by line {again}, {told[again]!r}"
+            tally.refuse(what, line=first, expected="keep one of the two", code="E16")
+
+    def _lines(self, *numbers: int) -> dict[int, str]:
+        """Return what stands on some lines, by their numbers; nothing for one that is there no longer."""
+        told = dict.fromkeys(numbers, "")
+        with Content(b"".join(self._held) if self._held else self._source, self.path) as content:
+            for line, text in islice(content.lines(), max(numbers)):
+                if line in told:
+                    told[line] = " ".join(fields(text))
+        return told
+
+    def _close(self, content: Content, tally: Tally) -> None:
+        self.report = finish(content, tally)
+        self.report.raise_if_errors()
+        if not self.report.accepted:
+            tally.refuse("holds no results", code="F07")
+
+
+def load_run(source: Source, path: str = "-", name: str = "run") -> Run:
+    """Return the run of a file, strictly: an odd line ends it.
+
+    Raises
+    ------
+    UnreadableInput
+        With file and line, for too few fields, a score that is a word or NaN, or a document that stands twice in a
+        query (both lines are told). Infinite scores and surplus fields are fine.
+    """
+    return load_run_report(source, path, name)[0]
+
+
+def load_run_report(source: Source, path: str = "-", name: str = "run") -> tuple[Run, Report]:
+    """Return the run of a file as `load_run` does, and the report with its hash and warnings."""
+    file = RunFile(source, path, name)
+    return file.whole(), file.report
+
+
+def _ahead(pieces: Iterator[tuple[int, bytes]], tally: Tally, threads: int) -> Iterator[tuple[RunRows | None, Tally]]:
+    """Read pieces while the one before is worked on; they come out in order, each with books of its own."""
+
+    def read(before: int, data: bytes) -> tuple[RunRows | None, Tally]:
+        books = tally.part()
+        return read_rows(data, before, books), books
+
+    few = list(islice(pieces, FEW if threads > 1 else 0))
+    if len(few) < FEW or threads < 2:
+        yield from (read(*piece) for piece in chain(few, pieces))
+        return
+    from collections import deque
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads - 1) as pool:
+        waiting: deque[Future[tuple[RunRows | None, Tally]]] = deque()
+        waiting.extend(pool.submit(read, *piece) for piece in few)
+        for piece in pieces:
+            yield waiting.popleft().result()
+            waiting.append(pool.submit(read, *piece))
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _whole_queries(pieces: Iterator[RunRows]) -> Iterator[RunRows]:
+    """Hold the last query of each piece back while another piece follows that may go on with it."""
+    held: list[RunRows] = []
+    last = next(pieces, None)
+    for following in pieces:
+        if last is not None and (begin := last.last_query()):
+            yield RunRows.joined([*held, last.between(0, begin)])
+            held, last = [], last.between(begin, len(last.scores))
+        held += [last] if last is not None else []
+        last = following
+    if last is not None:
+        yield RunRows.joined([*held, last])

@@ -1,0 +1,74 @@
+"""How does a run stand in a JSONL file, one result a line?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import BinaryIO
+
+from judgments.core.report import Tally
+from judgments.formats.column_names import RESULT_COLUMNS
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.entries import results
+from judgments.formats.json_lines import dump
+from judgments.formats.object_rows import line_columns, line_entries
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.rows import RunRow
+from judgments.formats.writing import Written, finite_score, ranked_order, refuse_ids, tags_left_out
+
+NAME = "run-jsonl"
+EXAMPLE = (
+    '{"query_id": "q001", "doc_id": "doc-abc", "rank": 1, "score": 12.5}\n'
+    '{"query_id": "q001", "doc_id": "doc-xyz", "rank": 2, "score": 11.25}\n'
+)
+
+
+def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
+    """Read a run and account for every line. Where no line has a score, minus the rank is the score (W49).
+
+    Parameters
+    ----------
+    source, path, encoding
+        As for ``run-json``.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+
+    def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
+        return results(line_entries(content, tally, RESULT_COLUMNS, "score"), tally)
+
+    return collect(*open_as(source, path, NAME, EXAMPLE.partition("\n")[0], encoding=encoding), parse, empty="results")
+
+
+def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
+    """Write a run, best document first, ranks from 1.
+
+    Raises
+    ------
+    NotValid
+        When an id cannot be written, or a score is infinite.
+    """
+    ordered = ranked_order(rows)
+    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    for row, rank in ordered:
+        score = finite_score(NAME, row)
+        stream.write(dump({"query_id": row.query_id, "doc_id": row.doc_id, "rank": rank, "score": score}))
+    return Written(len(ordered), tags_left_out(NAME, ordered))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Run, JSONL",
+    kind="run",
+    extensions=(".jsonl", ".ndjson"),
+    description="One result a line as a JSON object, with its score, its rank, or both.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={"encoding": "latin-1 for old files"},
+    quick=partial(line_columns, known=RESULT_COLUMNS, value="score"),
+)

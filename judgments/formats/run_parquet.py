@@ -1,0 +1,72 @@
+"""How does a run stand in a Parquet file: ranx's columns, or others by name?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import BinaryIO
+
+from judgments.core.report import Tally
+from judgments.formats.column_names import RESULT_COLUMNS
+from judgments.formats.declaration import Format
+from judgments.formats.decoding import Content, Source
+from judgments.formats.entries import results
+from judgments.formats.parquet import parquet_columns, parquet_entries, write_table
+from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.rows import RunRow
+from judgments.formats.writing import Written, ranked_order, refuse_ids, tags_left_out
+
+NAME = "run-parquet"
+EXAMPLE = "q_id,doc_id,score\nq001,doc-abc,12.5\nq001,doc-xyz,11.25\n"
+
+
+def read(source: Source, *, path: str = "-", columns: Mapping[str, str] | None = None) -> Read[RunRow]:
+    """Read a run and account for every row; the number of a row stands for a line.
+
+    Where there is no score, minus the rank is the score (W49).
+
+    Parameters
+    ----------
+    source, path, columns
+        As for ``run-csv``.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when a column is missing or holds something else.
+    """
+
+    def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
+        return results(parquet_entries(content, tally, RESULT_COLUMNS, "score", columns), tally)
+
+    return collect(*open_as(source, path, NAME, "the columns q_id, doc_id and score"), parse, empty="results")
+
+
+def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
+    """Write a run under ranx's names, best document first.
+
+    Raises
+    ------
+    NotValid
+        When an id cannot be written.
+    """
+    ordered = ranked_order(rows)
+    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    ids = {"q_id": [row.query_id for row, _ in ordered], "doc_id": [row.doc_id for row, _ in ordered]}
+    write_table(ids, [float(row.score) for row, _ in ordered], stream, whole=False)
+    return Written(len(ordered), tags_left_out(NAME, ordered))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Run, Parquet",
+    kind="run",
+    extensions=(".parquet",),
+    description="One result a row, columns by name, shown here as CSV; written as ranx reads it.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={"columns": "which column of the file is which, such as doc_id=sku"},
+    binary=True,
+    quick=partial(parquet_columns, known=RESULT_COLUMNS, value="score"),
+)

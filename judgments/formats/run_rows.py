@@ -1,0 +1,144 @@
+"""What do the lines of a run say, as columns, and do the ranks agree with the scores?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.core.grouping import Groups, grouped
+from judgments.core.report import Tally
+from judgments.core.run import Run
+from judgments.core.texts import Places, Texts
+from judgments.formats.trec_fields import EXACT_WHOLE
+
+if TYPE_CHECKING:
+    from judgments.formats.rows import RunRow
+
+MOST_RANK = 2**31
+
+
+def usable_ranks(ranks: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return ranks with 0 for those that are none: fractions, and numbers below 0."""
+    usable = (ranks >= 0) & (ranks < EXACT_WHOLE) & (np.floor(ranks) == ranks)
+    return ranks if usable.all() else np.where(usable, ranks, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """Rows of a run in the order of the file.
+
+    Parameters
+    ----------
+    query_ids, doc_ids : Texts, shape (rows,)
+        The query and the document of each row.
+    scores, ranks : float64 array, shape (rows,)
+        Its score; its rank, 0 where the file has none or a word.
+    lines : int64 array, shape (rows,)
+        Its line in the file, from 1.
+    """
+
+    query_ids: Texts
+    doc_ids: Texts
+    scores: npt.NDArray[np.float64]
+    ranks: npt.NDArray[np.float64]
+    lines: Places
+
+    @classmethod
+    def of(cls, rows: Sequence[RunRow]) -> RunRows:
+        """Build the columns of rows that were read one by one."""
+        return cls(
+            Texts.of([row.query_id for row in rows]),
+            Texts.of([row.doc_id for row in rows]),
+            np.array([row.score for row in rows], dtype=np.float64),
+            np.array([row.rank or 0 for row in rows], dtype=np.float64),
+            np.array([row.line or 0 for row in rows], dtype=np.int64),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[RunRows]) -> RunRows:
+        """Put rows one behind the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            Texts.joined([part.query_ids for part in parts]),
+            Texts.joined([part.doc_ids for part in parts]),
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate([part.ranks for part in parts]),
+            np.concatenate([part.lines for part in parts]),
+        )
+
+    def between(self, start: int, stop: int) -> RunRows:
+        """Return some of the rows."""
+        part = slice(start, stop)
+        return RunRows(
+            self.query_ids.take(part), self.doc_ids.take(part), self.scores[part], self.ranks[part], self.lines[part]
+        )
+
+    def last_query(self) -> int:
+        """Return the row at which the last query begins."""
+        return int(np.flatnonzero(self.query_ids.changes())[-1])
+
+    def run(self, name: str, tally: Tally) -> Run:
+        """Return the run that these rows are, and note ranks that contradict it.
+
+        Raises
+        ------
+        NotValid
+            When a document stands twice in a query.
+        """
+        groups = grouped(self.query_ids)
+        self.compare_ranks(groups, tally)
+        return Run.from_groups(groups, self.doc_ids, self.scores, name)
+
+    def by_rank(self, name: str) -> Run:
+        """Return the run in the order of its ranks, rows without one last; its scores are the ranks below zero.
+
+        Raises
+        ------
+        NotValid
+            When a document stands twice in a query.
+        """
+        return Run.from_columns(self.query_ids, self.doc_ids, -self._ranks_from(grouped(self.query_ids)), name)
+
+    def ranks_agree(self) -> bool:
+        """Whether every row has a rank, no two of a query the same, and none with a lower score a better one."""
+        groups = grouped(self.query_ids)
+        ranks, query = self._ranks_from(groups), groups.query_of
+        order = np.lexsort((ranks, query))
+        scores, above, query = self.scores[order], ranks[order], query[order]
+        falls = (scores[1:] <= scores[:-1]) & (above[1:] > above[:-1])
+        return bool(np.isfinite(ranks).all() and (falls | (query[1:] != query[:-1])).all())
+
+    def _ranks_from(self, groups: Groups) -> npt.NDArray[np.float64]:
+        """The ranks, infinite where a row has none; 0 is a rank where every query has it once: systems count so too."""
+        none = self.ranks == 0
+        if not none.any() or (np.bincount(groups.query_of[none], minlength=len(groups.names)) == 1).all():
+            return self.ranks
+        return np.where(none, np.inf, self.ranks)
+
+    def compare_ranks(self, groups: Groups, tally: Tally) -> None:
+        """Warn where ranks contradict the scores (W40): one that does not rise, begins at 0 or is a word."""
+        scores, ranks = self.scores, self.ranks
+        if groups.order is not None:
+            scores, ranks = scores[groups.order], ranks[groups.order]
+        query = np.repeat(np.arange(len(groups.names)), np.diff(groups.offsets))
+        first = np.zeros(len(scores), dtype=np.bool_)
+        first[groups.offsets[:-1]] = True
+        rises = (ranks[1:] > ranks[:-1]) & (scores[1:] <= scores[:-1])
+        if (rises | first[1:]).all() and (ranks[first] > 0).all():
+            return
+        order = np.lexsort((ranks, -scores, query))
+        ranks = np.clip(ranks[order], 0, MOST_RANK - 1)
+        # The largest rank so far of each query, in one pass: the query is the high part of the number.
+        high = query * MOST_RANK + ranks.astype(np.int64)
+        before = np.where(first, query * MOST_RANK, np.concatenate(([0], np.maximum.accumulate(high)[:-1])))
+        odd = np.flatnonzero(high <= before)
+        if len(odd):
+            places = order[odd] if groups.order is None else groups.order[order[odd]]
+            place = int(places[0])
+            what = f"the rank of document {self.doc_ids[place]!r} contradicts its score"
+            tally.once("W40", int(self.lines[place]), what, done="ordered by score", times=len(odd))

@@ -1,0 +1,260 @@
+"""Where do the fields of a TREC file stand, and which numbers do they hold, found for all its lines at once?
+
+Only for what is well-formed: any white space, LF or CRLF, comments and blank lines are fine. For all else the answer is
+None, and the reader goes through the lines one by one, which is slower and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.core.grouping import spans
+from judgments.core.ids import MAX_LENGTH
+from judgments.core.texts import WORD, Bytes, Places, Texts, padded
+from judgments.formats.trec_fields import EXACT_WHOLE, number
+
+BLANK, TAB, RETURN, NEWLINE, COMMENT, DELETE = 32, 9, 13, 10, 35, 127
+
+# Below these, whole numbers and powers of ten are exact in float64, and so their quotient is rounded once.
+POWERS = np.array([float(f"1e{power}") for power in range(23)])
+MINUS, PLUS, POINT, ZERO = 45, 43, 46, 48
+LONGEST_NUMBER = 26
+INFINITIES = {float("inf"), float("-inf")}
+
+QUERY, DOCUMENT = 0, 2
+
+# Control characters and spaces outside ASCII (categories Cc and Zs).
+_ODD = re.compile("[\x80-\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+
+
+def _no_lines() -> Places:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of all lines that say something.
+
+    Parameters
+    ----------
+    buffer : uint8 array
+        The bytes, with room behind them.
+    starts, ends : int64 array, shape (rows, fields)
+        Where each field stands; those that only some lines have are left out.
+    widths : int64 array or None
+        How many fields each row has; None where all have as many as `starts` tells.
+    lines : int64 array or None
+        The line of each row, from 0; None where row and line are the same.
+    comments, blanks : int64 array
+        The lines that were skipped, from 1.
+    """
+
+    buffer: Bytes
+    starts: Places
+    ends: Places
+    widths: Places | None = None
+    lines: Places | None = None
+    comments: Places = field(default_factory=_no_lines)
+    blanks: Places = field(default_factory=_no_lines)
+
+    def texts(self, column: int) -> Texts:
+        """Return one column as texts."""
+        starts, ends = np.ascontiguousarray(self.starts[:, column]), np.ascontiguousarray(self.ends[:, column])
+        return Texts(self.buffer, starts, ends)
+
+    def row(self, row: int) -> str:
+        """Return the fields of a row as they stand in the file, with what separates them."""
+        begin, end = int(self.starts[row, 0]), int(self.ends[row, -1])
+        return self.buffer[begin:end].tobytes().decode()
+
+    def line(self, row: int) -> int:
+        """Return the number of a row's line, from 1."""
+        return (row if self.lines is None else int(self.lines[row])) + 1
+
+    def lines_from(self, before: int) -> Places:
+        """Return the number of each row's line, from 1, when so many lines stand before the first one."""
+        return (np.arange(self.rows) if self.lines is None else self.lines) + (before + 1)
+
+    @property
+    def rows(self) -> int:
+        """How many lines say something."""
+        return len(self.starts)
+
+    def wider(self, width: int) -> Places:
+        """Return the rows with more fields than so many."""
+        if self.widths is None:
+            return np.arange(self.rows if self.starts.shape[1] > width else 0)
+        return np.flatnonzero(self.widths > width)
+
+    def width(self, row: int) -> int:
+        """Return how many fields a row has."""
+        return int(self.starts.shape[1] if self.widths is None else self.widths[row])
+
+
+def split_fields(data: bytes, least: int) -> Fields | None:
+    """Find the fields of all lines.
+
+    Parameters
+    ----------
+    data : bytes
+        Whole lines.
+    least : int
+        How many fields a line has at least.
+
+    Returns
+    -------
+    Fields or None
+        None where something needs care.
+
+    Examples
+    --------
+    >>> found = split_fields(b"q1 Q0 d1 1 9.1 bm25\\nq1\\tQ0  d2 2 8.7 bm25\\n", 6)
+    >>> list(found.texts(2)), numbers(found.texts(4)).tolist()
+    (['d1', 'd2'], [9.1, 8.7])
+    """
+    if not data or not (data.isascii() or _is_usual(data)):
+        return None
+    buffer = padded(data if data.endswith(b"\n") else data + b"\n")
+    text = buffer[:-WORD]
+    gaps = np.flatnonzero(text <= BLANK)
+    separators = text[gaps]
+    ends_line = separators == NEWLINE
+    # White space as C's isspace knows it, without the two that ids and terminals handle badly.
+    known = ends_line | (separators == BLANK) | (separators == TAB) | (separators == RETURN)
+    if not known.all() or (text == DELETE).any():
+        return None
+    # A CR ends a line too; only before an LF does it say nothing.
+    returns = gaps[separators == RETURN]
+    if len(returns) and (buffer[returns + 1] != NEWLINE).any():
+        return None
+    line_ends = gaps[ends_line]
+    begins = np.concatenate(([0], line_ends[:-1] + 1))
+    comments = np.flatnonzero(text[begins] == COMMENT)
+    if len(comments):
+        # What a comment says is no field: the line counts as blank from here on.
+        text[spans(begins[comments], line_ends[comments] - begins[comments])] = BLANK
+        gaps = np.flatnonzero(text <= BLANK)
+    found = _by_line(buffer, gaps, line_ends, comments, least)
+    if found is None or not found.rows:
+        return found
+    longest = max(int((found.ends[:, at] - found.starts[:, at]).max()) for at in (QUERY, DOCUMENT))
+    return found if longest <= MAX_LENGTH else None
+
+
+def _is_usual(data: bytes) -> bool:
+    """Whether bytes are UTF-8 and hold none of the characters for which an id is flagged or refused (W39, E19)."""
+    # Each word with a letter outside ASCII once: what is odd about one is odd about all of them, one behind the other.
+    try:
+        words = b"\n".join({word for word in data.split() if not word.isascii()}).decode()
+    except UnicodeDecodeError:
+        return False
+    return unicodedata.is_normalized("NFC", words) and not _ODD.search(words)
+
+
+def _by_line(buffer: Bytes, gaps: Places, line_ends: Places, comments: Places, least: int) -> Fields | None:
+    starts = np.empty(len(gaps), dtype=np.int64)
+    starts[0] = 0
+    np.add(gaps[:-1], 1, out=starts[1:])
+    filled = gaps > starts
+    if not filled.all():
+        # More than one blank between two fields, or CRLF: a gap right behind another one ends no field.
+        starts, gaps = starts[filled], gaps[filled]
+    width = len(starts) // len(line_ends)
+    if width >= least and len(starts) == width * len(line_ends):
+        found = Fields(buffer, starts.reshape(-1, width), gaps.reshape(-1, width))
+        # One line end behind the last field of each row and before the next row: then there is none inside a row.
+        if (line_ends >= found.ends[:, -1]).all() and (line_ends[:-1] <= found.starts[1:, 0]).all():
+            return found
+    return _of_any_width(buffer, starts, gaps, line_ends, comments, least)
+
+
+def _of_any_width(
+    buffer: Bytes, starts: Places, ends: Places, line_ends: Places, comments: Places, least: int
+) -> Fields | None:
+    """Find the first fields of lines that have more of them or fewer, or none."""
+    behind = np.searchsorted(starts, line_ends)
+    widths = np.diff(behind, prepend=0)
+    lines = np.flatnonzero(widths)
+    if (widths[lines] < least).any():
+        return None
+    fields = (behind - widths)[lines, np.newaxis] + np.arange(least)
+    blank = widths == 0
+    blank[comments] = False
+    return Fields(
+        buffer,
+        starts[fields],
+        ends[fields],
+        widths[lines],
+        lines if len(lines) < len(line_ends) else None,
+        comments + 1,
+        np.flatnonzero(blank) + 1,
+    )
+
+
+def numbers(texts: Texts) -> npt.NDArray[np.float64] | None:
+    """Read a column of decimal numbers, each to the nearest float64, as ``float`` does.
+
+    A decimal number is a whole number divided by a power of ten. Where both are exact in float64, so is the rounding of
+    their quotient (Clinger 1990). Longer numbers and those with an exponent are read one by one.
+
+    Returns
+    -------
+    float64 array or None
+        None where a text is not a finite number in digits.
+
+    Examples
+    --------
+    >>> numbers(Texts.of(["12.5", "-3", "1e3", ".5", "0.98765432109876543"])).tolist()
+    [12.5, -3.0, 1000.0, 0.5, 0.9876543210987654]
+    >>> numbers(Texts.of(["1_000"])), numbers(Texts.of(["two"])), numbers(Texts.of(["nan"]))
+    (None, None, None)
+    """
+    values = np.empty(len(texts), dtype=np.float64)
+    sizes = texts.ends - texts.starts
+    first = texts.buffer[texts.starts]
+    # Few shapes occur in one file: the same work serves all numbers of one length, with a sign or without.
+    shapes = sizes * 2 + ((first == MINUS) | (first == PLUS))
+    for shape in np.flatnonzero(np.bincount(shapes)).tolist():
+        rows = np.flatnonzero(shapes == shape)
+        sign, size = shape & 1, shape >> 1
+        if sign < size <= LONGEST_NUMBER:
+            rows = _of_one_shape([texts.buffer[texts.starts[rows] + at] for at in range(size)], sign, values, rows)
+        read = [number(text) for text in texts.take(rows).tolist()]
+        # Digits may be more than float64 holds, and what is infinite is to be told.
+        if None in read or INFINITIES.intersection(read):
+            return None
+        values[rows] = read
+    return values
+
+
+def _of_one_shape(characters: list[Bytes], sign: int, values: npt.NDArray[np.float64], rows: Places) -> Places:
+    """Read the numbers of one length into `values`; return the rows that need another way."""
+    digits = characters[sign:]
+    whole = np.zeros(len(rows), dtype=np.float64)
+    points = np.zeros(len(rows), dtype=np.int64)
+    place = np.zeros(len(rows), dtype=np.int64)
+    plain = np.ones(len(rows), dtype=np.bool_)
+    for at, column in enumerate(digits):
+        digit = column - np.uint8(ZERO)
+        is_digit = digit <= 9
+        if is_digit.all():
+            whole *= 10.0
+            whole += digit
+            continue
+        is_point = column == POINT
+        plain &= is_digit | is_point
+        points += is_point
+        place[is_point] = at
+        np.copyto(whole, whole * 10.0 + digit, where=is_digit)
+    decimals = np.where(points == 1, len(digits) - 1 - place, 0)
+    plain &= (points <= 1) & (whole < EXACT_WHOLE) & (decimals < len(POWERS)) & (len(digits) > points)
+    found = whole / POWERS[np.minimum(decimals, len(POWERS) - 1)]
+    if sign:
+        np.negative(found, out=found, where=characters[0] == MINUS)
+    values[rows[plain]] = found[plain]
+    return rows[~plain]

@@ -1,0 +1,73 @@
+"""Are searches told from clicks, and what was typed from what the engine was sent?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judgments.core.errors import NotValid
+from judgments.formats import FORMATS, sniff
+from judgments.formats.rows import LogRow
+
+UBI = FORMATS["query-log-ubi"]
+SAMPLE = Path(__file__).resolve().parents[4] / "shared/data/ubi-esci-sample/ubi_queries_events.ndjson"
+QUERY = '{"query_id": "1", "client_id": "c1", "user_query": "tent", "timestamp": "2026-03-02T09:14:07Z"}'
+EVENT = '{"action_name": "click", "query_id": "1", "client_id": "c1", "user_query": "tent"}'
+
+
+def read(*lines: str):
+    return UBI.read("\n".join(lines).encode() + b"\n", path="a")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [QUERY, EVENT],
+        ['{"index": {"_index": "ubi_queries"}}', QUERY, '{"create": {"_index": "ubi_events"}}', EVENT],
+        # The index decides: a query may carry any key.
+        ['{"index": {"_index": "ubi_queries"}}', QUERY[:-1] + ', "action_name": "x"}', EVENT],
+    ],
+)
+def test_queries_are_searches_and_events_are_not(lines: list[str]) -> None:
+    found = read(*lines)
+    assert found.rows == [LogRow("tent", 1, "2026-03-02T09:14:07Z", "c1")]
+    assert (found.report.codes, found.report.bins["comment"]) == ({"W51": 1}, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"query_id": "2", "query": "{match: tent}"}',
+        '{"user_query": 7}',
+        '{"user_query": "tent", "timestamp": "2026-03-02T09:14:07"}',
+        '{"user_query": "tent", "timestamp": 1772442847}',
+        '{"user_query": "tent", "timestamp": "yesterday"}',
+        '{"user_query": "tent", "client_id": ["c1"]}',
+    ],
+)
+def test_each_odd_query_is_rejected_with_its_line(line: str) -> None:
+    found = read(QUERY, line)
+    assert [(problem.line, problem.code) for problem in found.report.errors] == [(2, "E23")]
+    assert len(found.rows) == 1
+
+
+def test_a_counted_row_cannot_be_written() -> None:
+    import io
+
+    assert UBI.write is not None
+    with pytest.raises(NotValid, match="counted 3 times"):
+        UBI.write([LogRow("tent", 3)], io.BytesIO())
+
+
+@pytest.mark.shared
+def test_a_published_sample() -> None:
+    """473 queries and 3,448 events, each after its action line, as its README says."""
+    if not SAMPLE.exists():
+        pytest.skip("../shared/data is not here")
+    head = SAMPLE.read_bytes()[: 1 << 16]
+    assert sniff(head) == sniff(head, "query-log") == "query-log-ubi"
+    found = UBI.read(SAMPLE, path="a")
+    bins = found.report.bins
+    assert (bins["header"], bins["comment"]) == (3921, 3448)
+    assert bins["accepted"] + bins["rejected"] == 473
