@@ -42,18 +42,31 @@ def store(
     return {"rows": len(checked.rows), "new": len(new) - len(changed), "changed": len(changed)}
 
 
+def stub_keys(collection: Collection, doc_ids: Iterable[str]) -> dict[str, int]:
+    """The same as primary keys, for who writes rows of many documents and needs nothing of their content."""
+    wanted = list(dict.fromkeys(doc_ids))
+    found = _keys(collection, wanted)
+    missing = [doc_id for doc_id in wanted if doc_id not in found]
+    _make_stubs(collection, missing)
+    return found | _keys(collection, missing)
+
+
 def stubs_for(collection: Collection, doc_ids: Iterable[str]) -> dict[str, Document]:
     """The documents by id, made as stubs where nobody has sent their content yet."""
     wanted = list(dict.fromkeys(doc_ids))
     found = _by_id(collection, wanted)
     missing = [doc_id for doc_id in wanted if doc_id not in found]
+    _make_stubs(collection, missing)
+    return {**found, **_by_id(collection, missing)}
+
+
+def _make_stubs(collection: Collection, doc_ids: Iterable[str]) -> None:
     empty = content_hash("", "", "", "", {})
     Document.objects.bulk_create(
-        (Document(collection=collection, doc_id=doc_id, content_sha256=empty, stub=True) for doc_id in missing),
+        (Document(collection=collection, doc_id=doc_id, content_sha256=empty, stub=True) for doc_id in doc_ids),
         batch_size=BATCH,
         ignore_conflicts=True,
     )
-    return {**found, **_by_id(collection, missing)}
 
 
 def _there(collection: Collection, rows: Sequence[DocumentRow]) -> Iterable[Document]:
@@ -65,6 +78,14 @@ def _by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, Document
     for begin in range(0, len(doc_ids), BATCH):
         some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH])
         found.update((document.doc_id, document) for document in some)
+    return found
+
+
+def _keys(collection: Collection, doc_ids: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for begin in range(0, len(doc_ids), BATCH):
+        some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH])
+        found.update(some.values_list("doc_id", "pk"))
     return found
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
 from judgments.core.family import Family
-from judgments.core.report import Severity
+from judgments.core.report import Report, Severity
 from judgments.models import Collection, Upload, User
 
 
@@ -55,6 +55,8 @@ class ImportKind:
         What the preview of the first rows shows.
     asks : tuple of str
         What the user is asked when the file is stored: ``name``, ``description``.
+    read : callable, optional
+        ``read(stream, upload) -> (rows, report)``, for files too large to be held as rows; else the format's reader.
     """
 
     name: str
@@ -66,6 +68,7 @@ class ImportKind:
     roles: tuple[str, ...]
     columns: tuple[str, ...]
     asks: tuple[str, ...] = ()
+    read: Callable[[IO[bytes], Upload], tuple[Sequence[Any], Report]] | None = None
 
 
 # Apps above this one register theirs (runs, query logs) in their AppConfig.

@@ -109,9 +109,13 @@ def read(upload: Upload) -> tuple[Report, Checked]:
     except FileNotFoundError as error:
         raise Conflict(f"{upload.filename} was stored or thrown away meanwhile. Look at the list.") from error
     with stream:
-        found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
-    checked = member.check(upload.collection, found.rows, upload)
-    return _with_findings(found.report, checked.findings), checked
+        if member.read is not None:
+            rows, report = member.read(stream, upload)
+        else:
+            found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
+            rows, report = found.rows, found.report
+    checked = member.check(upload.collection, rows, upload)
+    return _with_findings(report, checked.findings), checked
 
 
 def store(
@@ -272,4 +276,6 @@ def _cell(value: Any) -> str:
 
 
 def _nothing(report: Report) -> str:
+    if report.ok and not report.accepted:
+        return "It has no rows."
     return "All of its rows are in the collection already, unchanged." if report.ok else "No row can be used."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,9 @@ from django.utils.safestring import SafeString
 register = template.Library()
 
 HOLE = SafeString('<span class="grade" data-grade="hole"><span class="sr">not judged</span></span>')
+
+# Letters of right-to-left scripts, and the marks that turn text round.
+TURNING = {"R", "AL", "RLE", "LRE", "RLO", "LRO", "RLI", "LRI"}
 
 # What a state is called where its shape cannot be seen.
 STATE_WORDS = {
@@ -53,6 +57,19 @@ def percent(value: float | None) -> str:
         return ""
     share = float(value) * 100
     return f"{share:.1f} %" if 0 < share < 10 else f"{share:.0f} %"
+
+
+@register.filter
+def isolated(name: str) -> str:
+    r"""A name that runs from right to left, kept from turning round what stands beside it in a sentence.
+
+    Examples
+    --------
+    >>> isolated("bm25"), [ord(letter) for letter in isolated("\N{ARABIC LETTER TEH}")]
+    ('bm25', [8296, 1578, 8297])
+    """
+    turns = any(unicodedata.bidirectional(letter) in TURNING for letter in name)
+    return f"\u2068{name}\u2069" if turns else name
 
 
 @register.filter

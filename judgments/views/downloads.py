@@ -9,6 +9,7 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
     "svg": "image/svg+xml",
+    "tex": "application/x-tex",
     "tsv": "text/tab-separated-values; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
     "zip": "application/zip",

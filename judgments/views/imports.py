@@ -31,6 +31,8 @@ MAPPED = {
     "documents": ("doc_id", "title", "text", "url", "image"),
     "queries": ("query_id", "query", "narrative", "group", "frequency"),
     "query-log": ("query", "count", "timestamp", "client_id", "clicks"),
+    "qrels": ("query_id", "doc_id", "grade"),
+    "run": ("query_id", "doc_id", "score", "rank"),
 }
 TWICE = [("first", "the first counts"), ("last", "the last counts"), ("min", "the lowest"), ("max", "the highest")]
 REPEATED = [("sum", "add the counts"), ("max", "take the highest"), ("first", "take the first")]
