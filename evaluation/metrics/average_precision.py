@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from evaluation.metrics.declaration import JUDGED_ONLY, REL, Metric
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.gaps import average_precision_bounds
+from evaluation.metrics.judged_rankings import Floats, JudgedRankings, share
+from evaluation.metrics.response import Response
 
 
-def average_precision(ranking: JudgedRanking, cutoff: int | None = None, rel: float = 1) -> float:
+def average_precision(rankings: JudgedRankings, cutoff: int | None = None, rel: float = 1) -> Floats:
     """Compute the mean over all relevant documents of the precision at their ranks.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : int, optional
         The last rank that counts. The divisor stays R, all relevant documents of the query.
     rel : float
@@ -20,23 +22,16 @@ def average_precision(ranking: JudgedRanking, cutoff: int | None = None, rel: fl
 
     Returns
     -------
-    float
+    float64 array, shape (queries,)
         Between 0 and 1; a relevant document that is not returned adds 0; 0 where the query has none.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> average_precision(JudgedRanking(4, [2, 4], [1, 1], [1, 1]))
-    0.5
+    >>> average_precision(JudgedRankings.of((4, {2: 1, 4: 1}, [1, 1])))
+    array([0.5])
     """
-    found, total = 0, 0.0
-    for rank, grade in zip(ranking.ranks, ranking.grades, strict=True):
-        if cutoff is not None and rank > cutoff:
-            break
-        if grade >= rel:
-            found += 1
-            total += found / rank
-    return total / ranking.relevant(rel) if found else 0.0
+    relevant = (rankings.grades >= rel) & rankings.within(cutoff)
+    return share(rankings.total(rankings.running(relevant) / rankings.ranks, relevant), rankings.relevant(rel))
 
 
 AP = Metric(
@@ -51,4 +46,6 @@ AP = Metric(
     aliases={"map": {}, "map_cut": {}},
     trec_name="map",
     trec_name_at="map_cut_{k}",
+    example="AP",
+    response=Response("promoted", bounds=average_precision_bounds),
 )

@@ -7,14 +7,19 @@ read it; nothing about a metric is written anywhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.means import MeanKind
+
+if TYPE_CHECKING:
+    from evaluation.metrics.judged_rankings import Floats, JudgedRankings
+    from evaluation.metrics.response import Response
 
 Value = float | int | bool | str
-PerQuery = Callable[..., float]
+PerQuery = Callable[..., "Floats"]
 
 
 @dataclass(frozen=True)
@@ -25,21 +30,34 @@ class Parameter:
     ----------
     name : str
         As it is written in a metric's name: ``rel`` in ``P(rel=2)@10``.
-    default : float, int, bool or str
-        Its value where the name leaves it out; its type is the parameter's type.
+    default : float, int, bool, str or None
+        Its value where the name leaves it out; its type is the parameter's type. None: it has no value then, and is a
+        number.
     description : str
         One sentence for help and docs.
     choices : tuple of str
         The values that a text parameter may take.
     also : mapping of str to str
         Other tools' ways of writing it, ``"name=value"`` to the value here.
+    required : bool
+        Whether a name without it is refused.
+    below : float or None
+        The number that it must stay below.
+    read : callable or None
+        How a written text becomes its value, where that is no single number; it raises ValueError with what is wrong.
+    trec : callable or None
+        What trec_eval appends to its own name for a value; None where trec_eval has no such parameter.
     """
 
     name: str
-    default: Value
+    default: Value | None
     description: str
     choices: tuple[str, ...] = ()
     also: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    required: bool = False
+    below: float | None = None
+    read: Callable[[str], Value] | None = None
+    trec: Callable[[Value | None], str] | None = None
 
 
 REL = Parameter("rel", 1, "The lowest grade that counts as relevant.")
@@ -57,15 +75,27 @@ class Metric:
     formula, source : str
         The definition per query, and where it comes from.
     per_query : callable
-        ``per_query(ranking, cutoff, **parameters) -> float``; `cutoff` is None where the name has none.
-    cutoff : {"optional", "required", "none"}
-        Whether the name takes ``@k``.
+        ``per_query(rankings, cutoff, **parameters)`` returns one float64 for each query of a `JudgedRankings`; `cutoff`
+        is None where the name has none.
+    cutoff : {"optional", "required", "none", "level"}
+        Whether the name takes ``@k``; a level is a share between 0 and 1 instead of a rank.
     parameters : tuple of Parameter
         In the order in which the canonical name prints them. ``judged_only`` is applied before `per_query` is called.
     aliases : mapping of str to dict
         Other names, lower case, with the parameters that each of them fixes.
     trec_name, trec_name_at : str
         trec_eval's name without and with a cutoff (``{k}``), empty where trec_eval has none.
+    mean : {"arithmetic", "geometric", "sum"}
+        How the values of the queries become one.
+    scale_top : str
+        The parameter that is the top grade of the scale where the name leaves it out, if there is one.
+    by_subtopic : bool
+        Whether it needs labels that tell subtopics apart.
+    response : Response or None
+        How it answers when a document that nobody judged gets a grade; None where nobody has worked that out: it then
+        has no bounds, and nothing tells which judgments could turn its decisions.
+    example : str
+        A name of this metric that parses.
     """
 
     name: str
@@ -74,16 +104,27 @@ class Metric:
     formula: str
     source: str
     per_query: PerQuery
-    cutoff: Literal["optional", "required", "none"] = "optional"
+    cutoff: Literal["optional", "required", "none", "level"] = "optional"
     parameters: tuple[Parameter, ...] = ()
     aliases: Mapping[str, Mapping[str, Value]] = field(default_factory=lambda: MappingProxyType({}))
     trec_name: str = ""
     trec_name_at: str = ""
+    mean: MeanKind = "arithmetic"
+    scale_top: str = ""
+    by_subtopic: bool = False
+    response: Response | None = None
+    example: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.example:
+            object.__setattr__(self, "example", self.name if self.cutoff == "none" else f"{self.name}@10")
 
     @property
-    def example(self) -> str:
-        """A name of this metric that parses."""
-        return self.name if self.cutoff == "none" or self.name == "AP" else f"{self.name}@10"
+    def pattern(self) -> str:
+        """How its name is written: ``P@k``, ``nDCG, @k`` where the cutoff may be left out, ``RBP(p=...), @k``."""
+        required = ",".join(f"{parameter.name}=..." for parameter in self.parameters if parameter.required)
+        at = {"required": "@k", "optional": ", @k", "none": "", "level": "@r"}[self.cutoff]
+        return self.name + (f"({required})" if required else "") + at
 
 
 @dataclass(frozen=True)
@@ -94,17 +135,20 @@ class BoundMetric:
     ----------
     metric : Metric
         The declaration.
-    cutoff : int or None
+    cutoff : int, float or None
         The ``k`` of ``@k``.
     parameters : mapping of str to value
         Every parameter of the metric, the defaults included.
+    assumed : mapping of str to value
+        What the labels or their scale told about parameters that the name leaves out.
     """
 
     metric: Metric
-    cutoff: int | None
-    parameters: Mapping[str, Value]
+    cutoff: int | float | None
+    parameters: Mapping[str, Value | None]
+    assumed: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The canonical name; parameters at their defaults are left out."""
         told = ",".join(f"{p.name}={self.parameters[p.name]}" for p in self._changed())
@@ -114,21 +158,55 @@ class BoundMetric:
     @property
     def trec_name(self) -> str:
         """trec_eval's name for it, or the canonical one where trec_eval has none."""
-        theirs = self.metric.trec_name if self.cutoff is None else self.metric.trec_name_at.format(k=self.cutoff)
-        return self.name if self._changed() or not theirs else theirs
+        changed = self._changed()
+        if self.cutoff is not None:
+            # In trec_eval's names a cutoff takes the place of the parameters.
+            theirs = "" if changed else self.metric.trec_name_at.format(k=self.cutoff)
+        else:
+            told = [p.trec(self.parameters[p.name]) for p in changed if p.trec]
+            theirs = self.metric.trec_name if len(told) == len(changed) else ""
+            theirs += "".join(told) if theirs else ""
+        return theirs or self.name
+
+    @property
+    def settings(self) -> dict[str, Value | None]:
+        """Cutoff and all parameters, as the metric is computed."""
+        return {"cutoff": self.cutoff, **self.parameters, **self.assumed}
+
+    @property
+    def arguments(self) -> dict[str, Value | None]:
+        """All parameters under their names, as `Metric.per_query` takes them."""
+        return {**self.parameters, **self.assumed}
+
+    @property
+    def response(self) -> Response | None:
+        """What is known of its answers to new grades; None over condensed lists, where a judgment moves all others."""
+        return None if self.parameters.get("judged_only") else self.metric.response
 
     def condensed(self) -> BoundMetric:
         """The same metric over judged documents only; the metric itself where that makes no sense."""
         if "judged_only" not in self.parameters:
             return self
-        return BoundMetric(self.metric, self.cutoff, {**self.parameters, "judged_only": True})
+        return replace(self, parameters={**self.parameters, "judged_only": True})
 
-    def __call__(self, ranking: JudgedRanking) -> float:
-        """Compute the metric for one query."""
-        parameters = dict(self.parameters)
+    def on_scale(self, top: float) -> BoundMetric:
+        """The same metric where the top grade of the scale is known."""
+        missing = self.metric.scale_top
+        if not missing or self.parameters[missing] is not None:
+            return self
+        return replace(self, assumed={missing: int(top) if float(top).is_integer() else top})
+
+    def __call__(self, rankings: JudgedRankings) -> Floats:
+        """Compute the metric for every query.
+
+        Returns
+        -------
+        float64 array, shape (queries,)
+        """
+        parameters = self.arguments
         if parameters.pop("judged_only", False):
-            ranking = ranking.condensed()
-        return self.metric.per_query(ranking, self.cutoff, **parameters)
+            rankings = rankings.condensed()
+        return self.metric.per_query(rankings, self.cutoff, **parameters)
 
     def _changed(self) -> list[Parameter]:
         return [p for p in self.metric.parameters if self.parameters[p.name] != p.default]

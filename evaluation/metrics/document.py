@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from evaluation.metrics import DEFAULT_METRICS, METRICS, TABLE
@@ -22,17 +23,33 @@ This page is written from the declarations in `evaluation/metrics/`; `python -m 
   number of relevant documents of the query, returned or not.
 - **Unjudged documents** gain nothing. `Judged@k` says how many there are; `judged_only=True` (or `--condensed`) drops
   them before scoring.
-- **Negative grades** gain nothing, are never relevant, and count as judged.
-- **The mean** runs over the queries of the qrels. A query that the run does not answer scores 0, or is left out with
-  `--missing skip`. A query with nothing relevant scores 0 and stays in. Queries that only the run has are ignored.
+- **Negative grades** gain nothing and are never relevant. `Judged` counts them as judged; `Bpref`, `RBPresid` and
+  `judged_only=True` take them for not judged, `infAP` for pooled and not judged.
+- **The mean** runs over the queries of the qrels. A query that the run does not answer is an empty ranking: it scores 0
+  (`NumQ`, `NumRel` and `RBPresid` excepted), or is left out with `--missing skip`. A query with nothing relevant scores
+  0 and stays in. Queries that only the run has are ignored.
 - **Weighted means** are sum(w/p m) / sum(w/p), w the query's share of traffic and p its inclusion probability.
 
 ## How metrics are named
 
 `NAME(parameter=value)@k`. Case and blanks do not matter on input, `@`, `_` and `.` before the cutoff are equal, and
-`P@5,10` is two metrics. Where tools compute different things under one name (`hits@k`, `unj_k`, `ndcg@k-l2`) the name
-is refused, with the names to choose from.
+`P@5,10` is two metrics. Where tools compute different things under one name (`hits@k`, `unj_k`, `ndcg@k-l2`,
+`ndcg_cut` without a cutoff) the name is refused, with the names to choose from.
+
+Of trec_eval these are left out: preferences, Z-scores, `utility`, `G`, `binG`, `Rndcg`, `ndcg_rel`, `Rprec_mult`,
+`set_map`, `gm_bpref`, `num_nonrel_judged_ret`; and names of whole sets (`official`, `all_trec`).
 """
+
+CUTOFFS = {
+    "optional": "Cutoff `@k`: optional",
+    "required": "Cutoff `@k`: required",
+    "none": "Cutoff `@k`: none",
+    "level": "Level `@r`: required, a share of the relevant documents between 0 and 1",
+}
+MEANS = {
+    "geometric": "The mean is geometric: exp of the mean of ln max(value, 0.00001).",
+    "sum": "The values of the queries are added up instead of averaged.",
+}
 
 
 def page() -> str:
@@ -52,26 +69,38 @@ def _section(metric: Metric) -> str:
         "",
         f"- Per query: {metric.formula}",
         f"- Source: {metric.source}",
-        f"- Cutoff `@k`: {metric.cutoff}",
+        f"- {CUTOFFS[metric.cutoff]}",
     ]
+    if metric.by_subtopic:
+        lines.append("- Needs labels that tell subtopics apart: lines of query, subtopic, document, grade.")
+    if metric.mean in MEANS:
+        lines.append(f"- {MEANS[metric.mean]}")
     if metric.aliases:
         lines.append(f"- Also read as: {', '.join(f'`{alias}`' for alias in metric.aliases)}")
-    theirs = [name for name in (metric.trec_name, metric.trec_name_at.format(k="k")) if name]
-    lines.append(f"- In `--format trec`: {', '.join(f'`{name}`' for name in theirs) or 'its own name'}")
-    lines += [_parameter(parameter) for parameter in metric.parameters]
-    example = f"assay evaluate qrels.txt bm25.run -m '{metric.example}'"
+    told = "".join(p.trec(p.name) for p in metric.parameters if p.required and p.trec)
+    theirs = (metric.trec_name and metric.trec_name + told, re.sub(r"\{k.*?\}", "k", metric.trec_name_at))
+    lines.append(f"- In `--format trec`: {', '.join(f'`{name}`' for name in theirs if name) or 'its own name'}")
+    lines += [_parameter(metric, parameter) for parameter in metric.parameters]
+    labels = "--subtopics diversity.qrels" if metric.by_subtopic else "qrels.txt"
+    example = f"assay evaluate {labels} bm25.run -m '{metric.example}'"
     return "\n".join([*lines, "", "```", example, "```", ""])
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter(metric: Metric, parameter: Parameter) -> str:
     choices = f" One of {', '.join(f'`{choice}`' for choice in parameter.choices)}." if parameter.choices else ""
-    return f"- Parameter `{parameter.name}` (default `{parameter.default}`): {parameter.description}{choices}"
+    if parameter.required:
+        default = "required"
+    elif parameter.default is None:
+        default = "told by the labels" if parameter.name == metric.scale_top else "none by default"
+    else:
+        default = f"default `{parameter.default}`"
+    return f"- Parameter `{parameter.name}` ({default}): {parameter.description}{choices}"
 
 
 def _extending() -> str:
     return """## Adding a metric
 
-One file with a function of a `JudgedRanking` and a `Metric` that declares it, and one line in
+One file with a function of `JudgedRankings` and a `Metric` that declares it, and one line in
 `evaluation/metrics/__init__.py`; then write this page anew. Another package adds one by the entry point
 `assay.metrics`.
 """

@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from evaluation.metrics import DEFAULT_METRICS
 from evaluation.metrics.declaration import BoundMetric
 from evaluation.metrics.design import SamplingDesign
-from evaluation.metrics.judged_ranking import JudgedRanking, judged_rankings
-from evaluation.metrics.means import Interval, bootstrap_interval, effective_queries, hajek_mean, mean
+from evaluation.metrics.diagnostics import Diagnostics, Findings, with_twins
+from evaluation.metrics.judged_rankings import Floats, JudgedRankings
+from evaluation.metrics.matching import match
+from evaluation.metrics.means import effective_queries
 from evaluation.metrics.names import parse_metrics
-from evaluation.metrics.results import Diagnostics, Evaluation, RunScores, Summary
+from evaluation.metrics.profile import Profile
+from evaluation.metrics.results import Evaluation, RunScores
+from evaluation.metrics.summaries import summarize, summarize_tiers
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
 from judgments.core.run import Run
+from judgments.core.texts import Texts
+from judgments.formats.run_files import Interleaved, RunFile
 
-DEPTH_OF_HOLES = 10
+if TYPE_CHECKING:
+    from evaluation.metrics.ranges import Ranges
+
+Scored = tuple[Floats, Diagnostics]
+Metrics = str | Iterable[str | BoundMetric]
+Missing = Literal["zero", "skip"]
+
+MOST_WORKERS = 8
+# Grades above this are of no scale that people grade on.
+MOST_USUAL = 100
 
 
 def evaluate(
     qrels: Qrels,
-    runs: Run | Iterable[Run],
-    metrics: str | Iterable[str | BoundMetric] = DEFAULT_METRICS,
-    missing: Literal["zero", "skip"] = "zero",
+    runs: Run | RunFile | Iterable[Run | RunFile],
+    metrics: Metrics = DEFAULT_METRICS,
+    missing: Missing = "zero",
     *,
     level: float | None = None,
+    method: str = "percentile",
     resamples: int = 10_000,
     seed: int = 0,
     design: SamplingDesign | None = None,
+    scale_top: float | None = None,
+    ranges: bool = True,
     watch: Callable[[int], None] = lambda done: None,
+    profile: Profile | None = None,
 ) -> Evaluation:
     """Score runs against labels, by trec_eval's rules.
 
@@ -43,20 +64,29 @@ def evaluate(
     ----------
     qrels : Qrels
         The labels.
-    runs : Run or iterable of Run
-        The runs; their names must differ.
+    runs : Run, RunFile or iterable of them
+        The runs; their names must differ. A file is read in pieces and never held as a whole.
     metrics : str or iterable of str or BoundMetric
         Names such as ``"nDCG@10"``; one text may hold several.
     missing : {"zero", "skip"}
         A judged query that a run does not answer scores 0, or is left out of that run's mean.
     level : float, optional
-        Coverage of a bootstrap interval over queries, such as 0.95; none by default.
+        Coverage of an interval over queries, such as 0.95; none by default.
+    method : {"percentile", "bca", "t"}
+        How that interval is found.
     resamples, seed : int
-        Of that bootstrap.
+        Of the bootstrap.
     design : SamplingDesign, optional
         Adds the weighted mean and the breakdown by tier.
+    scale_top : float, optional
+        The top grade of the scale, for metrics that ask for it; by default the largest grade of the qrels.
+    ranges : bool
+        Whether the diagnostics also tell how far ties and unjudged documents could move each mean, which takes about as
+        long as the metrics themselves.
     watch : callable
         Called with the number of runs done, for a progress bar.
+    profile : Profile, optional
+        Takes down where the time goes.
 
     Returns
     -------
@@ -66,7 +96,10 @@ def evaluate(
     Raises
     ------
     NotValid
-        When two runs have one name, a metric is unknown, or no run answers any judged query.
+        When two runs have one name, a metric is unknown, a run answers no judged query, or grades are beyond what can
+        be computed with.
+    UnreadableInput
+        When a file cannot be read.
 
     Examples
     --------
@@ -76,24 +109,51 @@ def evaluate(
     >>> round(result.runs[0].metrics["nDCG@3"].mean, 4)
     0.735
     """
-    bound = _bind(metrics)
-    many = [runs] if isinstance(runs, Run) else list(runs)
+    if not isinstance(qrels, Qrels):
+        raise NotValid(f"the labels are Qrels, not {type(qrels).__name__}; write Qrels.from_dict(...)")
+    many = [runs] if isinstance(runs, Run | RunFile) else list(runs)
     _check(qrels, many, missing)
-    plan = _Plan(qrels, bound, missing, level, resamples, seed, design or SamplingDesign())
-    scores = []
-    for done, run in enumerate(many, 1):
-        scores.append(plan.score(run))
+    top = float(qrels.grades.max()) if scale_top is None else scale_top
+    bound = tuple(metric.on_scale(top) for metric in bind(metrics))
+    _check_top(bound, top)
+    _check_subtopics(qrels, bound)
+    grades = _grades(max(top, float(qrels.grades.max()))) if ranges else None
+    clock = profile or Profile()
+    scored = []
+    for done, found in enumerate(_each(many, partial(_score, _Task(qrels, bound, missing, grades, clock))), 1):
+        scored.append(found)
         watch(done)
-    weights = plan.design.weights_of(qrels.query_ids)
-    return Evaluation(
-        query_ids=qrels.query_ids,
-        metrics=tuple(metric.name for metric in bound),
-        runs=tuple(scores),
-        effective_queries=effective_queries(weights) if weights else None,
-    )
+    with clock.part("means"):
+        return _summed_up(qrels, bound, many, scored, design or SamplingDesign(), (level, method, resamples, seed))
 
 
-def _bind(metrics: str | Iterable[str | BoundMetric]) -> tuple[BoundMetric, ...]:
+def _each(runs: Sequence[Run | RunFile], score: Callable[[Run | RunFile], Scored]) -> Iterator[Scored]:
+    """Score runs, several at once where they are files; numpy works on them outside of Python's lock."""
+    files = [run for run in runs if isinstance(run, RunFile)]
+    workers = min(len(files), os.cpu_count() or 1, MOST_WORKERS) if len(files) > 1 else 1
+    if workers < 2:
+        yield from map(score, runs)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    for file in files:
+        file.threads = 1
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield from pool.map(score, runs)
+    finally:
+        # An error in one file ends the work on all others.
+        pool.shutdown(cancel_futures=True)
+
+
+def bind(metrics: Metrics) -> tuple[BoundMetric, ...]:
+    """Return the metrics that names mean, each once.
+
+    Raises
+    ------
+    NotValid
+        When there is none, or a name cannot be read.
+    """
     if isinstance(metrics, str):
         return parse_metrics(metrics)
     bound = [one for item in metrics for one in ((item,) if isinstance(item, BoundMetric) else parse_metrics(item))]
@@ -102,105 +162,151 @@ def _bind(metrics: str | Iterable[str | BoundMetric]) -> tuple[BoundMetric, ...]
     return tuple({metric.name: metric for metric in bound}.values())
 
 
-def _check(qrels: Qrels, runs: Sequence[Run], missing: str) -> None:
+def _check(qrels: Qrels, runs: Sequence[Run | RunFile], missing: str) -> None:
+    odd = next((run for run in runs if not isinstance(run, Run | RunFile)), None)
+    if odd is not None:
+        raise NotValid(f"a run is a Run or a RunFile, not {type(odd).__name__}; write Run.from_dict(...)")
     if missing not in ("zero", "skip"):
         raise NotValid(f"missing is zero or skip, not {missing!r}")
     if not qrels.query_ids:
         raise NotValid("the qrels hold no judgment; there is nothing to evaluate against")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.abs(qrels.grades).sum()):
+            raise NotValid("the grades of the qrels are too large to be added up; take grades of a scale")
     names = [run.name for run in runs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise NotValid(f"two runs are named {twice[0]!r}; give one of them another name, as in NAME=PATH")
-    judged = set(qrels.query_ids)
-    for run in runs:
-        if judged.isdisjoint(run.query_ids):
-            theirs = run.query_ids[0] if run.query_ids else "none"
-            raise NotValid(
-                f"the run {run.name!r} answers none of the judged queries; "
-                f"query ids look like {qrels.query_ids[0]!r} in the qrels and {theirs!r} in the run"
-            )
+
+
+def _check_top(metrics: Sequence[BoundMetric], top: float) -> None:
+    """Let each metric refuse a top grade that it cannot compute with, whether or not a run returns its document."""
+    if top > MOST_USUAL:
+        for metric in metrics:
+            if not metric.metric.by_subtopic:
+                metric(JudgedRankings.of((1, {1: top}, [top])))
+
+
+def _check_subtopics(qrels: Qrels, metrics: Sequence[BoundMetric]) -> None:
+    needs = next((metric.name for metric in metrics if metric.metric.by_subtopic), None)
+    if needs and qrels.subtopics is None:
+        raise NotValid(
+            f"the metric {needs} needs labels that tell subtopics apart, and these do not; take qrels with lines of "
+            "query, subtopic, document, grade, and read them with --subtopics"
+        )
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """Everything but the run: what each run is scored with."""
+class _Task:
+    """Everything but the run: what each run is scored with; without `grades` no ranges are computed."""
 
     qrels: Qrels
-    metrics: tuple[BoundMetric, ...]
-    missing: str
-    level: float | None
-    resamples: int
-    seed: int
-    design: SamplingDesign
+    metrics: Sequence[BoundMetric]
+    missing: Missing
+    grades: Floats | None
+    clock: Profile
 
-    def score(self, run: Run) -> RunScores:
-        rankings = list(judged_rankings(self.qrels, run))
-        absent = np.nan if self.missing == "skip" else 0.0
-        per_query = {
-            metric.name: np.array([absent if r is None else metric(r) for r in rankings], dtype=np.float64)
-            for metric in self.metrics
-        }
-        counted = [at for at, ranking in enumerate(rankings) if ranking is not None or self.missing == "zero"]
-        return RunScores(
-            name=run.name,
-            metrics={name: self._summary(values.tolist(), counted) for name, values in per_query.items()},
-            per_query=per_query,
-            diagnostics=_diagnose(self.qrels, run, rankings),
-            by_tier=self._by_tier(per_query, counted),
+
+def _score(task: _Task, run: Run | RunFile) -> Scored:
+    """Return the values, shape (queries, metrics), and what to know about the run."""
+    if isinstance(run, Run):
+        return _score_parts(task, run.name, [run])
+    try:
+        values, diagnostics = _score_parts(task, run.name, run.blocks())
+    except Interleaved:
+        values, diagnostics = _score_parts(task, run.name, [run.whole()])
+    return values, replace(diagnostics, ranks_contradicted=run.report.codes.get("W40", 0))
+
+
+def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
+    qrels, clock = task.qrels, task.clock
+    values = np.full((qrels.queries, len(task.metrics)), np.nan if task.missing == "skip" else 0.0)
+    findings, an_id = Findings(), None
+    ranges = None if task.grades is None else _ranges(task.metrics, task.grades)
+    for part in clock.each("reading", parts):
+        with clock.part("matching"):
+            found = match(qrels, part)
+        with clock.part("metrics"):
+            for at, metric in enumerate(task.metrics):
+                values[found.codes, at] = metric(found.rankings)
+        with clock.part("diagnostics"):
+            findings.look(qrels, part, found)
+            if ranges is not None:
+                ranges.look(part, found)
+            an_id = an_id or next(iter(part.query_ids), None)
+    if findings.answered == 0:
+        raise NotValid(
+            f"the run {name!r} answers none of the judged queries; "
+            f"query ids look like {qrels.query_ids[0]!r} in the qrels and {an_id or 'none'!r} in the run"
         )
+    with clock.part("diagnostics"):
+        told = findings.diagnostics(qrels)
+    if task.missing == "zero" and told.queries_missing:
+        _score_unanswered(task, findings.unanswered(qrels), values)
+    if ranges is not None:
+        with clock.part("diagnostics"):
+            told = replace(told, bounds=ranges.bounds(values), ties_at=ranges.ties(values))
+    return values, told
 
-    def _by_tier(
-        self, per_query: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]], counted: list[int]
-    ) -> dict[str, dict[str, Summary]]:
-        tiers = self.design.tiers_of(self.qrels.query_ids)
-        if tiers is None or not self.design.by_tier:
-            return {}
-        order = sorted(set(tiers), key=lambda tier: (("head", "torso", "tail", tier).index(tier), tier))
-        return {
-            tier: {
-                name: self._summary(values.tolist(), [at for at in counted if tiers[at] == tier])
-                for name, values in per_query.items()
-            }
-            for tier in order
-        }
 
-    def _summary(self, column: list[float], counted: list[int]) -> Summary:
-        values = [column[at] for at in counted]
-        if not values:
-            return Summary(None, 0, reason="no query counts: the run answers none of them")
-        query_ids = [self.qrels.query_ids[at] for at in counted]
-        weights = self.design.weights_of(query_ids)
-        plain = self._interval(values, None, query_ids)
-        weighted = self._interval(values, weights, query_ids) if weights else Interval(None, None)
-        return Summary(
-            mean=mean(values),
-            queries=len(values),
-            low=plain.low,
-            high=plain.high,
-            weighted=hajek_mean(values, weights) if weights else None,
-            weighted_low=weighted.low,
-            weighted_high=weighted.high,
-            reason=plain.reason,
+def _grades(top: float) -> Floats:
+    # Ranges are a dozen modules that a small evaluation without them need not import.
+    from evaluation.metrics.bounds import scale_grades
+
+    return scale_grades(top)
+
+
+def _ranges(metrics: Sequence[BoundMetric], grades: Floats) -> Ranges:
+    from evaluation.metrics.ranges import Ranges
+
+    return Ranges(metrics, grades)
+
+
+def _score_unanswered(task: _Task, query_ids: Sequence[str], values: Floats) -> None:
+    """Score queries without results as empty rankings: 0 in all but counts of the labels and RBP's residual."""
+    nothing = match(task.qrels, _empty(query_ids))
+    for at, metric in enumerate(task.metrics):
+        values[nothing.codes, at] = metric(nothing.rankings)
+
+
+def _empty(query_ids: Sequence[str]) -> Run:
+    """Return a run without documents."""
+    return Run("", tuple(query_ids), np.zeros(len(query_ids) + 1, dtype=np.int64), Texts.of([]), np.zeros(0))
+
+
+def _summed_up(
+    qrels: Qrels,
+    metrics: Sequence[BoundMetric],
+    runs: Sequence[Run | RunFile],
+    scored: Sequence[Scored],
+    design: SamplingDesign,
+    interval: tuple[float | None, str, int, int],
+) -> Evaluation:
+    level, method, resamples, seed = interval
+    names, ids = [metric.name for metric in metrics], qrels.query_ids
+    columns = np.concatenate([values for values, _ in scored], axis=1) if scored else np.zeros((qrels.queries, 0))
+    kinds = [metric.metric.mean for metric in metrics] * len(scored)
+    told = {"level": level, "method": method, "resamples": resamples, "seed": seed}
+    summaries = summarize(columns, kinds, ids, design=design, **told)  # type: ignore[arg-type]
+    tiers = summarize_tiers(columns, kinds, ids, design=design, **told)  # type: ignore[arg-type]
+    weights = design.weights_of(ids)
+    found = []
+    twins = with_twins([(run.name, diagnostics) for run, (_, diagnostics) in zip(runs, scored, strict=True)])
+    for at, (run, (values, _), diagnostics) in enumerate(zip(runs, scored, twins, strict=True)):
+        own = slice(at * len(names), (at + 1) * len(names))
+        found.append(
+            RunScores(
+                name=run.name,
+                metrics=dict(zip(names, summaries[own], strict=True)),
+                per_query={name: values[:, place].copy() for place, name in enumerate(names)},
+                diagnostics=diagnostics,
+                by_tier={tier: dict(zip(names, of[own], strict=True)) for tier, of in tiers.items()},
+            )
         )
-
-    def _interval(self, values: list[float], weights: list[float] | None, query_ids: list[str]) -> Interval:
-        if self.level is None:
-            return Interval(None, None)
-        strata = self.design.tiers_of(query_ids) if weights else None
-        return bootstrap_interval(
-            values, self.level, resamples=self.resamples, seed=self.seed, weights=weights, strata=strata
-        )
-
-
-def _diagnose(qrels: Qrels, run: Run, rankings: Sequence[JudgedRanking | None]) -> Diagnostics:
-    answered = [ranking for ranking in rankings if ranking is not None]
-    best = np.maximum.reduceat(qrels.grades, qrels.offsets[:-1])
-    return Diagnostics(
-        rows=len(run),
-        ties=run.ties or 0.0,
-        duplicates=qrels.duplicates,
-        queries_missing=len(rankings) - len(answered),
-        queries_unjudged=run.queries - len(answered),
-        queries_without_relevant=int((best <= 0).sum()),
-        holes=sum(min(DEPTH_OF_HOLES, r.returned) - r.judged_within(DEPTH_OF_HOLES) for r in answered),
+    return Evaluation(
+        query_ids=ids,
+        metrics=tuple(names),
+        runs=tuple(found),
+        effective_queries=effective_queries(weights) if weights else None,
+        bound=tuple(metrics),
     )

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evaluation.metrics.declaration import Metric
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.judged_rankings import Floats, JudgedRankings, share
 
 
-def judged(ranking: JudgedRanking, cutoff: int | None = None) -> float:
+def judged(rankings: JudgedRankings, cutoff: int | None = None) -> Floats:
     """Compute the share of the returned documents that have a judgment.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : int, optional
         The last rank that counts.
 
     Returns
     -------
-    float
+    float64 array, shape (queries,)
         Between 0 and 1. The divisor is what was returned within the cutoff, so a short list is not punished;
         trec_eval's ``unj`` divides by the cutoff and is not one minus this. A negative grade is a judgment.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> judged(JudgedRanking(2, [1], [1], [1, 1]), cutoff=10)
-    0.5
+    >>> judged(JudgedRankings.of((2, {1: 1}, [1, 1])), cutoff=10)
+    array([0.5])
     """
-    depth = ranking.returned if cutoff is None else min(cutoff, ranking.returned)
-    return ranking.judged_within(depth) / depth if depth else 0.0
+    depth = rankings.returned if cutoff is None else np.minimum(rankings.returned, cutoff)
+    return share(rankings.count(rankings.within(cutoff)), depth)
 
 
 JUDGED = Metric(

@@ -6,19 +6,32 @@ metrics. What another tool computes differently under the same name is refused, 
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from evaluation.metrics import METRICS, TABLE
 from evaluation.metrics.declaration import BoundMetric, Metric, Parameter, Value
 from judgments.core.errors import NotValid, UnknownName
 
-ONE_NAME = re.compile(r"[^\s,(]+(?:\([^)]*\))?(?:@[^\s,(]+)?(?:,\d+(?![\w.]))*")
-SHAPE = re.compile(r"([a-z][a-z_.\-]*?)(?:\(([^)]*)\))?(?:[@_.]?(?<=[@_.])(\d+))?(?:-l(\d+))?")
+ONE_NAME = re.compile(r"[^\s,(]+(?:\([^)]*\))?(?:@[^\s,(]+)?(?:,\d+(?:\.\d+)?(?![\w.]))*")
+SHAPE = re.compile(r"(\d*[a-z][a-z\d_.\-]*?)(?:\(([^)]*)\))?(?:[@_.]?(?<=[@_.])(\d+(?:\.\d+)?))?(?:-l(\d+))?")
+# trec_eval's way to write the parameters of two of its metrics, and ours.
+RESPELLED = (
+    (re.compile(r"\b(rbp(?:_?resid)?)[._]p=([\d.]+)", re.IGNORECASE), r"\1(p=\2)"),
+    (re.compile(r"\bndcg[._]((?:[\d.]+=[\d.]+,?)+)(?<!,)", re.IGNORECASE), r"ndcg(gains={\1})"),
+)
+MOST_DIGITS = 10
+# Names that are refused only without a cutoff.
+CUT = ("ndcg_cut", "map_cut")
 REFUSED = {
     "hits": "hits@{k} is a count in one tool and a rate in another; write Success@{k} or P@{k}",
     "unj": "unj_{k} divides by the cutoff, Judged@{k} by what was returned; write Judged@{k}",
+    "rbp_resid": "rbp_resid counts nothing below the list where all that was returned is judged, RBPresid always does; "
+    "write RBPresid(p=0.8)",
+    "ndcg_cut": "ndcg_cut alone is nine cutoffs in trec_eval; name them, as in nDCG@5,10, or write nDCG for no cutoff",
+    "map_cut": "map_cut alone is nine cutoffs in trec_eval; name them, as in AP@5,10, or write AP for no cutoff",
+    "official": "official is a set of trec_eval; name its metrics, as in 'AP GMAP Rprec Bpref RR P@5,10'",
+    "all_trec": "all_trec is a set of trec_eval; name the metrics, as in 'AP nDCG Rprec Bpref RR P@5,10'",
     "ndcg-l": "nDCG takes no relevance threshold: tools disagree on what it would do; write nDCG@{k}, or P(rel=2)@{k}",
 }
 
@@ -57,6 +70,7 @@ def parse_metrics(names: str | Iterable[str]) -> tuple[BoundMetric, ...]:
 
 
 def _split(text: str) -> list[str]:
+    text = _respelled(text)
     closed = re.sub(r"\s*([@(])\s*|\s+(?=\))|(?<=,)\s+(?=\d)", lambda match: match.group(1) or "", text)
     closed = re.sub(r"\([^)]*\)", lambda match: re.sub(r"\s", "", match.group()), closed)
     rest = re.sub(ONE_NAME, "", closed)
@@ -65,10 +79,16 @@ def _split(text: str) -> list[str]:
     return ONE_NAME.findall(closed)
 
 
+def _respelled(text: str) -> str:
+    for theirs, ours in RESPELLED:
+        text = theirs.sub(ours, text)
+    return text
+
+
 def _expand(text: str) -> list[BoundMetric]:
     first, *more = re.split(r",(?![^(]*\))", text)
     metric = parse_metric(first)
-    return [metric, *(parse_metric(re.sub(r"\d+$", cutoff, first)) for cutoff in more)]
+    return [metric, *(parse_metric(re.sub(r"\d+(?:\.\d+)?$", cutoff, first)) for cutoff in more)]
 
 
 def parse_metric(text: str) -> BoundMetric:
@@ -91,30 +111,43 @@ def parse_metric(text: str) -> BoundMetric:
     >>> parse_metric("nDCG(dcg='exp-log2')@10").name
     'nDCG(gain=exp)@10'
     """
-    written = re.sub(r"\s", "", text).lower()
+    written = _respelled(re.sub(r"\s", "", text).lower())
     shape = SHAPE.fullmatch(written)
     if shape is None:
-        raise _unknown(text)
+        raise _misshapen(written, text)
     head, inside, cutoff, level = shape.groups()
-    _refuse(head, cutoff or "10", level)
+    _refuse(head, cutoff, level)
     metric, fixed = _look_up(head.rstrip("_."), text)
-    given = dict(fixed) | dict(_read(metric, part, text) for part in (inside or "").split(",") if part)
-    if level:
-        given["rel"] = int(level)
+    parts = re.split(r",(?![^{}]*\})", inside or "") + ([f"rel={level}"] if level else [])
+    given = dict(fixed) | dict(_read(metric, part, text) for part in parts if part)
     parameters = {p.name: given.get(p.name, p.default) for p in metric.parameters}
+    _require(metric, given, text)
     return BoundMetric(metric, _cutoff(metric, cutoff, text), parameters)
 
 
-def _refuse(head: str, cutoff: str, level: str | None) -> None:
+def _refuse(head: str, cutoff: str | None, level: str | None) -> None:
     key = "ndcg-l" if level and head.startswith("ndcg") else head
-    if key in REFUSED:
-        raise NotValid(REFUSED[key].format(k=cutoff))
+    if key in REFUSED and not (key in CUT and cutoff):
+        raise NotValid(REFUSED[key].format(k=cutoff or "10"))
+
+
+def _misshapen(written: str, text: str) -> NotValid:
+    """What is wrong with a name of no known shape: what stands behind the @, where the rest is a metric's."""
+    head = re.split(r"[@(]", written)[0]
+    if "@" not in written or head in REFUSED:
+        return _unknown(text)
+    metric, _ = _look_up(head, text)
+    return _no_cutoff(metric, text)
 
 
 def _look_up(head: str, text: str) -> tuple[Metric, dict[str, Value]]:
-    # The built-in names are tried first: asking for members of other packages reads the metadata of all of them.
-    for names in (list(TABLE), METRICS.names()):
-        for name in names:
+    # Whoever writes a built-in metric's own name pays for no other metric; asking for members of other packages reads
+    # the metadata of all of them.
+    for name in TABLE:
+        if head == name.lower():
+            return METRICS[name], {}
+    for names in (TABLE.keys, METRICS.names):
+        for name in names():
             metric = METRICS[name]
             if head == name.lower():
                 return metric, {}
@@ -124,6 +157,8 @@ def _look_up(head: str, text: str) -> tuple[Metric, dict[str, Value]]:
 
 
 def _unknown(text: str) -> UnknownName:
+    import difflib
+
     metrics = [METRICS[name] for name in METRICS.names()]
     spelled = {spelling: metric.example for metric in metrics for spelling in (metric.name.lower(), *metric.aliases)}
     head = re.split(r"[@(]", text.lower())[0]
@@ -132,14 +167,35 @@ def _unknown(text: str) -> UnknownName:
     return UnknownName(f"there is no metric {text!r}{hint} Known: {', '.join(METRICS.names())}")
 
 
-def _cutoff(metric: Metric, cutoff: str | None, text: str) -> int | None:
-    if cutoff is None and metric.cutoff == "required":
-        raise NotValid(f"the metric {text!r} needs a cutoff; write {metric.name}@10")
+def _cutoff(metric: Metric, cutoff: str | None, text: str) -> int | float | None:
+    if cutoff is None and metric.cutoff in ("required", "level"):
+        raise NotValid(f"the metric {text!r} needs a cutoff; write {metric.example}")
     if cutoff is not None and metric.cutoff == "none":
-        raise NotValid(f"the metric {text!r} takes no cutoff; write {metric.name}")
-    if cutoff is not None and int(cutoff) < 1:
-        raise NotValid(f"the cutoff of {text!r} is below 1; write for example {metric.name}@10")
-    return None if cutoff is None else int(cutoff)
+        raise _no_cutoff(metric, text)
+    if cutoff is None:
+        return None
+    if metric.cutoff == "level":
+        if not 0 <= float(cutoff) <= 1:
+            raise _no_cutoff(metric, text)
+        return float(cutoff)
+    if len(cutoff.lstrip("0")) > MOST_DIGITS:
+        raise NotValid(f"the cutoff of {text!r} is larger than any run; write for example {metric.example}")
+    if not cutoff.isdigit() or int(cutoff) < 1:
+        raise _no_cutoff(metric, text)
+    return int(cutoff)
+
+
+def _no_cutoff(metric: Metric, text: str) -> NotValid:
+    if metric.cutoff == "none":
+        return NotValid(f"the metric {text!r} takes no cutoff; write {metric.example}")
+    allowed = "between 0 and 1" if metric.cutoff == "level" else "a whole number from 1"
+    return NotValid(f"what stands behind the @ of {text!r} is not {allowed}; write for example {metric.example}")
+
+
+def _require(metric: Metric, given: Mapping[str, Value], text: str) -> None:
+    for parameter in metric.parameters:
+        if parameter.required and parameter.name not in given:
+            raise NotValid(f"the metric {text!r} needs {parameter.name}; write for example {metric.example}")
 
 
 def _read(metric: Metric, part: str, text: str) -> tuple[str, Value]:
@@ -148,7 +204,7 @@ def _read(metric: Metric, part: str, text: str) -> tuple[str, Value]:
         also = {key.lower(): meant for key, meant in parameter.also.items()}
         if f"{name}={value}" in also:
             return parameter.name, also[f"{name}={value}"]
-        if name == parameter.name:
+        if name == parameter.name.lower():
             return parameter.name, _value(parameter, value, text)
     known = ", ".join(p.name for p in metric.parameters) or "none"
     raise NotValid(f"the metric {text!r} has no parameter {name!r}; {metric.name} knows: {known}")
@@ -159,10 +215,17 @@ def _value(parameter: Parameter, value: str, text: str) -> Value:
         if value in parameter.choices:
             return value
         raise NotValid(f"in {text!r}, {parameter.name} is one of {', '.join(parameter.choices)}, not {value!r}")
+    if parameter.read is not None:
+        try:
+            return parameter.read(value)
+        except ValueError as fault:
+            raise NotValid(f"in {text!r}, {parameter.name} {fault}") from None
     if isinstance(parameter.default, bool):
         if value in ("true", "false", "1", "0"):
             return value in ("true", "1")
         raise NotValid(f"in {text!r}, {parameter.name} is True or False, not {value!r}")
-    if re.fullmatch(r"\d+(\.\d+)?", value) and float(value) > 0:
+    most = parameter.below or float("inf")
+    if re.fullmatch(r"\d+(\.\d*)?|\.\d+", value) and 0 < float(value) < most:
         return int(value) if value.isdigit() else float(value)
-    raise NotValid(f"in {text!r}, {parameter.name} is a number above 0, not {value!r}")
+    limit = "above 0" if parameter.below is None else f"above 0 and below {parameter.below:g}"
+    raise NotValid(f"in {text!r}, {parameter.name} is a number {limit}, not {value!r}")

@@ -2,69 +2,67 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+import numpy as np
 
-from evaluation.metrics.declaration import JUDGED_ONLY, Metric, Parameter
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.dcg import GAIN, GAINS, dcg, discount, gain_of, gained
+from evaluation.metrics.declaration import JUDGED_ONLY, Metric
+from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
+from evaluation.metrics.response import Additive, Response, nothing
 
 
-def ndcg(ranking: JudgedRanking, cutoff: int | None = None, gain: str = "linear") -> float:
-    """Compute the normalized discounted cumulative gain of one query.
+def ndcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear", gains: str | None = None) -> Floats:
+    """Compute the normalized discounted cumulative gain.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : int, optional
         The last rank that counts, for the run and for the ideal alike.
     gain : {"linear", "exp"}
         A grade g gains g, or 2^g - 1.
+    gains : str, optional
+        What single grades gain instead, such as ``"{1:3,2:9}"``. A grade that is not named gains what `gain` says; the
+        ideal is sorted by gain.
 
     Returns
     -------
-    float
-        Between 0 and 1; 0 where no document has a positive grade. The ideal takes all judged documents of the query,
+    float64 array, shape (queries,)
+        Between 0 and 1; 0 where no document has a positive gain. The ideal takes all judged documents of the query,
         returned or not; without a cutoff it is not cut, so a short run cannot reach 1.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> round(ndcg(JudgedRanking(3, [1, 2, 3], [3, 0, 1], [3, 2, 1, 0, 0]), cutoff=3), 4)
-    0.735
+    >>> rankings = JudgedRankings.of((3, {1: 3, 2: 0, 3: 1}, [3, 2, 1, 0, 0]))
+    >>> ndcg(rankings, cutoff=3).round(4)
+    array([0.735])
     """
-    ideal = _discounted(enumerate(ranking.judged, 1), cutoff, gain)
-    return _discounted(zip(ranking.ranks, ranking.grades, strict=True), cutoff, gain) / ideal if ideal > 0 else 0.0
+    place = rankings.judged_place
+    best = gained(rankings.judged, gain, gains)
+    if gains is not None:
+        best = best[np.lexsort((-best, rankings.judged_query))]
+    ideal = rankings.judged_total(best / np.log2(place + 1), None if cutoff is None else place <= cutoff)
+    return share(dcg(rankings, cutoff, gain, gains), ideal)
 
 
-def _discounted(ranked: Iterable[tuple[int, float]], cutoff: int | None, gain: str) -> float:
-    total = 0.0
-    for rank, grade in ranked:
-        if cutoff is not None and rank > cutoff:
-            break
-        if grade > 0:
-            total += (grade if gain == "linear" else 2.0**grade - 1.0) / math.log2(rank + 1)
-    return total
+def _best(counts: Integers, cutoff: int | None, **_: object) -> Floats:
+    """Compute what so many documents of gain 1 are worth in the best order."""
+    ranks = np.arange(1, int(counts.max(initial=0)) + 1)
+    found: Floats = np.concatenate(([0.0], np.cumsum(discount(ranks, cutoff))))[counts]
+    return found
 
-
-GAIN = Parameter(
-    "gain",
-    "linear",
-    "What a grade g gains: `linear` is g, `exp` is 2^g - 1.",
-    choices=("linear", "exp"),
-    also={"dcg=exp-log2": "exp", "dcg=log2": "linear"},
-)
 
 NDCG = Metric(
     name="nDCG",
     title="Normalized discounted cumulative gain",
     description="How near the ranking is to the best one that the judgments allow; high grades high up count most.",
     formula="DCG@k / IDCG@k; DCG = sum over ranks i of gain(g_i) / log2(i + 1); IDCG is the DCG of all judged "
-    "documents of the query, sorted by grade. 0 where no grade is positive.",
+    "documents of the query, sorted by gain. 0 where no gain is positive.",
     source="Järvelin and Kekäläinen 2002; the discount of trec_eval's ndcg_cut. gain=exp: Burges and others 2005.",
     per_query=ndcg,
-    parameters=(GAIN, JUDGED_ONLY),
+    parameters=(GAIN, GAINS, JUDGED_ONLY),
     aliases={"ndcg_cut": {}, "ndcg_burges": {"gain": "exp"}, "ndcg_exp": {"gain": "exp"}},
     trec_name="ndcg",
     trec_name_at="ndcg_cut_{k}",
+    response=Response("promoted", Additive(gain_of, discount, base=nothing, ideal=_best)),
 )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from evaluation.metrics.declaration import JUDGED_ONLY, REL, Metric
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.judged_rankings import Floats, JudgedRankings
+from evaluation.metrics.response import Additive, Response, reaching, share_of_ranks
 
 
-def precision(ranking: JudgedRanking, cutoff: int, rel: float = 1) -> float:
+def precision(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
     """Compute the share of the top `cutoff` ranks that hold a relevant document.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : int
         The number of ranks; also the divisor when fewer documents were returned.
     rel : float
@@ -20,16 +21,16 @@ def precision(ranking: JudgedRanking, cutoff: int, rel: float = 1) -> float:
 
     Returns
     -------
-    float
+    float64 array, shape (queries,)
         Between 0 and 1.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> precision(JudgedRanking(2, [1], [1], [1, 1]), cutoff=10)
-    0.1
+    >>> from evaluation.metrics.judged_rankings import Floats, JudgedRankings
+    >>> precision(JudgedRankings.of((2, {1: 1}, [1, 1])), cutoff=10)
+    array([0.1])
     """
-    return ranking.relevant_within(cutoff, rel) / cutoff
+    return rankings.relevant_within(cutoff, rel) / cutoff
 
 
 P = Metric(
@@ -43,4 +44,5 @@ P = Metric(
     parameters=(REL, JUDGED_ONLY),
     aliases={"precision": {}, "prec": {}},
     trec_name_at="P_{k}",
+    response=Response("rising", Additive(reaching, share_of_ranks)),
 )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evaluation.metrics.declaration import JUDGED_ONLY, REL, Metric
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.holes import Holes, from_below, holes, with_none
+from evaluation.metrics.judged_rankings import Floats, JudgedRankings, share
+from evaluation.metrics.response import Response
 
 
-def r_precision(ranking: JudgedRanking, cutoff: None = None, rel: float = 1) -> float:
+def r_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floats:
     """Compute the precision at rank R, R being the number of relevant documents of the query.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : None
         Takes none: the query's own R is the cutoff.
     rel : float
@@ -20,17 +24,40 @@ def r_precision(ranking: JudgedRanking, cutoff: None = None, rel: float = 1) -> 
 
     Returns
     -------
-    float
+    float64 array, shape (queries,)
         Between 0 and 1; divides by R also when fewer documents are returned; 0 where R is 0.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> r_precision(JudgedRanking(4, [1, 4], [1, 1], [1, 1]))
-    0.5
+    >>> from evaluation.metrics.judged_rankings import Floats, JudgedRankings, share
+    >>> r_precision(JudgedRankings.of((4, {1: 1, 4: 1}, [1, 1])))
+    array([0.5])
     """
-    relevant = ranking.relevant(rel)
-    return ranking.relevant_within(relevant, rel) / relevant if relevant else 0.0
+    relevant = rankings.relevant(rel)
+    return share(rankings.relevant_within(relevant, rel), relevant)
+
+
+def r_precision_bounds(rankings: JudgedRankings, rel: float = 1, **_: object) -> tuple[Floats, Floats]:
+    """Compute the lowest and the highest value, over how many of the last or first unjudged documents are relevant."""
+    low, high = np.zeros(rankings.queries), np.zeros(rankings.queries)
+    for found in holes(rankings, None):
+        low[found.places] = _r_precisions(found, rel, first=False).min(axis=1)
+        high[found.places] = _r_precisions(found, rel, first=True).max(axis=1)
+    return low, high
+
+
+def _r_precisions(found: Holes, rel: float, *, first: bool) -> Floats:
+    """Rprec in each column where the unjudged documents down to it are relevant, or those from it on."""
+    known = found.rankings.relevant(rel)[:, np.newaxis]
+    relevant = with_none(np.cumsum(found.spread(found.rankings.grades >= rel), axis=1))
+    seen = with_none(found.seen)
+    made = seen if first else with_none(from_below(found.open.astype(np.int64)))
+    depth = np.minimum(known + made, found.depth)
+    inside = np.take_along_axis(seen, depth, axis=1)
+    of_made = np.minimum(made, inside) if first else np.maximum(inside - (seen[:, -1:] - made), 0)
+    value: Floats = np.zeros(made.shape)
+    np.divide(np.take_along_axis(relevant, depth, axis=1) + of_made, known + made, out=value, where=known + made > 0)
+    return value
 
 
 RPREC = Metric(
@@ -44,4 +71,5 @@ RPREC = Metric(
     parameters=(REL, JUDGED_ONLY),
     aliases={"r-precision": {}},
     trec_name="Rprec",
+    response=Response("promoted", bounds=r_precision_bounds),
 )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evaluation.metrics.declaration import JUDGED_ONLY, REL, Metric
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
+from evaluation.metrics.response import Additive, Response, nothing, reaching, within
 
 
-def recall(ranking: JudgedRanking, cutoff: int, rel: float = 1) -> float:
+def recall(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
     """Compute the share of the query's relevant documents that stand in the top `cutoff`.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : int
         The number of ranks.
     rel : float
@@ -20,17 +23,20 @@ def recall(ranking: JudgedRanking, cutoff: int, rel: float = 1) -> float:
 
     Returns
     -------
-    float
+    float64 array, shape (queries,)
         Between 0 and 1; 0 where the query has no relevant document.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> recall(JudgedRanking(2, [1], [1], [1, 1]), cutoff=100)
-    0.5
+    >>> from evaluation.metrics.judged_rankings import Floats, JudgedRankings, share
+    >>> recall(JudgedRankings.of((2, {1: 1}, [1, 1])), cutoff=100)
+    array([0.5])
     """
-    relevant = ranking.relevant(rel)
-    return ranking.relevant_within(cutoff, rel) / relevant if relevant else 0.0
+    return share(rankings.relevant_within(cutoff, rel), rankings.relevant(rel))
+
+
+def _all(counts: Integers, cutoff: int, **_: object) -> Floats:
+    return counts.astype(np.float64)
 
 
 R = Metric(
@@ -44,4 +50,5 @@ R = Metric(
     parameters=(REL, JUDGED_ONLY),
     aliases={"recall": {}},
     trec_name_at="recall_{k}",
+    response=Response("rising", Additive(reaching, within, base=nothing, ideal=_all)),
 )

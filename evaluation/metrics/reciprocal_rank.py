@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from evaluation.metrics.declaration import JUDGED_ONLY, REL, Metric
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.judged_rankings import Floats, JudgedRankings
+from evaluation.metrics.response import Response
 
 
-def reciprocal_rank(ranking: JudgedRanking, cutoff: int | None = None, rel: float = 1) -> float:
+def reciprocal_rank(rankings: JudgedRankings, cutoff: int | None = None, rel: float = 1) -> Floats:
     """Compute one over the rank of the first relevant document.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : int, optional
         The last rank that counts.
     rel : float
@@ -20,21 +21,16 @@ def reciprocal_rank(ranking: JudgedRanking, cutoff: int | None = None, rel: floa
 
     Returns
     -------
-    float
+    float64 array, shape (queries,)
         Between 0 and 1; 0 where no relevant document stands within the cutoff.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> reciprocal_rank(JudgedRanking(4, [1, 4], [0, 2], [2, 0]))
-    0.25
+    >>> reciprocal_rank(JudgedRankings.of((4, {1: 0, 4: 2}, [2, 0])))
+    array([0.25])
     """
-    for rank, grade in zip(ranking.ranks, ranking.grades, strict=True):
-        if cutoff is not None and rank > cutoff:
-            break
-        if grade >= rel:
-            return 1.0 / rank
-    return 0.0
+    relevant = (rankings.grades >= rel) & rankings.within(cutoff)
+    return rankings.total(1.0 / rankings.ranks, relevant & (rankings.running(relevant) == 1))
 
 
 RR = Metric(
@@ -47,4 +43,5 @@ RR = Metric(
     parameters=(REL, JUDGED_ONLY),
     aliases={"mrr": {}, "recip_rank": {}},
     trec_name="recip_rank",
+    response=Response("first"),
 )

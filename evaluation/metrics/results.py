@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evaluation.metrics.means import GEOMETRIC_FLOOR
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from evaluation.metrics.declaration import BoundMetric
+    from evaluation.metrics.diagnostics import Diagnostics
 
 
 @dataclass(frozen=True)
@@ -21,13 +26,17 @@ class Summary:
     queries : int
         Over how many queries.
     low, high : float or None
-        The bootstrap interval of the mean, where one was asked for.
+        The interval of the mean, where one was asked for.
     weighted : float or None
         The mean weighted by traffic and inclusion probability, where a sampling design was given.
     weighted_low, weighted_high : float or None
         Its interval.
     reason : str or None
-        Why the mean or the interval is undefined.
+        Why the mean or its interval is undefined.
+    weighted_reason : str or None
+        Why the weighted mean or its interval is undefined, where a sampling design was given.
+    effective_queries : float or None
+        How many equally weighted queries would tell as much as those counted here, where a design was given.
     """
 
     mean: float | None
@@ -38,9 +47,11 @@ class Summary:
     weighted_low: float | None = None
     weighted_high: float | None = None
     reason: str | None = None
+    weighted_reason: str | None = None
+    effective_queries: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain numbers under plain names; the weighted interval and the reason only where there is one."""
+        """Return plain numbers under plain names; what belongs to a design, and reasons, only where there is one."""
         plain: dict[str, Any] = {
             "mean": self.mean,
             "queries": self.queries,
@@ -50,48 +61,12 @@ class Summary:
         }
         if self.weighted_low is not None:
             plain |= {"weighted_low": self.weighted_low, "weighted_high": self.weighted_high}
-        return plain | ({"reason": self.reason} if self.reason else {})
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """What a reader of the scores should know about the run that they come from.
-
-    Parameters
-    ----------
-    rows : int
-        Rows of the run, over all its queries.
-    ties : float
-        Share of rows whose score another row of the same query has too; 0 for a run without rows.
-    duplicates : int
-        Identical rows of the qrels that were kept once.
-    queries_missing, queries_unjudged : int
-        Judged queries that the run does not answer; queries that only the run has (ignored).
-    queries_without_relevant : int
-        Judged queries without any positive grade: they score 0 in every metric but Judged.
-    holes : int
-        Unjudged documents among the top 10 of the judged queries.
-    """
-
-    rows: int
-    ties: float
-    duplicates: int
-    queries_missing: int
-    queries_unjudged: int
-    queries_without_relevant: int
-    holes: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields under the names of the JSON output."""
-        return {
-            "rows": self.rows,
-            "ties": self.ties,
-            "duplicates": self.duplicates,
-            "queries_missing": self.queries_missing,
-            "queries_unjudged": self.queries_unjudged,
-            "queries_without_relevant": self.queries_without_relevant,
-            "holes@10": self.holes,
+        rest = {
+            "effective_queries": self.effective_queries,
+            "reason": self.reason,
+            "weighted_reason": self.weighted_reason,
         }
+        return plain | {name: value for name, value in rest.items() if value is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +109,25 @@ class Evaluation:
         In the order given.
     effective_queries : float or None
         (sum w)^2 / sum w^2 of the sampling design, where one was given.
+    bound : tuple of BoundMetric
+        The metrics with all their parameters, those that the labels' scale told included; empty for scores that were
+        stored.
     """
 
     query_ids: tuple[str, ...]
     metrics: tuple[str, ...]
     runs: tuple[RunScores, ...]
     effective_queries: float | None = None
+    bound: tuple[BoundMetric, ...] = ()
+
+    def tested(self, run: RunScores, metric: str) -> npt.NDArray[np.float64]:
+        """Return the values whose plain mean is what is compared: logarithms where the metric's mean is geometric."""
+        values = run.per_query[metric]
+        if not any(one.name == metric and one.metric.mean == "geometric" for one in self.bound):
+            return values
+        import numpy as np
+
+        return np.log(np.maximum(values, GEOMETRIC_FLOOR))
 
     def query_values(self, run: RunScores) -> dict[str, dict[str, float]]:
         """Return ``{query_id: {metric: value}}`` of one run, without the queries that were left out."""

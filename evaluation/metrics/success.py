@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evaluation.metrics.declaration import JUDGED_ONLY, REL, Metric
-from evaluation.metrics.judged_ranking import JudgedRanking
+from evaluation.metrics.judged_rankings import Floats, JudgedRankings
+from evaluation.metrics.response import Response
 
 
-def success(ranking: JudgedRanking, cutoff: int, rel: float = 1) -> float:
+def success(rankings: JudgedRankings, cutoff: int, rel: float = 1) -> Floats:
     """Say whether a relevant document stands in the top `cutoff`.
 
     Parameters
     ----------
-    ranking : JudgedRanking
-        Where the judged documents stand.
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
     cutoff : int
         The number of ranks.
     rel : float
@@ -20,16 +23,16 @@ def success(ranking: JudgedRanking, cutoff: int, rel: float = 1) -> float:
 
     Returns
     -------
-    float
+    float64 array, shape (queries,)
         1 or 0.
 
     Examples
     --------
-    >>> from evaluation.metrics.judged_ranking import JudgedRanking
-    >>> success(JudgedRanking(9, [6], [1], [1]), cutoff=5)
-    0.0
+    >>> from evaluation.metrics.judged_rankings import Floats, JudgedRankings
+    >>> success(JudgedRankings.of((9, {6: 1}, [1])), cutoff=5)
+    array([0.])
     """
-    return float(ranking.relevant_within(cutoff, rel) > 0)
+    return (rankings.relevant_within(cutoff, rel) > 0).astype(np.float64)
 
 
 SUCCESS = Metric(
@@ -43,4 +46,5 @@ SUCCESS = Metric(
     parameters=(REL, JUDGED_ONLY),
     aliases={"hitrate": {}, "hit_rate": {}, "hit": {}},
     trec_name_at="success_{k}",
+    response=Response("first"),
 )

@@ -23,6 +23,37 @@ def mean(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], m
     return value
 
 
+@pytest.mark.parametrize(
+    ("metric", "grades"),
+    [
+        ("nDCG(gain=exp)@10", [2000.0, 1.0]),
+        ("nDCG(gain=exp)@10", [1023.0, 1023.0]),
+        ("DCG(gain=exp)", [2000.0, 1.0]),
+        ("ERR@10", [2000.0, 1.0]),
+        ("nDCG", [1.7e308, 1.7e308]),
+    ],
+)
+def test_grades_that_float64_cannot_add_up_are_refused(metric: str, grades: list[float]) -> None:
+    judged = {"q1": dict(zip(["d1", "d2"], grades, strict=True)), "q2": {"d1": 1}}
+    with pytest.raises(NotValid, match="grades"):
+        evaluate(Qrels.from_dict(judged), Run.from_dict({"q1": {"d2": 1.0}, "q2": {"d1": 1.0}}), metric)
+
+
+def test_dictionaries_are_told_apart_from_tables() -> None:
+    qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0}}
+    with pytest.raises(NotValid, match=r"not dict; write Qrels.from_dict"):
+        evaluate(qrels, Run.from_dict(run), "AP")  # type: ignore[arg-type]
+    with pytest.raises(NotValid, match=r"not str; write Run.from_dict"):
+        evaluate(Qrels.from_dict(qrels), run, "AP")  # type: ignore[arg-type]
+
+
+def test_ranges_can_be_left_out() -> None:
+    qrels, run = Qrels.from_dict({"q1": {"a": 1}}), Run.from_dict({"q1": {"b": 2.0, "a": 1.0}})
+    told, silent = (evaluate(qrels, run, "P@2", ranges=ranges).runs[0].diagnostics for ranges in (True, False))
+    assert (told.bounds["P@2"].low, told.bounds["P@2"].high) == (0.5, 1.0)
+    assert (silent.bounds, silent.ties_at) == ({}, {})
+
+
 def test_the_worked_example() -> None:
     runs = [Run.from_dict(BM25, "bm25"), Run.from_dict(NEURAL, "neural")]
     bm25, neural = evaluate(Qrels.from_dict(QRELS), runs, "nDCG@3 RR@3").runs
@@ -72,7 +103,18 @@ def test_diagnostics_tell_ties_and_queries_without_relevant_documents() -> None:
         "queries_missing": 0,
         "queries_unjudged": 0,
         "queries_without_relevant": 1,
+        "queries_negative": 0,
+        "missing": [],
+        "unjudged": [],
         "holes@10": 0,
+        "negative@10": 1,
+        "least_judged": None,
+        "float32_ties": 0,
+        "ranks_contradicted": 0,
+        "identical_to": [],
+        "depth": {"min": 2, "median": 2.0, "max": 2},
+        "ties_at": {},
+        "bounds": {"AP": {"low": 0.0, "high": 0.0}},
     }
 
 
@@ -114,7 +156,8 @@ def test_no_interval_from_few_queries() -> None:
 def test_weights_and_tiers() -> None:
     qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"a": 1}})
     run = Run.from_dict({"q1": {"a": 1.0}, "q2": {"b": 1.0}}, "run")
-    design = SamplingDesign({"q1": 3.0, "q2": 1.0}, {"q1": "head", "q2": "tail"}, by_tier=True)
+    weights, tiers = {"q1": 3.0, "q2": 1.0}, {"q1": "head", "q2": "tail"}
+    design = SamplingDesign(weights=weights, tiers=tiers, by_tier=True, sampled=False)
     result = evaluate(qrels, run, "P@1", design=design)
     assert result.runs[0].metrics["P@1"].weighted == 0.75
     assert [(tier, of["P@1"].mean) for tier, of in result.runs[0].by_tier.items()] == [("head", 1.0), ("tail", 0.0)]
@@ -122,5 +165,22 @@ def test_weights_and_tiers() -> None:
 
 
 def test_a_judged_query_without_weight_is_refused() -> None:
+    design = SamplingDesign(weights={"q2": 1.0}, sampled=False)
     with pytest.raises(NotValid, match="'q1' has no weight"):
-        evaluate(Qrels.from_dict(QRELS), Run.from_dict(BM25, "bm25"), "AP", design=SamplingDesign({"q2": 1.0}))
+        evaluate(Qrels.from_dict(QRELS), Run.from_dict(BM25, "bm25"), "AP", design=design)
+
+
+def test_runs_that_rank_alike_are_told() -> None:
+    qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"b": 1}})
+    first = Run.from_dict({"q1": {"a": 3.0, "b": 2.0}, "q2": {"b": 1.0}}, "first")
+    scaled = Run.from_dict({"q2": {"b": 7.0}, "q1": {"a": 0.9, "b": 0.1}}, "scaled")
+    turned = Run.from_dict({"q1": {"b": 3.0, "a": 2.0}, "q2": {"b": 1.0}}, "turned")
+    elsewhere = Run.from_dict({"q2": {"a": 3.0, "b": 2.0}, "q1": {"b": 1.0}}, "elsewhere")
+    found = evaluate(qrels, [first, scaled, turned, elsewhere], "AP").runs
+    assert [run.diagnostics.identical_to for run in found] == [("scaled",), ("first",), (), ()]
+
+
+def test_scores_that_float32_cannot_tell_apart_are_counted() -> None:
+    run = Run.from_dict({"q1": {"a": 16777217.0, "b": 16777216.0, "c": 1.0}}, "run")
+    diagnostics = evaluate(Qrels.from_dict({"q1": {"a": 1}}), run, "RR").runs[0].diagnostics
+    assert (diagnostics.float32_ties, diagnostics.ties) == (1, 0.0)

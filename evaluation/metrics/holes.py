@@ -1,0 +1,104 @@
+"""Which ranks of a run hold documents that nobody judged?
+
+Beside each query stands one column for every rank, so that what happens down the ranks is arithmetic along a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.metrics.hypothetical import chosen
+from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
+
+# Counts and marks are added up as they are, sums of weights as floats.
+Columns = npt.NDArray[Any]
+
+# Columns of so many cells stay in a processor's cache.
+CELLS = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class Holes:
+    """The unjudged documents of some queries, down to a depth.
+
+    Parameters
+    ----------
+    places : int64 array, shape (queries,)
+        The queries, as places in the rankings that were asked about.
+    rankings : JudgedRankings
+        Their rankings.
+    open : bool array, shape (queries, depth)
+        Whether the document at each rank is unjudged; False where none is returned.
+    """
+
+    places: Integers
+    rankings: JudgedRankings
+    open: Mask
+
+    @property
+    def depth(self) -> int:
+        """How many ranks there are columns for."""
+        return int(self.open.shape[1])
+
+    @cached_property
+    def ranks(self) -> Integers:
+        """The rank of each column."""
+        return np.arange(1, self.depth + 1)
+
+    @cached_property
+    def seen(self) -> Integers:
+        """How many unjudged documents there are down to each rank."""
+        return np.cumsum(self.open, axis=1)
+
+    def spread(self, values: Floats | Mask) -> Floats:
+        """Put one value of each returned judged document into the column of its rank; 0 elsewhere."""
+        found = np.zeros(self.open.shape, dtype=np.float64)
+        there = self.rankings.ranks <= self.depth
+        found[self.rankings.query[there], self.rankings.ranks[there] - 1] = values[there]
+        return found
+
+
+def holes(rankings: JudgedRankings, cutoff: int | None) -> Iterator[Holes]:
+    """Yield the unjudged documents within a cutoff, some queries of like depth at a time.
+
+    Examples
+    --------
+    >>> (found,) = holes(JudgedRankings.of((2, {2: 1.0}, [1.0]), (9, {1: 0.0}, [0.0])), 3)
+    >>> found.open.astype(int).tolist(), found.seen[:, -1].tolist()
+    ([[1, 0, 0], [0, 1, 1]], [1, 2])
+    """
+    depths = rankings.returned if cutoff is None else np.minimum(rankings.returned, cutoff)
+    order = np.argsort(depths, kind="stable")
+    begin = 0
+    while begin < len(order):
+        # A query with a long list does not make room for the empty ranks of all others.
+        room = np.searchsorted(depths[order[begin:]] * np.arange(1, len(order) - begin + 1), CELLS, side="right")
+        end = begin + max(1, int(room))
+        places = np.sort(order[begin:end])
+        yield _of(rankings, places, depths[places])
+        begin = end
+
+
+def _of(rankings: JudgedRankings, places: Integers, depths: Integers) -> Holes:
+    part = rankings if len(places) == rankings.queries else chosen(rankings, places)
+    unjudged = np.arange(1, int(depths.max(initial=0)) + 1) <= depths[:, np.newaxis]
+    there = part.ranks <= unjudged.shape[1]
+    unjudged[part.query[there], part.ranks[there] - 1] = False
+    return Holes(places, part, unjudged)
+
+
+def with_none(columns: Columns) -> Columns:
+    """Put a column in front for no document at all."""
+    return np.concatenate((np.zeros((len(columns), 1), dtype=columns.dtype), columns), axis=1)
+
+
+def from_below(columns: Columns) -> Columns:
+    """Add up from the last column back to each."""
+    found: Columns = np.cumsum(columns[:, ::-1], axis=1)[:, ::-1]
+    return found

@@ -1,0 +1,107 @@
+"""Which of a run's documents are judged, and how?
+
+No ids are joined as texts. A key of query and document passes a table of the first bits of all judged keys, what is
+left is looked up among the sorted keys, and every match is confirmed by comparing the ids themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings
+from evaluation.metrics.judged_subtopics import JudgedSubtopics
+from judgments.core.grouping import pair_keys, spans
+from judgments.core.qrels import Qrels
+from judgments.core.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A run beside the labels.
+
+    Parameters
+    ----------
+    codes : int64 array, shape (answered queries,)
+        The judged queries that the run answers, as places in ``Qrels.query_ids``.
+    starts : int64 array, shape (answered queries,)
+        Where each of them begins in the run.
+    rows : int64 array, shape (returned judged documents,)
+        Their rows in the run.
+    rankings : JudgedRankings
+        The same documents as the metrics see them.
+    """
+
+    codes: Integers
+    starts: Integers
+    rows: Integers
+    rankings: JudgedRankings
+
+
+def match(qrels: Qrels, run: Run) -> Match:
+    """Find the judged documents of a run.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        The labels.
+    run : Run
+        Ranked documents in trec_eval's order; a part of a run will do.
+
+    Returns
+    -------
+    Match
+        For the queries that both have, in the order of the run.
+    """
+    codes = np.array([qrels.codes.get(query_id, -1) for query_id in run.query_ids], dtype=np.int64)
+    judged = codes >= 0
+    sizes = np.diff(run.offsets)
+    rows, places = _judged_rows(qrels, run, np.repeat(codes, sizes))
+    codes, starts, sizes = codes[judged], run.offsets[:-1][judged], sizes[judged]
+    offsets = np.concatenate((np.searchsorted(rows, starts), [len(rows)]))
+    counts = np.diff(offsets)
+    begins, judgments = qrels.offsets[codes], qrels.offsets[codes + 1] - qrels.offsets[codes]
+    return Match(
+        codes,
+        starts,
+        rows,
+        JudgedRankings(
+            returned=sizes,
+            offsets=offsets,
+            ranks=rows - np.repeat(starts, counts) + 1,
+            grades=qrels.grades[places],
+            judged=_of_queries(qrels.descending, begins, judgments),
+            judged_offsets=np.concatenate(([0], np.cumsum(judgments))),
+            subtopics=JudgedSubtopics.of(qrels, qrels.subtopics, codes, places) if qrels.subtopics else None,
+        ),
+    )
+
+
+def _judged_rows(qrels: Qrels, run: Run, code: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of the run that are judged, and the row of the qrels for each."""
+    rows, places = qrels.index.find(pair_keys(code, run.doc_ids))
+    same = run.doc_ids.same(rows, qrels.doc_ids, places) & (qrels.query_of[places] == code[rows])
+    if same.all():
+        return rows, places
+    foreign = code[rows] < 0
+    if (same | foreign).all():
+        return rows[~foreign], places[~foreign]
+    return _by_text(qrels, run, code)
+
+
+def _by_text(qrels: Qrels, run: Run, code: Integers) -> tuple[Integers, Integers]:
+    """The same by the texts alone, for the day on which two different ids have one key."""
+    place = {pair: at for at, pair in enumerate(zip(qrels.query_of.tolist(), qrels.doc_ids, strict=True))}
+    found = [
+        (row, place[pair]) for row, pair in enumerate(zip(code.tolist(), run.doc_ids, strict=True)) if pair in place
+    ]
+    rows = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return rows[:, 0], rows[:, 1]
+
+
+def _of_queries(grades: Floats, begins: Integers, counts: Integers) -> Floats:
+    if len(begins) and int(counts.sum()) == len(grades) and (np.diff(begins) > 0).all():
+        return grades
+    chosen: Floats = grades[spans(begins, counts)]
+    return chosen

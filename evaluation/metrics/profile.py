@@ -1,0 +1,49 @@
+"""Where does the time of an evaluation go?"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+Part = TypeVar("Part")
+
+
+class Profile:
+    """Seconds by kind of work, added up over the threads that do it.
+
+    Examples
+    --------
+    >>> profile = Profile()
+    >>> with profile.part("matching"):
+    ...     pass
+    >>> list(profile.seconds), profile.seconds["matching"] < 1
+    (['matching'], True)
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Take down how long the work inside takes."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - begin
+            with self._lock:
+                self.seconds[name] = self.seconds.get(name, 0.0) + spent
+
+    def each(self, name: str, parts: Iterable[Part]) -> Iterator[Part]:
+        """Pass parts on and take down how long it takes to get them."""
+        waiting = iter(parts)
+        while True:
+            with self.part(name):
+                part = next(waiting, None)
+            if part is None:
+                return
+            yield part

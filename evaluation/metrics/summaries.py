@@ -1,0 +1,151 @@
+"""What does each column of values come to: its means, their intervals, tier by tier?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evaluation.metrics.design import TIERS, SamplingDesign
+from evaluation.metrics.means import Interval, MeanKind, effective_queries, hajek_mean, mean
+from evaluation.metrics.results import Summary
+
+if TYPE_CHECKING:
+    from evaluation.metrics.resampling import Floats
+
+
+def summarize(
+    values: Floats,
+    kinds: Sequence[MeanKind],
+    query_ids: Sequence[str],
+    *,
+    design: SamplingDesign | None = None,
+    level: float | None = None,
+    method: str = "percentile",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[Summary]:
+    """Sum up columns of values over all their queries.
+
+    Parameters
+    ----------
+    values : float64 array, shape (queries, columns)
+        A column is one metric of one run. Hand in the columns of all runs at once: the queries are then drawn again
+        once for all. NaN where a query does not count.
+    kinds : sequence of {"arithmetic", "geometric", "sum"}
+        How the values of each column become one.
+    query_ids : sequence of str
+        The queries, in the order of the rows.
+    design : SamplingDesign, optional
+        Adds the weighted mean. Its interval draws inside the tiers; that of the plain mean draws from all queries.
+    level : float, optional
+        Coverage of the intervals, such as 0.95; none by default.
+    method : {"percentile", "bca", "t"}
+        As in `evaluation.metrics.intervals.mean_intervals`.
+    resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    list of Summary
+        One for each column.
+
+    Raises
+    ------
+    NotValid
+        When the design lacks a query, or `mean_intervals` refuses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> (one,) = summarize(np.array([[1.0], [0.5], [np.nan]]), ["arithmetic"], ["q1", "q2", "q3"])
+    >>> one.mean, one.queries
+    (0.75, 2)
+    """
+    plan = design or SamplingDesign()
+    weights, strata = plan.weights_of(query_ids), plan.strata_of(query_ids)
+    intervals = partial(_intervals, values, kinds, level=level, method=method, resamples=resamples, seed=seed)
+    plain = intervals()
+    weighted = intervals(weights=weights, strata=strata) if weights is not None else [None] * len(kinds)
+    return [
+        _summary(values[:, at].tolist(), kinds[at], plain[at], weights, weighted[at]) for at in range(values.shape[1])
+    ]
+
+
+def summarize_tiers(
+    values: Floats,
+    kinds: Sequence[MeanKind],
+    query_ids: Sequence[str],
+    *,
+    design: SamplingDesign,
+    level: float | None = None,
+    method: str = "percentile",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> dict[str, list[Summary]]:
+    """Sum up columns of values inside each tier; parameters and errors are those of `summarize`.
+
+    Returns
+    -------
+    dict of str to list of Summary
+        Head, torso and tail as far as there are any, then other names. Empty when the design has no tiers or does not
+        ask for them.
+    """
+    tiers = design.tiers_of(query_ids)
+    if tiers is None or not design.by_tier:
+        return {}
+    found = {}
+    for tier in sorted(set(tiers), key=lambda name: ((*TIERS, name).index(name), name)):
+        rows = [at for at, name in enumerate(tiers) if name == tier]
+        ids = [query_ids[at] for at in rows]
+        found[tier] = summarize(
+            values[rows], kinds, ids, design=design, level=level, method=method, resamples=resamples, seed=seed
+        )
+    return found
+
+
+def _intervals(
+    values: Floats,
+    kinds: Sequence[MeanKind],
+    *,
+    level: float | None,
+    method: str,
+    resamples: int,
+    seed: int,
+    weights: Sequence[float] | None = None,
+    strata: Sequence[str] | None = None,
+) -> list[Interval]:
+    if level is None:
+        return [Interval(None, None)] * len(kinds)
+    from evaluation.metrics.intervals import mean_intervals
+
+    return mean_intervals(
+        values, level, method=method, resamples=resamples, seed=seed, weights=weights, strata=strata, kinds=kinds
+    )
+
+
+def _summary(
+    column: list[float], kind: MeanKind, plain: Interval, weights: Sequence[float] | None, weighted: Interval | None
+) -> Summary:
+    counted = [at for at, value in enumerate(column) if value == value]
+    values = [column[at] for at in counted]
+    if not values:
+        return Summary(None, 0, reason="no query counts: the run answers none of them")
+    told = Summary(mean(values, kind), len(values), low=plain.low, high=plain.high, reason=plain.reason)
+    if weights is None or weighted is None:
+        return told
+    theirs = [weights[at] for at in counted]
+    found = hajek_mean(values, theirs, kind)
+    return replace(
+        told,
+        weighted=found,
+        weighted_low=weighted.low,
+        weighted_high=weighted.high,
+        weighted_reason=_why_none(kind) if found is None else weighted.reason,
+        effective_queries=effective_queries(theirs),
+    )
+
+
+def _why_none(kind: MeanKind) -> str:
+    return "a sum has no weighted form" if kind == "sum" else "the weights of the queries that count sum to 0"

@@ -1,0 +1,150 @@
+"""How would a run stand if its tied documents stood in the best or in the worst order?
+
+Equal scores leave the order to the ids of the documents, which say nothing about them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.metrics.hypothetical import chosen
+from evaluation.metrics.judged_rankings import Integers, JudgedRankings
+from evaluation.metrics.matching import Match
+from judgments.core.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """The queries of a run whose judged documents are tied with others.
+
+    Parameters
+    ----------
+    places : int64 array, shape (queries,)
+        Which queries, as places in the match.
+    worst, best : JudgedRankings
+        Them with the grades of each block of equal scores ascending, and descending; an unjudged document is as good as
+        one of grade 0.
+    block_query : int64 array, shape (blocks,)
+        For each block that holds documents of different grades its query, as a place in ``places``.
+    block_first, block_last : int64 array, shape (blocks,)
+        Its first and last rank.
+    """
+
+    places: Integers
+    worst: JudgedRankings
+    best: JudgedRankings
+    block_query: Integers
+    block_first: Integers
+    block_last: Integers
+
+    def crossing(self, cutoff: int) -> Integers:
+        """The queries, as places in ``places``, where a block of different grades stands on both sides of a rank."""
+        return np.unique(self.block_query[(self.block_first <= cutoff) & (self.block_last > cutoff)])
+
+
+def orders(run: Run, found: Match, deepest: int) -> Orders | None:
+    """Put the tied documents of a run into their worst and best order.
+
+    Parameters
+    ----------
+    run : Run
+        Some queries of a run.
+    found : Match
+        Where its judged documents stand.
+    deepest : int
+        The largest cutoff that is of interest; blocks that begin below it stay as they are.
+
+    Returns
+    -------
+    Orders or None
+        None where no block holds documents of different grades.
+
+    Examples
+    --------
+    >>> from evaluation.metrics.matching import match
+    >>> from judgments.core.qrels import Qrels
+    >>> run = Run.from_dict({"q1": {"a": 2.0, "b": 1.0, "c": 1.0}})
+    >>> of = orders(run, match(Qrels.from_dict({"q1": {"c": 3}}), run), 10)
+    >>> of.worst.ranks, of.best.ranks, of.crossing(2)
+    (array([3]), array([2]), array([0]))
+    """
+    of = blocks(run, found, deepest)
+    return None if of is None else of.orders()
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The judged documents that are tied with others.
+
+    Parameters
+    ----------
+    found : Match
+        Where all judged documents stand.
+    slots : int64 array
+        Which of them are tied.
+    first, last : int64 array
+        The first and the last rank of the block of each.
+    """
+
+    found: Match
+    slots: Integers
+    first: Integers
+    last: Integers
+
+    def orders(self) -> Orders | None:
+        """Put the blocks into their worst and best order; None where none holds documents of different grades."""
+        return _orders(self.found.rankings, self.slots, self.first, self.last)
+
+
+def blocks(run: Run, found: Match, deepest: int) -> Blocks | None:
+    """Find the blocks of equal scores that judged documents stand in; parameters are those of `orders`."""
+    tied = run.tied_with_next
+    if not tied.any():
+        return None
+    behind = np.concatenate(([False], tied[:-1]))
+    begins, ends = np.flatnonzero(tied & ~behind), np.flatnonzero(behind & ~tied)
+    block = np.searchsorted(begins, found.rows, side="right") - 1
+    query = found.rankings.query
+    inside = (block >= 0) & (found.rows <= ends[block])
+    inside[inside] &= begins[block[inside]] - found.starts[query[inside]] < deepest
+    slots = np.flatnonzero(inside)
+    if not len(slots):
+        return None
+    above = found.starts[query[slots]] - 1
+    return Blocks(found, slots, begins[block[slots]] - above, ends[block[slots]] - above)
+
+
+def _orders(rankings: JudgedRankings, slots: Integers, first: Integers, last: Integers) -> Orders | None:
+    query, grades = rankings.query[slots], np.maximum(rankings.grades[slots], 0.0)
+    heads = np.flatnonzero(np.diff(first, prepend=0) | np.diff(query, prepend=-1))
+    sizes = np.diff(heads, append=len(slots))
+    # A block that is judged as a whole may be all of one grade; with an unjudged document its lowest is 0.
+    lowest = np.where(sizes > last[heads] - first[heads], np.minimum.reduceat(grades, heads), 0.0)
+    differ = np.maximum.reduceat(grades, heads) > lowest
+    if not differ.any():
+        return None
+    places, block_query = np.unique(query[heads][differ], return_inverse=True)
+    worst, best = (_ordered(rankings, slots, heads, first, last, sign) for sign in (1.0, -1.0))
+    return Orders(
+        places, chosen(worst, places), chosen(best, places), block_query, first[heads][differ], last[heads][differ]
+    )
+
+
+def _ordered(
+    rankings: JudgedRankings, slots: Integers, heads: Integers, first: Integers, last: Integers, sign: float
+) -> JudgedRankings:
+    """The rankings with the grades of each block ascending (1) or descending (-1)."""
+    sizes = np.diff(heads, append=len(slots))
+    block = np.repeat(np.arange(len(heads)), sizes)
+    grades = rankings.grades[slots]
+    order = np.lexsort((sign * grades, block))
+    place = np.arange(len(slots)) - np.repeat(heads, sizes)
+    # Documents that gain something go to one end of the block, the other judged ones to the other end; between them
+    # are those that nobody judged.
+    upper = (grades[order] > 0) == (sign < 0)
+    new_ranks, new_grades = rankings.ranks.copy(), rankings.grades.copy()
+    new_ranks[slots] = np.where(upper, first + place, last + 1 - np.repeat(sizes, sizes) + place)
+    new_grades[slots] = grades[order]
+    return replace(rankings, ranks=new_ranks, grades=new_grades)
