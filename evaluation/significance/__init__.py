@@ -15,9 +15,12 @@ __all__ = ["CORRECTIONS", "TESTS"]
 TESTS: Family[PairedTest] = Family(
     "significance test",
     {
-        "randomization": "evaluation.significance.paired:RANDOMIZATION",
-        "t": "evaluation.significance.paired:PAIRED_T",
-        "bootstrap": "evaluation.significance.paired:BOOTSTRAP",
+        "randomization": "evaluation.significance.randomization:RANDOMIZATION",
+        "t": "evaluation.significance.paired_t:PAIRED_T",
+        "bootstrap": "evaluation.significance.bootstrap:BOOTSTRAP",
+        "wilcoxon": "evaluation.significance.wilcoxon:WILCOXON",
+        "sign": "evaluation.significance.sign:SIGN",
+        "tukey": "evaluation.significance.tukey:TUKEY",
     },
     group="assay.tests",
 )

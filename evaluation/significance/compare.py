@@ -5,81 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from evaluation.metrics.declaration import BoundMetric
+from evaluation.metrics.design import SamplingDesign
 from evaluation.metrics.evaluate import evaluate
-from evaluation.metrics.means import mean
+from evaluation.metrics.means import MeanKind, effective_queries, hajek_mean, mean
 from evaluation.metrics.results import Evaluation
-from evaluation.significance import CORRECTIONS, TESTS
-from evaluation.significance.comparison import Comparison, PairComparison, effect
+from evaluation.significance.comparison import Comparison, PairComparison, Ranking, effect
 from evaluation.significance.corrections import corrected
-from evaluation.significance.draws import Floats
-from evaluation.significance.intervals import LEVEL, RESAMPLES, difference_intervals
-from evaluation.significance.paired import PERMUTATIONS, Pairs, PValues, paired_p_values
+from evaluation.significance.draws import Floats, Pairs
+from evaluation.significance.intervals import difference_intervals
+from evaluation.significance.paired import PValues, paired_p_values
+from evaluation.significance.plan import BY_THE_TEST, NO_CORRECTION, Plan
+from evaluation.significance.rank_correlation import rank_correlation
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
 from judgments.core.run import Run
+from judgments.formats.run_files import RunFile
 
-NO_CORRECTION = "none"
-NO_SPREAD = "the differences do not vary: no effect size"
-MOST_PERMUTATIONS = 10_000_000
+Value = TypeVar("Value")
 
-
-@dataclass(frozen=True)
-class Design:
-    """How runs are compared.
-
-    Parameters
-    ----------
-    test : str
-        A member of ``evaluation.significance.TESTS``.
-    correction : str
-        A member of ``evaluation.significance.CORRECTIONS``, or ``none``.
-    permutations : int
-        Draws of a test that draws.
-    seed : int
-        Of these draws, and of the resamples of the interval.
-    level : float
-        Coverage of the interval of the difference.
-    resamples : int
-        Of that interval.
-
-    Raises
-    ------
-    NotValid
-        For a name or number that cannot be used.
-    """
-
-    test: str = "randomization"
-    correction: str = "holm"
-    permutations: int = PERMUTATIONS
-    seed: int = 0
-    level: float = LEVEL
-    resamples: int = RESAMPLES
-
-    def __post_init__(self) -> None:
-        TESTS[self.test]
-        if self.correction != NO_CORRECTION:
-            CORRECTIONS[self.correction]
-        if not 1 <= self.permutations <= MOST_PERMUTATIONS:
-            raise NotValid(f"permutations is {self.permutations:,}; give a number from 1 to {MOST_PERMUTATIONS:,}")
-        if self.seed < 0:
-            raise NotValid(f"the seed is {self.seed}; give a whole number from 0")
-        if not 0 < self.level < 1:
-            raise NotValid(f"the level is {self.level:g}; give a number between 0 and 1, such as 0.95")
+# Two systems are in the same order or in the other one: that needs no coefficient.
+LEAST_RANKED = 3
 
 
 def compare(
     qrels: Qrels,
-    runs: Iterable[Run],
+    runs: Iterable[Run | RunFile],
     metrics: str | Iterable[str | BoundMetric] = "nDCG@10",
     *,
     baseline: str | None = None,
-    design: Design | None = None,
+    plan: Plan | None = None,
     missing: Literal["zero", "skip"] = "zero",
+    design: SamplingDesign | None = None,
 ) -> Comparison:
     """Score runs against labels and compare them query by query.
 
@@ -87,16 +48,19 @@ def compare(
     ----------
     qrels : Qrels
         The labels.
-    runs : iterable of Run
-        Two or more, with different names.
+    runs : iterable of Run or RunFile
+        Two or more, with different names. A file is read in pieces and never held as a whole.
     metrics : str or iterable of str or BoundMetric
         The first one named is the primary one; choose it before you look.
     baseline : str, optional
         The name of the run that all others are compared with; by default all pairs are.
-    design : Design, optional
+    plan : Plan, optional
         Test, correction, draws and seed; the sign-flip test with Holm's correction by default.
     missing : {"zero", "skip"}
         A judged query that a run does not answer scores 0, or is left out of all comparisons.
+    design : SamplingDesign, optional
+        How the queries were drawn; means and differences are then weighted, sum(w d) / sum(w). A query whose weight is
+        0 is left out.
 
     Returns
     -------
@@ -106,7 +70,8 @@ def compare(
     Raises
     ------
     NotValid
-        When there are fewer than two runs, the baseline is none of them, or `evaluate` refuses.
+        When there are fewer than two runs, the baseline is none of them, the test has no weighted form, or `evaluate`
+        refuses.
 
     Examples
     --------
@@ -117,29 +82,51 @@ def compare(
     >>> pair.effect.difference, pair.effect.wins, pair.effect.losses, pair.p
     (0.375, 7, 1, 0.0703125)
     """
-    return compare_scores(evaluate(qrels, list(runs), metrics, missing), baseline=baseline, design=design)
+    scored = evaluate(qrels, list(runs), metrics, missing, ranges=False)
+    return compare_scores(scored, baseline=baseline, plan=plan, design=design)
 
 
-def compare_scores(evaluation: Evaluation, *, baseline: str | None = None, design: Design | None = None) -> Comparison:
+def compare_scores(
+    evaluation: Evaluation,
+    *,
+    baseline: str | None = None,
+    plan: Plan | None = None,
+    design: SamplingDesign | None = None,
+) -> Comparison:
     """Compare runs that are scored already, on the queries that all of them have.
 
     Parameters and errors are those of `compare`.
     """
     names = [run.name for run in evaluation.runs]
-    pairs = _pairs(names, baseline)
-    plan = design or Design()
+    pairs, plan = _pairs(names, baseline), plan or Plan()
     means: dict[str, dict[str, float]] = {name: {} for name in names}
     rows: list[PairComparison] = []
-    found = PValues((), ())
-    queries = 0
     for metric in evaluation.metrics:
-        scores = _scores(evaluation, metric)
-        queries = len(scores)
-        for at, name in enumerate(names):
-            means[name][metric] = mean(scores[:, at].tolist()) or 0.0
-        found = paired_p_values(scores, pairs, test=plan.test, permutations=plan.permutations, seed=plan.seed)
-        rows += _rows(metric, names, pairs, scores, plan, found)
-    return Comparison(means, tuple(rows), _settings(plan, found, evaluation, baseline, len(pairs), queries))
+        common = _common(evaluation, metric, design)
+        for run in evaluation.runs:
+            means[run.name][metric] = _mean(evaluation, run.per_query[metric], metric, common)
+        found = paired_p_values(
+            common.scores,
+            pairs,
+            test=plan.test,
+            permutations=plan.permutations,
+            seed=plan.seed,
+            weights=common.weights,
+            strata=common.strata,
+        )
+        rows += _rows(metric, names, pairs, common, plan, found)
+    settings = _settings(plan, found, evaluation, baseline, len(pairs), common)
+    return Comparison(means, tuple(rows), settings, _rankings(means, evaluation.metrics))
+
+
+@dataclass(frozen=True, eq=False)
+class _Common:
+    """The queries that count under one metric: those that every run has, and that stand for some traffic."""
+
+    rows: np.ndarray[tuple[int], np.dtype[np.int64]]
+    scores: Floats
+    weights: list[float] | None
+    strata: list[str] | None
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> Pairs:
@@ -154,22 +141,53 @@ def _pairs(names: Sequence[str], baseline: str | None) -> Pairs:
 
 
 def _scores(evaluation: Evaluation, metric: str) -> Floats:
-    scores = np.column_stack([run.per_query[metric] for run in evaluation.runs])
-    common: Floats = scores[~np.isnan(scores).any(axis=1)]
-    if not len(common):
+    """The values that are compared, shape (queries, runs): logarithms where the metric's mean is geometric."""
+    return np.column_stack([evaluation.tested(run, metric) for run in evaluation.runs])
+
+
+def _common(evaluation: Evaluation, metric: str, design: SamplingDesign | None) -> _Common:
+    scores = _scores(evaluation, metric)
+    counts = ~np.isnan(scores).any(axis=1)
+    weights = design.weights_of(evaluation.query_ids) if design else None
+    if weights is not None:
+        counts &= np.asarray(weights) > 0
+    rows = np.flatnonzero(counts)
+    if not len(rows):
         raise NotValid("the runs have no judged query in common; count unanswered queries as 0 (missing zero)")
-    return common
+    strata = design.strata_of(evaluation.query_ids) if design and weights is not None else None
+    return _Common(rows, scores[rows], _chosen(weights, rows), _chosen(strata, rows))
+
+
+def _chosen(values: Sequence[Value] | None, rows: Iterable[int]) -> list[Value] | None:
+    return None if values is None else [values[row] for row in rows]
+
+
+def _mean(evaluation: Evaluation, values: Floats, metric: str, common: _Common) -> float:
+    """The mean as `evaluate` would tell it; counts that it would sum up have a mean here, as the differences have."""
+    kinds = {one.name: one.metric.mean for one in evaluation.bound}
+    kind: MeanKind = "geometric" if kinds.get(metric) == "geometric" else "arithmetic"
+    counted = values[common.rows].tolist()
+    found = hajek_mean(counted, common.weights, kind) if common.weights else mean(counted, kind)
+    # Queries were found to count, so there is a mean.
+    return found or 0.0
 
 
 def _rows(
-    metric: str, names: Sequence[str], pairs: Pairs, scores: Floats, plan: Design, found: PValues
+    metric: str, names: Sequence[str], pairs: Pairs, common: _Common, plan: Plan, found: PValues
 ) -> list[PairComparison]:
-    family = [None] * len(pairs) if plan.correction == NO_CORRECTION else corrected(found.values, plan.correction)
-    intervals = difference_intervals(scores, pairs, level=plan.level, resamples=plan.resamples, seed=plan.seed)
+    family = _corrected(found, plan)
+    intervals = difference_intervals(
+        common.scores,
+        pairs,
+        level=plan.level,
+        resamples=plan.resamples,
+        seed=plan.seed,
+        weights=common.weights,
+        strata=common.strata,
+    )
     rows = []
     for at, ((first, second), interval) in enumerate(zip(pairs, intervals, strict=True)):
-        size = effect(scores[:, first], scores[:, second])
-        reasons = [found.reasons[at], interval.reason, NO_SPREAD if size.size is None else None]
+        size = effect(common.scores[:, first], common.scores[:, second], common.weights)
         rows.append(
             PairComparison(
                 metric=metric,
@@ -180,22 +198,39 @@ def _rows(
                 high=interval.high,
                 p=found.values[at],
                 p_corrected=family[at],
-                queries=len(scores),
-                reason="; ".join(reason for reason in reasons if reason) or None,
+                queries=len(common.scores),
+                reason="; ".join(one for one in (found.reasons[at], interval.reason, size.reason) if one) or None,
             )
         )
     return rows
 
 
+def _corrected(found: PValues, plan: Plan) -> list[float | None]:
+    if plan.corrected_by == NO_CORRECTION:
+        return [None] * len(found.values)
+    return list(found.values) if plan.corrected_by == BY_THE_TEST else corrected(found.values, plan.corrected_by)
+
+
+def _rankings(means: dict[str, dict[str, float]], metrics: Sequence[str]) -> tuple[Ranking, ...]:
+    if len(means) < LEAST_RANKED:
+        return ()
+    of = {metric: {run: values[metric] for run, values in means.items()} for metric in metrics}
+    return tuple(Ranking(a, b, rank_correlation(of[a], of[b])) for a, b in combinations(metrics, 2))
+
+
 def _settings(
-    plan: Design, found: PValues, evaluation: Evaluation, baseline: str | None, family: int, queries: int
+    plan: Plan, found: PValues, evaluation: Evaluation, baseline: str | None, family: int, common: _Common
 ) -> dict[str, Any]:
     return asdict(plan) | {
+        "correction": plan.corrected_by,
         "permutations": found.draws,
         "smallest_p": found.smallest,
         "baseline": baseline,
         "primary": evaluation.metrics[0],
         "family": family,
-        "queries": queries,
-        "queries_left_out": len(evaluation.query_ids) - queries,
+        "queries": len(common.rows),
+        "queries_left_out": len(evaluation.query_ids) - len(common.rows),
+        "weighted": common.weights is not None,
+        "effective_queries": effective_queries(common.weights) if common.weights else None,
+        "logarithms": [one.name for one in evaluation.bound if one.metric.mean == "geometric"],
     }

@@ -7,19 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluation.metrics.means import LEAST_QUERIES, Interval
-from evaluation.significance.draws import Floats, resampled_counts
+from evaluation.metrics.resampling import resampled_means
+from evaluation.significance.draws import Floats, Pairs
+from evaluation.significance.paired import lonely, scaled_weights, strata_rows
 
 LEVEL = 0.95
 RESAMPLES = 10_000
+# The differences of so many pairs are looked at at a time.
+PAIRS_AT_ONCE = 64
 
 
 def difference_intervals(
     scores: Floats,
-    pairs: Sequence[tuple[int, int]],
+    pairs: Pairs,
     *,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    weights: Sequence[float] | None = None,
+    strata: Sequence[str] | None = None,
 ) -> list[Interval]:
     """Compute the paired percentile bootstrap interval of the mean difference, second run less first.
 
@@ -36,11 +42,15 @@ def difference_intervals(
         Coverage, between 0 and 1.
     resamples, seed : int
         How often queries are drawn again, and from which seed.
+    weights, strata : sequence, optional
+        As in `paired_p_values`: the weighted mean is computed anew in each resample, and queries are drawn inside their
+        strata.
 
     Returns
     -------
     list of Interval
-        One for each pair; no bounds below 10 queries. Source: Efron 1979.
+        One for each pair; no bounds below 10 queries, nor where one query alone stands for a stratum.
+        Source: Efron 1979.
 
     Examples
     --------
@@ -48,14 +58,17 @@ def difference_intervals(
     >>> difference_intervals(scores, [(0, 1)], resamples=100)
     [Interval(low=0.5, high=0.5, reason=None)]
     """
-    queries = len(scores)
-    if queries < LEAST_QUERIES:
+    scale, rows = scaled_weights(weights, len(scores)), strata_rows(None if weights is None else strata, len(scores))
+    if len(scores) < LEAST_QUERIES:
         return [Interval(None, None, f"fewer than {LEAST_QUERIES} queries: no interval")] * len(pairs)
-    blocks = [counts @ scores for counts in resampled_counts(queries, resamples, seed)]
-    means = np.ascontiguousarray(np.concatenate(blocks).T) / queries
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    found = []
-    for first, second in pairs:
-        low, high = np.quantile(means[second] - means[first], ends)
-        found.append(Interval(float(low), float(high)))
+    if reason := lonely(rows):
+        return [Interval(None, None, f"{reason}: no interval")] * len(pairs)
+    centers = (scores * scale[:, None]).sum(axis=0) / len(scores)
+    means = resampled_means(scores, centers, scale, rows, resamples=resamples, seed=seed)
+    of_run = np.ascontiguousarray(means.T)
+    found: list[Interval] = []
+    for begin in range(0, len(pairs), PAIRS_AT_ONCE):
+        part = np.asarray(pairs[begin : begin + PAIRS_AT_ONCE])
+        ends = np.quantile(of_run[part[:, 1]] - of_run[part[:, 0]], [(1 - level) / 2, (1 + level) / 2], axis=1)
+        found += [Interval(float(low), float(high)) for low, high in ends.T]
     return found

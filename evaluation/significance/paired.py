@@ -1,25 +1,18 @@
-"""How likely is so large a difference between two runs when neither is better?
-
-The unit is the query, and the runs answer the same queries. Under signs e the difference of two means is
-(e.Sj - e.Si) / n, so one product of signs and scores serves every pair of runs.
-"""
+"""How likely is so large a difference between two runs, query by query, when neither is better?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from evaluation.significance import TESTS
-from evaluation.significance.draws import Floats, all_signs, random_signs, resampled_counts
+from evaluation.significance.draws import Floats, Pairs, Whole
 from judgments.core.errors import NotValid
 
-Pairs = Sequence[tuple[int, int]]
-
 LEAST_QUERIES = 6
-MOST_ENUMERATED = 16
 PERMUTATIONS = 100_000
 # Sums of the same numbers in another order differ by this much for each query, and count as equal.
 ROUNDING = 1e-12
@@ -38,13 +31,49 @@ class PValues:
     smallest : float or None
         The least p that the test can give with so many queries and draws; None where there is no such floor.
     draws : int or None
-        How many sign patterns or resamples were looked at; None for a test by formula.
+        How many sign patterns, permutations or resamples were looked at; None for a test by formula.
     """
 
     values: tuple[float | None, ...]
     reasons: tuple[str | None, ...]
     smallest: float | None = None
     draws: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """What a test is given.
+
+    Parameters
+    ----------
+    scores : float64 array, shape (queries, runs)
+        One metric of each run on each query, without NaN.
+    pairs : sequence of (int, int)
+        Columns to compare.
+    permutations, seed : int
+        How many draws, from which seed, for a test that draws.
+    weights : float64 array, shape (queries,)
+        Above 0, and scaled to a sum of ``queries``: all are 1 when no query weighs more than another.
+    strata : tuple of int64 array
+        The rows that were drawn together; one array with all rows when there is no stratum.
+    """
+
+    scores: Floats
+    pairs: Pairs
+    permutations: int
+    seed: int
+    weights: Floats
+    strata: tuple[Whole, ...]
+
+    @property
+    def weighted(self) -> Floats:
+        """The scores times their weights: what is summed, shape (queries, runs)."""
+        return self.scores * self.weights[:, None]
+
+    def difference(self, pair: tuple[int, int]) -> Floats:
+        """The difference of a pair on each query, second run less first, without weights."""
+        first, second = pair
+        return self.scores[:, second] - self.scores[:, first]
 
 
 @dataclass(frozen=True)
@@ -58,7 +87,11 @@ class PairedTest:
     draws : bool
         Whether it draws at random, and so takes a number of permutations and a seed.
     compute : callable
-        ``compute(scores, pairs, permutations, seed) -> PValues``, with scores of shape (queries, runs).
+        ``compute(PairedScores) -> PValues``.
+    has_weighted_form : bool
+        Whether it can test differences that are weighted by a sampling design.
+    corrects_itself : bool
+        Whether its p holds for all pairs of runs together, so that no correction may follow.
     """
 
     name: str
@@ -66,7 +99,9 @@ class PairedTest:
     description: str
     source: str
     draws: bool
-    compute: Callable[[Floats, Pairs, int, int], PValues]
+    compute: Callable[[PairedScores], PValues]
+    has_weighted_form: bool = True
+    corrects_itself: bool = False
 
 
 def paired_p_values(
@@ -76,19 +111,27 @@ def paired_p_values(
     test: str = "randomization",
     permutations: int = PERMUTATIONS,
     seed: int = 0,
+    weights: Sequence[float] | None = None,
+    strata: Sequence[str] | None = None,
 ) -> PValues:
     """Test pairs of runs on the same queries.
 
     Parameters
     ----------
     scores : float64 array, shape (queries, runs)
-        One metric of each run on each query, without NaN.
+        One metric of each run on each query, without NaN. It is not changed.
     pairs : sequence of (int, int), optional
         Columns to compare; all pairs by default, the lower column first.
     test : str
         A member of ``evaluation.significance.TESTS``.
     permutations, seed : int
         How many draws, from which seed, for a test that draws.
+    weights : sequence of float, optional
+        For each query its share of traffic divided by its inclusion probability, above 0: the weighted mean of the
+        differences, sum(w d) / sum(w), is tested.
+    strata : sequence of str, optional
+        With weights: inside which tier each query was drawn. Tests that draw queries again or estimate a variance do so
+        inside the tiers.
 
     Returns
     -------
@@ -99,7 +142,8 @@ def paired_p_values(
     Raises
     ------
     NotValid
-        When a score is NaN, or there is no draw to be made.
+        When a score is NaN or infinite, there is no draw to be made, a weight is not above 0, or the test has no
+        weighted form.
 
     Examples
     --------
@@ -111,122 +155,95 @@ def paired_p_values(
     """
     member = TESTS[test]
     chosen = list(combinations(range(scores.shape[1]), 2)) if pairs is None else list(pairs)
-    if np.isnan(scores).any():
+    if not np.isfinite(scores).all():
         raise NotValid("a score is missing; compare runs on the queries that all of them have")
     if permutations < 1:
         raise NotValid(f"permutations is {permutations}; give at least 1")
+    if weights is not None and not member.has_weighted_form:
+        able = ", ".join(name for name, one in TESTS.items() if one.has_weighted_form)
+        raise NotValid(f"the test {test} has no weighted form; use {able}, or leave the weights out")
+    scale, groups = (
+        scaled_weights(weights, len(scores)),
+        strata_rows(None if weights is None else strata, len(scores)),
+    )
     if len(scores) < LEAST_QUERIES:
         reason = f"fewer than {LEAST_QUERIES} queries: no p of a sign-flip test can reach .05"
         return PValues((None,) * len(chosen), (reason,) * len(chosen))
-    return member.compute(np.ascontiguousarray(scores, dtype=np.float64), chosen, permutations, seed)
+    table = np.ascontiguousarray(scores, dtype=np.float64)
+    return member.compute(PairedScores(table, chosen, permutations, seed, scale, groups))
 
 
-def sign_flip(scores: Floats, pairs: Pairs, permutations: int, seed: int) -> PValues:
-    """Flip the sign of each query's difference at random: the share of patterns whose mean is as far from 0.
+def scaled_weights(weights: Sequence[float] | None, queries: int) -> Floats:
+    """Return weights that sum to the number of queries; 1 for each without a design.
 
-    Up to 16 queries all patterns are looked at and p = hits / 2^n. Above, p = (hits + 1) / (permutations + 1), which is
-    never 0. Source: Fisher 1935; Phipson and Smyth 2010 for the added one.
+    Raises
+    ------
+    NotValid
+        When there is not one for each query, or one is not above 0.
+
+    Examples
+    --------
+    >>> scaled_weights([1.0, 3.0], 2).tolist(), scaled_weights(None, 2).tolist()
+    ([0.5, 1.5], [1.0, 1.0])
     """
-    queries = len(scores)
-    limits = _limits(scores, pairs)
-    if queries <= MOST_ENUMERATED:
-        patterns = 1 << queries
-        hits = 2 * _hits(scores, pairs, limits, all_signs(queries))
-        return _all_defined(hits / patterns, 2 / patterns, patterns)
-    hits = _hits(scores, pairs, limits, random_signs(queries, permutations, seed))
-    return _all_defined((hits + 1) / (permutations + 1), 1 / (permutations + 1), permutations)
+    if weights is None:
+        return np.ones(queries)
+    found = np.asarray(weights, dtype=np.float64)
+    if len(found) != queries:
+        raise NotValid(f"{queries} queries have {len(found)} weights; give one for each")
+    if not (np.isfinite(found).all() and (found > 0).all()):
+        raise NotValid("a weight is not above 0; leave out the queries that stand for no traffic")
+    if found.min() == found.max():
+        # Exactly as without weights, whatever rounding does to their sum.
+        return np.ones(queries)
+    return np.asarray(found * (queries / found.sum()), dtype=np.float64)
 
 
-def paired_t(scores: Floats, pairs: Pairs, permutations: int, seed: int) -> PValues:
-    """Compute Student's paired t test, t = mean / (sd / sqrt(n)) with n - 1 degrees of freedom.
+def strata_rows(strata: Sequence[str] | None, queries: int) -> tuple[Whole, ...]:
+    """Return the rows of each stratum, strata in the order of their names; one with all rows where there is none.
 
-    Identical runs have p = 1. A constant difference has no t. Source: Student 1908.
+    Raises
+    ------
+    NotValid
+        When there is not one for each query.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in strata_rows(["tail", "head", "tail"], 3)]
+    [[1], [0, 2]]
     """
-    from scipy.special import stdtr
-
-    values: list[float | None] = []
-    reasons: list[str | None] = []
-    for first, second in pairs:
-        difference = scores[:, second] - scores[:, first]
-        mean, spread = difference.mean(), difference.std(ddof=1)
-        reason = _constant(difference)
-        reasons.append(reason)
-        if reason is None and spread > 0:
-            values.append(float(2 * stdtr(len(difference) - 1, -abs(mean) / (spread / np.sqrt(len(difference))))))
-        else:
-            values.append(None if reason else 1.0)
-    return PValues(tuple(values), tuple(reasons))
+    if strata is None:
+        return (np.arange(queries),)
+    if len(strata) != queries:
+        raise NotValid(f"{queries} queries have {len(strata)} strata; give one for each")
+    names = np.asarray(strata)
+    return tuple(np.flatnonzero(names == name) for name in np.unique(names))
 
 
-def bootstrap(scores: Floats, pairs: Pairs, permutations: int, seed: int) -> PValues:
-    """Draw queries again from differences that are shifted to mean 0: the share of means as far from 0.
-
-    p = (hits + 1) / (permutations + 1). A constant difference has no spread to draw from. Source: Efron and Tibshirani
-    1993, section 16.4; Smucker, Allan and Carterette 2007 (the shift method).
-    """
-    shifted = scores - scores.mean(axis=0)
-    hits = _hits(shifted, pairs, _limits(scores, pairs), resampled_counts(len(scores), permutations, seed))
-    found = _all_defined((hits + 1) / (permutations + 1), 1 / (permutations + 1), permutations)
-    reasons = tuple(_constant(scores[:, second] - scores[:, first]) for first, second in pairs)
-    values = tuple(None if reason else value for value, reason in zip(found.values, reasons, strict=True))
-    return PValues(values, reasons, found.smallest, permutations)
+def lonely(strata: Sequence[Whole]) -> str | None:
+    """Why strata cannot show how far their queries spread, or None when each holds two queries."""
+    if len(strata) > 1 and min(map(len, strata)) < 2:
+        return "one query alone stands for a tier and cannot show its spread"
+    return None
 
 
-def _limits(scores: Floats, pairs: Pairs) -> Floats:
-    """How large a sum must be to count as a hit: the observed one, less what rounding may have done to it."""
-    total = scores.sum(axis=0)
-    observed = np.array([abs(total[second] - total[first]) for first, second in pairs], dtype=np.float64)
-    scale = max(1.0, float(np.abs(scores).max(initial=0.0)))
-    return np.asarray(observed - ROUNDING * len(scores) * scale, dtype=np.float64)
+def limits(given: PairedScores) -> Floats:
+    """How far apart two sums must be to be a hit: as far as observed, less what rounding may have done to them."""
+    weighted = given.weighted
+    total = weighted.sum(axis=0)
+    observed = np.array([abs(total[second] - total[first]) for first, second in given.pairs], dtype=np.float64)
+    scale = max(1.0, float(np.abs(weighted).max(initial=0.0)))
+    return np.asarray(observed - ROUNDING * len(weighted) * scale, dtype=np.float64)
 
 
-def _hits(
-    scores: Floats, pairs: Pairs, limits: Floats, blocks: Iterable[Floats]
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Count for each pair the draws whose weighted sum of differences reaches its limit."""
-    hits = np.zeros(len(pairs), dtype=np.int64)
-    for weights in blocks:
-        sums = np.ascontiguousarray((weights @ scores).T)
-        room = np.empty(len(weights))
-        for at, (first, second) in enumerate(pairs):
-            np.subtract(sums[second], sums[first], out=room)
-            np.abs(room, out=room)
-            hits[at] += np.count_nonzero(room >= limits[at])
-    return hits
+def of_draws(hits: Whole, draws: int) -> PValues:
+    """Return p = (hits + 1) / (draws + 1), which is never 0. Source: Phipson and Smyth 2010."""
+    return PValues(tuple(((hits + 1) / (draws + 1)).tolist()), (None,) * len(hits), 1 / (draws + 1), draws)
 
 
-def _all_defined(values: Floats, smallest: float, draws: int) -> PValues:
-    return PValues(tuple(map(float, values)), (None,) * len(values), smallest, draws)
-
-
-def _constant(difference: Floats) -> str | None:
+def constant(difference: Floats) -> str | None:
+    """Why a test that needs a spread has none, or None when there is one or nothing differs at all."""
     largest = float(np.abs(difference).max())
     if largest > 0 and difference.std(ddof=1) <= ROUNDING * largest:
         return "every query differs by the same amount: there is no spread to test against"
     return None
-
-
-RANDOMIZATION = PairedTest(
-    name="randomization",
-    title="Sign-flip randomization",
-    description="Assumes only that, without a difference, each query could as well have gone the other way.",
-    source="Fisher 1935; Smucker, Allan and Carterette 2007",
-    draws=True,
-    compute=sign_flip,
-)
-PAIRED_T = PairedTest(
-    name="t",
-    title="Paired t",
-    description="Assumes differences that are roughly normal, or many queries; by formula, without a draw.",
-    source="Student 1908",
-    draws=False,
-    compute=paired_t,
-)
-BOOTSTRAP = PairedTest(
-    name="bootstrap",
-    title="Paired bootstrap",
-    description="Assumes that the queries at hand stand for all queries; draws them again, shifted to no difference.",
-    source="Efron and Tibshirani 1993, section 16.4",
-    draws=True,
-    compute=bootstrap,
-)

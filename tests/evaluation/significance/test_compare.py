@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.evaluate import evaluate
-from evaluation.significance.compare import Design, compare, compare_scores
+from evaluation.significance import TESTS
+from evaluation.significance.compare import compare, compare_scores
 from evaluation.significance.comparison import effect
 from evaluation.significance.corrections import corrected
 from evaluation.significance.paired import paired_p_values
+from evaluation.significance.plan import Plan
+from evaluation.significance.power import queries_needed
 from judgments.core.errors import NotValid, UnknownName
 from judgments.core.qrels import Qrels
 from judgments.core.run import Run
 
 QUERIES = [f"q{number:02}" for number in range(24)]
 QRELS = Qrels.from_dict({query: {"good": 1} for query in QUERIES})
-QUICK = Design(permutations=500, resamples=200)
+QUICK = Plan(permutations=500, resamples=200)
 
 
 def run(name: str, hits: int, queries: list[str] = QUERIES) -> Run:
@@ -30,7 +33,7 @@ RUNS = [run("a", 4), run("b", 12), run("c", 24)]
 
 
 def test_all_pairs_with_means_differences_and_counts() -> None:
-    found = compare(QRELS, RUNS, "RR P@1", design=QUICK)
+    found = compare(QRELS, RUNS, "RR P@1", plan=QUICK)
     assert [(pair.metric, pair.a, pair.b) for pair in found.pairs] == [
         (metric, *names) for metric in ("RR", "P@1") for names in (("a", "b"), ("a", "c"), ("b", "c"))
     ]
@@ -41,7 +44,7 @@ def test_all_pairs_with_means_differences_and_counts() -> None:
 
 
 def test_the_family_is_all_comparisons_of_one_metric() -> None:
-    found = compare(QRELS, RUNS, "RR P@1", design=QUICK)
+    found = compare(QRELS, RUNS, "RR P@1", plan=QUICK)
     for metric in ("RR", "P@1"):
         family = found.of_metric(metric)
         assert [pair.p_corrected for pair in family] == corrected([pair.p for pair in family], "holm")
@@ -49,21 +52,81 @@ def test_the_family_is_all_comparisons_of_one_metric() -> None:
 
 
 def test_a_baseline_is_compared_with_the_others_only() -> None:
-    found = compare(QRELS, RUNS, "RR", baseline="b", design=QUICK)
+    found = compare(QRELS, RUNS, "RR", baseline="b", plan=QUICK)
     assert [(pair.a, pair.b) for pair in found.pairs] == [("b", "a"), ("b", "c")]
     assert [pair.effect.difference > 0 for pair in found.pairs] == [False, True]
     assert found.settings["family"] == 2
 
 
+def test_the_runs_are_ranked_by_each_metric_and_the_rankings_compared() -> None:
+    found = compare(QRELS, RUNS, "RR P@1 R@2", plan=QUICK)
+    assert [(one.a, one.b) for one in found.rankings] == [("RR", "P@1"), ("RR", "R@2"), ("P@1", "R@2")]
+    assert (found.rankings[0].agreement.tau_b, found.rankings[0].agreement.rbo) == (1.0, pytest.approx(1.0))
+    # Every run has the good document among its first two: all are tied.
+    assert found.rankings[1].agreement.tau_b is None
+    assert found.as_json()["rankings"][1]["reasons"]["tau_b"] == "all systems are tied in one of the orders"
+
+
+def test_two_runs_or_one_metric_have_no_rankings_to_compare() -> None:
+    assert compare(QRELS, RUNS[:2], "RR P@1", plan=QUICK).rankings == ()
+    assert compare(QRELS, RUNS, "RR", plan=QUICK).as_json()["rankings"] == []
+
+
+def test_runs_that_do_not_differ_share_a_letter() -> None:
+    found = compare(QRELS, RUNS, "RR", plan=Plan(permutations=3000, resamples=50))
+    assert [pair.differs() for pair in found.pairs] == [True, True, True]
+    assert found.groups("RR") == {"c": "a", "b": "b", "a": "c"}
+    # b and a differ on 8 queries in one direction: 2 of 256 patterns, p = .008; c and b on 12.
+    assert found.groups("RR", alpha=0.005) == {"c": "a", "b": "b", "a": "b"}
+    assert found.as_json()["groups"] == {"RR": {"c": "a", "b": "b", "a": "c"}}
+
+
+def test_letters_hang_on_the_raw_p_where_nothing_is_corrected() -> None:
+    found = compare(QRELS, RUNS, "RR", plan=Plan(correction="none", permutations=500, resamples=50))
+    assert found.groups("RR") == {"c": "a", "b": "b", "a": "c"}
+
+
+def test_against_a_baseline_there_are_no_letters() -> None:
+    found = compare(QRELS, RUNS, "RR", baseline="a", plan=QUICK)
+    assert found.groups("RR") is None
+    assert found.as_json()["groups"] == {"RR": None}
+
+
+def test_tukey_corrects_itself_and_takes_no_other_correction() -> None:
+    found = compare(QRELS, RUNS, "RR", plan=Plan(test="tukey", permutations=500, resamples=50))
+    assert all(pair.p is not None and pair.p_corrected == pair.p for pair in found.pairs)
+    assert found.settings["correction"] == "the test itself"
+    baseline = compare(QRELS, RUNS, "RR", baseline="a", plan=Plan(test="tukey", permutations=500, resamples=50))
+    assert [pair.p for pair in baseline.pairs] == [pair.p for pair in found.pairs[:2]]
+    with pytest.raises(NotValid, match="corrects for all pairs itself"):
+        Plan(test="tukey", correction="holm")
+
+
+def test_gmap_is_compared_by_logarithms() -> None:
+    found = compare(QRELS, RUNS, "GMAP", plan=QUICK)
+    evaluation = evaluate(QRELS, RUNS, "GMAP")
+    assert found.runs["a"]["GMAP"] == pytest.approx(evaluation.runs[0].metrics["GMAP"].mean)
+    # 8 of 24 queries go from AP 1/2 to AP 1.
+    assert found.pairs[0].effect.difference == pytest.approx(8 / 24 * np.log(2))
+    assert found.settings["logarithms"] == ["GMAP"]
+
+
+def test_how_many_queries_the_difference_needs() -> None:
+    (pair,) = compare(QRELS, RUNS[:2], "RR", plan=QUICK).pairs
+    first, second = (evaluate(QRELS, RUNS[:2], "RR").runs[at].per_query["RR"] for at in (0, 1))
+    needed = queries_needed(float((second - first).mean()), float((second - first).std(ddof=1)))
+    assert pair.effect.queries_needed == needed.queries == pair.as_json()["queries_needed"]
+
+
 def test_p_is_that_of_the_test() -> None:
     scores = np.column_stack([one.per_query["RR"] for one in evaluate(QRELS, RUNS, "RR").runs])
-    for test in ("randomization", "t", "bootstrap"):
-        found = compare(QRELS, RUNS, "RR", design=Design(test=test, permutations=500, resamples=50))
+    for test in TESTS:
+        found = compare(QRELS, RUNS, "RR", plan=Plan(test=test, permutations=500, resamples=50))
         assert [pair.p for pair in found.pairs] == list(paired_p_values(scores, test=test, permutations=500).values)
 
 
 def test_without_a_correction_there_is_no_corrected_p() -> None:
-    found = compare(QRELS, RUNS, "RR", design=Design(correction="none", permutations=500, resamples=50))
+    found = compare(QRELS, RUNS, "RR", plan=Plan(correction="none", permutations=500, resamples=50))
     assert [pair.p_corrected for pair in found.pairs] == [None] * 3
     assert all(pair.p is not None and pair.reason is None for pair in found.pairs)
 
@@ -78,15 +141,15 @@ def test_few_queries_are_told_not_tested() -> None:
 
 
 def test_identical_runs_differ_in_nothing() -> None:
-    (pair,) = compare(QRELS, [run("a", 5), run("b", 5)], "RR", design=QUICK).pairs
+    (pair,) = compare(QRELS, [run("a", 5), run("b", 5)], "RR", plan=QUICK).pairs
     assert (pair.effect.difference, pair.p, pair.effect.size, pair.effect.ties) == (0.0, 1.0, None, 24)
     assert pair.reason == "the differences do not vary: no effect size"
 
 
 def test_unanswered_queries_score_0_or_leave_all_comparisons() -> None:
     partial = run("b", 12, QUERIES[:20])
-    zero = compare(QRELS, [RUNS[0], partial], "RR", design=QUICK)
-    skip = compare(QRELS, [RUNS[0], partial], "RR", missing="skip", design=QUICK)
+    zero = compare(QRELS, [RUNS[0], partial], "RR", plan=QUICK)
+    skip = compare(QRELS, [RUNS[0], partial], "RR", missing="skip", plan=QUICK)
     assert (zero.pairs[0].queries, skip.pairs[0].queries) == (24, 20)
     assert skip.settings["queries_left_out"] == 4
     assert skip.runs["a"]["RR"] == pytest.approx((4 + 16 / 2) / 20)
@@ -100,7 +163,7 @@ def test_no_common_query_is_an_error() -> None:
 
 def test_a_stored_evaluation_can_be_compared_too() -> None:
     evaluation = evaluate(QRELS, RUNS, "RR")
-    assert compare_scores(evaluation, design=QUICK) == compare(QRELS, RUNS, "RR", design=QUICK)
+    assert compare_scores(evaluation, plan=QUICK) == compare(QRELS, RUNS, "RR", plan=QUICK)
 
 
 @pytest.mark.parametrize(
@@ -110,18 +173,20 @@ def test_a_stored_evaluation_can_be_compared_too() -> None:
         ({"permutations": 10**9}, "10,000,000"),
         ({"level": 1.0}, "between 0 and 1"),
         ({"seed": -1}, "from 0"),
+        ({"alpha": 0.0}, "alpha is 0"),
+        ({"resamples": 0}, "resamples is 0"),
     ],
 )
 def test_numbers_that_cannot_be_used(fields: dict[str, float], message: str) -> None:
     with pytest.raises(NotValid, match=message):
-        Design(**fields)  # type: ignore[arg-type]
+        Plan(**fields)  # type: ignore[arg-type]
 
 
 def test_names_that_are_not_known() -> None:
     with pytest.raises(UnknownName, match="randomization"):
-        Design(test="wilcox")
+        Plan(test="wilcox")
     with pytest.raises(UnknownName, match="holm"):
-        Design(correction="homl")
+        Plan(correction="homl")
     with pytest.raises(NotValid, match="the runs are a, b, c"):
         compare(QRELS, RUNS, "RR", baseline="d")
     with pytest.raises(NotValid, match="two runs"):

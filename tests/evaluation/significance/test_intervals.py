@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.metrics.means import bootstrap_interval
+from evaluation.metrics.intervals import bootstrap_interval
 from evaluation.significance.intervals import difference_intervals
 
 

@@ -1,0 +1,113 @@
+"""Which orders of runs hang on the order of tied documents, or on what nobody judged?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evaluation.metrics.ranges import Range
+    from evaluation.metrics.results import Evaluation, RunScores
+    from evaluation.significance.comparison import Comparison, PairComparison
+
+
+@dataclass(frozen=True)
+class TieDoubt:
+    """A mean that the order of tied documents could move as far as it matters.
+
+    Parameters
+    ----------
+    run, metric : str
+        Whose mean.
+    low, high : float
+        The mean over all orders.
+    queries : int
+        The queries where a block of equal scores with different grades stands on both sides of the cutoff.
+    others : tuple of str
+        The runs that would stand on the other side of it.
+    """
+
+    run: str
+    metric: str
+    low: float
+    high: float
+    queries: int
+    others: tuple[str, ...]
+
+
+def tie_doubts(evaluation: Evaluation) -> list[TieDoubt]:
+    """Find the means that the order of tied documents moves by over half of their interval, or past another run.
+
+    Examples
+    --------
+    >>> from evaluation import evaluate
+    >>> from judgments.core import Qrels, Run
+    >>> tied = Run.from_dict({"q": {"a": 1.0, "b": 1.0, "c": 1.0}}, "tied")
+    >>> plain = Run.from_dict({"q": {"b": 2.0, "a": 1.0}}, "plain")
+    >>> found = evaluate(Qrels.from_dict({"q": {"a": 1}}), [tied, plain], "RR@10")
+    >>> [(one.run, one.others) for one in tie_doubts(found)]
+    [('tied', ('plain',))]
+    """
+    found = []
+    for run in evaluation.runs:
+        for metric, told in run.diagnostics.ties_at.items():
+            others = tuple(other.name for other in evaluation.runs if other is not run and _swap(run, other, metric))
+            if others or told.high - told.low > _half_width(run, metric):
+                found.append(TieDoubt(run.name, metric, told.low, told.high, told.queries, others))
+    return found
+
+
+def _half_width(run: RunScores, metric: str) -> float:
+    one = run.metrics[metric]
+    return float("inf") if one.low is None or one.high is None else (one.high - one.low) / 2
+
+
+def _swap(run: RunScores, other: RunScores, metric: str) -> bool:
+    """Whether other orders of both runs' tied documents could put them the other way round."""
+    first, second = run.metrics[metric].mean, other.metrics[metric].mean
+    if first is None or second is None:
+        return False
+    mine, theirs = _range(run, metric, first), _range(other, metric, second)
+    return mine[0] < theirs[1] if first > second else mine[1] > theirs[0]
+
+
+def _range(run: RunScores, metric: str, mean: float) -> tuple[float, float]:
+    told = run.diagnostics.ties_at.get(metric)
+    return (mean, mean) if told is None else (told.low, told.high)
+
+
+@dataclass(frozen=True)
+class OpenPair:
+    """Two runs that differ more than luck allows, and whose bounds overlap all the same.
+
+    Parameters
+    ----------
+    pair : PairComparison
+        The comparison.
+    a, b : Range
+        The bounds of both runs.
+    """
+
+    pair: PairComparison
+    a: Range
+    b: Range
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        told = [f"{one.low:.4f} to {one.high:.4f}" for one in (self.a, self.b)]
+        return (
+            f"{self.pair.a}, {self.pair.b}: {self.pair.metric} differs, but with other grades for what nobody judged "
+            f"they are {told[0]} and {told[1]}, which overlap"
+        )
+
+
+def open_pairs(comparison: Comparison, evaluation: Evaluation, alpha: float) -> list[OpenPair]:
+    """Find the pairs that differ at `alpha` though the judgments that are missing could undo it."""
+    bounds = {run.name: run.diagnostics.bounds for run in evaluation.runs}
+    found = []
+    for pair in comparison.pairs:
+        first, second = bounds[pair.a].get(pair.metric), bounds[pair.b].get(pair.metric)
+        if pair.differs(alpha) and first and second and first.low < second.high and second.low < first.high:
+            found.append(OpenPair(pair, first, second))
+    return found

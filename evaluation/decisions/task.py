@@ -1,0 +1,107 @@
+"""What is asked of the unjudged documents of two runs, and in which form is it answered?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evaluation.decisions.candidates import Candidates
+from evaluation.metrics.bounds import bounds
+from evaluation.metrics.declaration import BoundMetric
+from evaluation.metrics.hypothetical import Grading, chosen, graded
+from evaluation.metrics.judged_rankings import Floats, Integers
+
+Graded = list[tuple[int, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Swings:
+    """What judgments of each query could add to the difference "trailing less leading run".
+
+    Parameters
+    ----------
+    reached : float64 array, shape (queries, judgments + 1)
+        What 0, 1, ... judgments are known to add.
+    upper : float64 array, shape (queries, judgments + 1)
+        What they could not pass; the last column holds for all larger numbers too.
+    pick : callable
+        ``pick(query, judgments)``: the candidates with the grades that add so much.
+    """
+
+    reached: Floats
+    upper: Floats
+    pick: Callable[[int, int], Graded]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is asked: the queries with candidates, seen from the run that trails."""
+
+    metric: BoundMetric
+    found: Candidates
+    leading: int
+    grades: Floats
+    queries: Integers
+
+    @cached_property
+    def counts(self) -> Integers:
+        """How many candidates each of the queries has."""
+        return self.found.counts[self.queries]
+
+    @cached_property
+    def now(self) -> Floats:
+        """The difference of each query as it is."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return self.difference(np.arange(len(self.queries)), nothing, nothing, np.zeros(0))
+
+    def difference(self, places: Integers, way: Integers, candidates: Integers, grades: Floats) -> Floats:
+        """Trailing less leading run for ways to grade.
+
+        Parameters
+        ----------
+        places : int64 array, shape (ways,)
+            The query of each way, as a place in ``queries``.
+        way, candidates : int64 array, shape (grades,)
+            A way and a candidate.
+        grades : float64 array
+            The grade that the way gives the candidate.
+        """
+        values = []
+        for run in (1 - self.leading, self.leading):
+            rankings = chosen(self.found.rankings[run], self.queries[places])
+            values.append(self.metric(graded(rankings, Grading(way, self.found.ranks[run][candidates], grades))))
+        found: Floats = values[0] - values[1]
+        return found
+
+    @cached_property
+    def rows(self) -> Integers:
+        """How many judged documents a way to grade each query has to do with."""
+        first, second = self.found.rankings
+        of = np.diff(first.offsets) + np.diff(second.offsets) + 2 * np.diff(first.judged_offsets) + 2
+        found: Integers = of[self.queries]
+        return found
+
+    def limit(self) -> Floats:
+        """What no number of judgments can pass: the trailing run at its best, the leading one at its worst."""
+        ends = []
+        for run in (1 - self.leading, self.leading):
+            rankings = chosen(self.found.rankings[run], self.queries)
+            of = bounds(self.metric, rankings, self.metric(rankings), self.grades) if len(self.grades) else None
+            ends.append(of or (self.metric(rankings),) * 2)
+        return np.maximum(ends[0][1] - ends[1][0] - self.now, 0.0)
+
+    def among_all(self, rows: Floats) -> Floats:
+        """Put rows of these queries among those of all; the others add nothing."""
+        found = np.zeros((self.found.rankings[0].queries, *rows.shape[1:]))
+        found[self.queries] = rows
+        return found
+
+
+def from_one(reached: Floats, limit: Floats) -> Floats:
+    """Say of every number of judgments that it passes no limit."""
+    upper = np.repeat(limit[:, np.newaxis], reached.shape[1], axis=1)
+    upper[:, 0] = 0.0
+    return np.maximum(upper, reached)

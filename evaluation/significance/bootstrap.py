@@ -1,0 +1,45 @@
+"""How often would queries drawn again put two runs as far apart, if on average they were not?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.metrics.resampling import resampled_counts
+from evaluation.significance.draws import Floats, count_hits
+from evaluation.significance.paired import PairedScores, PairedTest, PValues, constant, limits, lonely, of_draws
+
+
+def shifted_bootstrap(given: PairedScores) -> PValues:
+    """Draw queries again from differences that are shifted to mean 0: the share of means as far from 0.
+
+    p = (hits + 1) / (permutations + 1). A constant difference has no spread to draw from. With a sampling design
+    queries are drawn inside their strata and the weighted mean is computed anew in each resample.
+
+    Source: Efron and Tibshirani 1993, section 16.4; Smucker, Allan and Carterette 2007 (the shift method).
+    """
+    queries = len(given.scores)
+    order = np.concatenate(given.strata)
+    weights = given.weights[order]
+    shifted = (given.scores - given.weighted.sum(axis=0) / queries)[order] * weights[:, None]
+
+    def sums(counts: Floats) -> Floats:
+        # The weights drawn sum to the number of queries only where all are alike.
+        found: Floats = (counts @ shifted) * (queries / (counts @ weights))[:, None]
+        return found
+
+    draws = resampled_counts([len(rows) for rows in given.strata], given.permutations, given.seed)
+    found = of_draws(count_hits(draws, sums, given.pairs, limits(given)), given.permutations)
+    no_spread = lonely(given.strata)
+    reasons = tuple(no_spread or constant(given.difference(pair)) for pair in given.pairs)
+    values = tuple(None if reason else value for value, reason in zip(found.values, reasons, strict=True))
+    return PValues(values, reasons, found.smallest, given.permutations)
+
+
+BOOTSTRAP = PairedTest(
+    name="bootstrap",
+    title="Paired bootstrap",
+    description="Assumes that the queries at hand stand for all queries; draws them again, shifted to no difference.",
+    source="Efron and Tibshirani 1993, section 16.4",
+    draws=True,
+    compute=shifted_bootstrap,
+)

@@ -1,0 +1,246 @@
+"""Are the pairs that turn a decision the fewest of all ways to judge?"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation import evaluate
+from evaluation.decisions.turning import turning
+from evaluation.metrics.hypothetical import Grading, chosen, graded
+from evaluation.metrics.judged_rankings import JudgedRankings
+from evaluation.metrics.means import TIE
+from evaluation.metrics.names import parse_metric
+from judgments.core import Qrels, Run
+from judgments.core.errors import NotValid
+
+DOCUMENTS = "abcdef"
+EXACT = [
+    "nDCG@2",
+    "nDCG@3",
+    "nDCG(gain=exp)@3",
+    "DCG@2",
+    "P@2",
+    "R@2",
+    "F@2",
+    "RR@3",
+    "RR",
+    "Success@2",
+    "MaxLabel@2",
+    "MeanLabel@2",
+    "RBP(p=0.5)",
+    "AP@2",
+    "AP",
+    "Rprec",
+    "ERR(max_rel=2)@2",
+    "R-cap@2",
+]
+
+
+@st.composite
+def two_runs(draw, queries=("q1", "q2")):
+    """Labels and two runs; each query has few unjudged documents, so that all gradings can be tried."""
+    labels, runs = {}, ({}, {})
+    for query in queries:
+        documents = draw(st.permutations(DOCUMENTS))
+        judged = draw(st.integers(3, 5))
+        labels[query] = {doc: draw(st.sampled_from([0, 1, 2])) for doc in documents[:judged]}
+        for run in runs:
+            listed = draw(st.lists(st.sampled_from(DOCUMENTS), max_size=4, unique=True))
+            if listed:
+                run[query] = {doc: float(-at) for at, doc in enumerate(listed)}
+    labels["q1"]["g"] = 2
+    return labels, *runs
+
+
+def tried(metric, labels, first, second):
+    """The mean difference and the number of grades above 0, for every grading of the unjudged documents that count."""
+    last = metric.cutoff or 99
+    pairs = sorted(
+        {
+            (query, doc)
+            for run in (first, second)
+            for query, scores in run.items()
+            for doc in list(scores)[:last]
+            if doc not in labels[query]
+        }
+    )
+    ways = np.array(list(product([0.0, 1.0, 2.0], repeat=len(pairs)))).reshape(3 ** len(pairs), len(pairs))
+    means = []
+    for run in (first, second):
+        values = []
+        for query, grades in labels.items():
+            order = list(run.get(query, {}))
+            found = {at: float(grades[doc]) for at, doc in enumerate(order, 1) if doc in grades}
+            base = JudgedRankings.of((len(order), found, list(map(float, grades.values()))))
+            base = chosen(base, np.zeros(len(ways), dtype=np.int64))
+            own = [at for at, (of, _) in enumerate(pairs) if of == query]
+            way, place = np.nonzero(ways[:, own])
+            ranks = [order.index(pairs[at][1]) + 1 if pairs[at][1] in order else 0 for at in own]
+            new = Grading(way, np.array(ranks, dtype=np.int64)[place], ways[:, own][way, place])
+            values.append(metric(graded(base, new)))
+        means.append(np.mean(values, axis=0))
+    return means[1] - means[0], np.count_nonzero(ways, axis=1)
+
+
+@pytest.mark.parametrize("name", EXACT)
+@settings(max_examples=30, deadline=None)
+@given(drawn=two_runs())
+def test_no_way_to_judge_turns_it_with_fewer(name, drawn):
+    labels, first, second = drawn
+    metric = parse_metric(name)
+    if not first or not second:
+        return
+    found = turning(Qrels.from_dict(labels), Run.from_dict(first, "a"), Run.from_dict(second, "b"), metric)
+    differences, numbers = tried(metric, labels, first, second)
+    assert found.difference == pytest.approx(differences[0], abs=1e-12)
+    if abs(differences[0]) <= TIE:
+        assert (found.winner, found.turns, found.pairs) == (None, None, ())
+        return
+    assert found.winner == ("b" if differences[0] > 0 else "a")
+    turned = -differences * np.sign(differences[0]) > TIE
+    assert found.turns == bool(turned.any())
+    farthest = float((-differences * np.sign(differences[0])).max()) + abs(differences[0])
+    if found.exact and not found.turns:
+        assert found.most == pytest.approx(farthest, abs=1e-9)
+    if turned.any():
+        assert found.exact
+        assert len(found.pairs) == numbers[turned].min() == found.at_least
+        assert found.difference_after * np.sign(differences[0]) < -TIE
+
+
+@pytest.mark.parametrize("name", ["AP", "AP@2", "ERR(max_rel=2)@3", "Rprec", "nDCG@3", "R@3"])
+@settings(max_examples=25, deadline=None)
+@given(drawn=two_runs())
+def test_what_is_not_searched_to_the_end_is_told_between_limits(name, drawn):
+    """With next to no work allowed, the answer may be larger; the least number and the farthest move still hold."""
+    labels, first, second = drawn
+    metric = parse_metric(name)
+    if not first or not second:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evaluation.decisions.trials.MOST_ROWS", 40)
+        patch.setattr("evaluation.decisions.trials.DEEPEST", 1)
+        patch.setattr("evaluation.decisions.swings.EACH_OF_FIRST", 1)
+        patch.setattr("evaluation.decisions.fewest.MOST_WORK", 0)
+        a, b = Run.from_dict(first, "a"), Run.from_dict(second, "b")
+        found = turning(Qrels.from_dict(labels), a, b, metric)
+    differences, numbers = tried(metric, labels, first, second)
+    if found.winner is None:
+        return
+    moved = -differences * np.sign(differences[0]) + abs(differences[0])
+    turned = -differences * np.sign(differences[0]) > TIE
+    assert moved.max() <= found.most + 1e-12
+    if found.turns:
+        assert found.at_least <= numbers[turned].min() <= len(found.pairs)
+        assert found.exact == (found.at_least == len(found.pairs))
+        assert found.difference_after * np.sign(differences[0]) < -TIE
+    elif found.turns is False:
+        assert not turned.any()
+
+
+@pytest.mark.parametrize("name", ["nDCG@3", "AP"])
+@settings(max_examples=15, deadline=None)
+@given(drawn=two_runs())
+def test_the_pairs_turn_it_when_they_are_judged_so(name, drawn):
+    labels, first, second = drawn
+    if not first or not second:
+        return
+    a, b = Run.from_dict(first, "a"), Run.from_dict(second, "b")
+    found = turning(Qrels.from_dict(labels), a, b, name)
+    for pair in found.pairs:
+        assert pair.doc_id not in labels[pair.query_id]
+        labels[pair.query_id][pair.doc_id] = pair.grade
+    means = [run.metrics[name].mean for run in evaluate(Qrels.from_dict(labels), [a, b], name).runs]
+    if found.pairs:
+        assert ("a" if means[0] > means[1] else "b") != found.winner
+        assert means[1] - means[0] == pytest.approx(found.difference_after, abs=1e-12)
+
+
+def many_queries(number, *, judged, metric_ranks=20):
+    """Every query: run a returns x0.., run b y0..; the first so many documents of each are judged alike."""
+    first = {f"q{n}": {f"x{at}": -float(at) for at in range(metric_ranks)} for n in range(number)}
+    second = {f"q{n}": {f"y{at}": -float(at) for at in range(metric_ranks)} for n in range(number)}
+    labels = {
+        f"q{n}": {f"{side}{at}": int(side == "x") for side in "xy" for at in range(judged)} for n in range(number)
+    }
+    return Qrels.from_dict(labels), Run.from_dict(first, "a"), Run.from_dict(second, "b")
+
+
+def test_pairs_are_spread_over_as_many_queries_as_it_takes():
+    """P@10, 40 queries: a leads by 1 of 10 in each, in all by 40 of 400. 41 documents of b must be relevant."""
+    found = turning(*many_queries(40, judged=1), "P@10")
+    assert (found.winner, found.turns, found.exact, len(found.pairs)) == ("a", True, True, 41)
+    assert found.unjudged == 40 * 18
+    assert found.hours(20.0) == pytest.approx(41 * 20 / 3600)
+
+
+def test_greedy_answers_tell_that_they_may_not_be_the_fewest():
+    """AP over 20 ranks with 38 unjudged documents a query: nobody tries 2^38 ways."""
+    found = turning(*many_queries(3, judged=1), "AP")
+    assert found.turns
+    assert found.at_least <= len(found.pairs)
+    assert found.exact == (found.at_least == len(found.pairs))
+    assert found.exact or "fewer pairs may do" in found.reason
+    assert found.difference_after > 0
+
+
+def test_what_cannot_be_turned_is_said_so():
+    """All that both runs return is judged, or the rest is too little."""
+    qrels, a, b = many_queries(5, judged=20)
+    found = turning(qrels, a, b, "nDCG@10")
+    assert (found.turns, found.unjudged, found.most) == (False, 0, 0.0)
+    assert found.reason == "no judgment of what these runs returned can turn this"
+    nearly = turning(*many_queries(5, judged=9), "P@10")
+    assert (nearly.turns, nearly.pairs) == (False, ())
+    assert nearly.most == pytest.approx(0.1)
+
+
+def test_level_runs_have_no_winner():
+    qrels, a, _ = many_queries(3, judged=1)
+    found = turning(qrels, a, a.named("b"), "P@10")
+    assert (found.winner, found.turns, found.pairs) == (None, None, ())
+    assert "level" in found.reason
+
+
+def test_skipped_queries_are_left_alone():
+    qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"a": 1}})
+    first = Run.from_dict({"q1": {"a": 2.0}, "q2": {"a": 1.0}}, "first")
+    second = Run.from_dict({"q1": {"b": 2.0}}, "second")
+    zero, skip = (turning(qrels, first, second, "P@1", missing=missing) for missing in ("zero", "skip"))
+    assert (zero.queries, zero.turns) == (2, False)
+    assert (skip.queries, skip.difference, skip.turns) == (1, -1.0, False)
+
+
+def test_one_relevant_document_at_the_top_decides_the_reciprocal_rank():
+    qrels = Qrels.from_dict({"q1": {"a": 1}})
+    first = Run.from_dict({"q1": {"x": 3.0, "a": 2.0}}, "first")
+    second = Run.from_dict({"q1": {"y": 3.0, "z": 2.0}}, "second")
+    (pair,) = turning(qrels, first, second, "RR@10").pairs
+    assert (pair.query_id, pair.doc_id, pair.grade, pair.rank_a, pair.rank_b) == ("q1", "y", 1.0, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("Judged@10", "not known how Judged@10 answers"),
+        ("Bpref", "not known how Bpref answers"),
+        ("nDCG(judged_only=True)@10", "not known how"),
+        ("GMAP", "not a plain one"),
+        ("P@5,10", "one metric, not 2"),
+    ],
+)
+def test_metrics_that_cannot_be_asked(metric, said):
+    with pytest.raises(NotValid, match=said):
+        turning(*many_queries(2, judged=1), metric)
+
+
+def test_json_has_plain_names_and_the_hours():
+    told = turning(*many_queries(40, judged=1), "P@10").as_json(seconds=30.0)
+    assert (told["number"], told["seconds"], told["hours"]) == (41, 30.0, pytest.approx(41 * 30 / 3600))
+    assert set(told["pairs"][0]) == {"query_id", "doc_id", "grade", "rank_a", "rank_b"}
+    assert {"metric", "a", "b", "difference", "winner", "turns", "exact", "at_least", "most", "unjudged"} < set(told)
