@@ -1,0 +1,58 @@
+"""Does the estimate from a random sample hit what was missed, and does its interval hold it as often as it says?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+
+from evaluation.estimators.residual import Stratum, missed_by_sample
+
+
+@pytest.mark.parametrize(("share", "drawn", "population"), [(0.01, 10, 150), (0.1, 10, 60), (0.05, 20, 40)])
+def test_the_estimate_is_unbiased_and_its_interval_holds_the_truth(share, drawn, population):
+    """Forty queries of which few hold most of the relevant documents; the truth is known, as it was drawn."""
+    generator = np.random.default_rng(5)
+    held, errors, truths = 0, [], []
+    for _ in range(600):
+        there = generator.binomial(population, np.clip(generator.gamma(0.5, share / 0.5, 40), 0, 1))
+        seen = generator.hypergeometric(there, population - there, drawn)
+        found = missed_by_sample([Stratum("q", population, drawn, int(one)) for one in seen], found=100)
+        truth = int((there - seen).sum())
+        held += found.low <= truth <= found.high
+        errors.append(found.value - truth)
+        truths.append(truth)
+    assert held / 600 >= 0.945
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(600)
+    assert np.std(errors) < 1.5 * np.mean(truths)
+
+
+@pytest.mark.parametrize(("population", "drawn"), [(1000, 100), (200, 40), (500, 10)])
+def test_nothing_relevant_in_the_sample_still_leaves_an_upper_end(population, drawn):
+    """The exact end: the most relevant documents of which none is drawn with a chance of at least 2.5 %."""
+    told = [k for k in range(population - drawn) if hypergeom.pmf(0, population, k, drawn) >= 0.025]
+    found = missed_by_sample([Stratum("q1", population, drawn, 0)], found=12)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert max(told) <= found.high <= max(told) * 1.05 + 2
+
+
+def test_a_stratum_that_was_judged_whole_leaves_nothing():
+    found = missed_by_sample([Stratum("q1", 10, 10, 3), Stratum("q2", 4, 4, 0)], found=20)
+    assert (found.value, found.low, found.high, found.unjudged) == (0.0, 0.0, 0.0, 0)
+    assert found.share_found == 1.0
+
+
+def test_queries_without_a_grade_are_told_and_not_guessed():
+    found = missed_by_sample([Stratum("q1", 100, 10, 1), Stratum("q2", 100, 0, 0)], found=5)
+    assert (found.value, found.queries, found.unjudged) == (9.0, 1, 90)
+    assert found.notes[0] == "of 1 query no drawn document has a grade yet"
+    none = missed_by_sample([Stratum("q2", 100, 0, 0)], found=5)
+    assert none.value is None
+    assert none.reason == "no document of the residual stratum has a grade yet"
+    assert none.share_found is None
+
+
+def test_one_document_a_query_has_an_interval_too():
+    found = missed_by_sample([Stratum(f"q{n}", 50, 1, int(n < 5)) for n in range(40)], found=5)
+    assert found.value == pytest.approx(5 * 49)
+    assert 50 < found.low < 245 < found.high < 600
