@@ -9,7 +9,7 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.scoring import work_on_scores
+        from evaluation.scoring_job import work_on_scores
         from judgments.jobs import KINDS
 
         KINDS.register("score", work_on_scores)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from django.urls import reverse
 
-from evaluation import card_charts, charts
+from evaluation import blindness, card_charts, charts, leaderboard
 from evaluation.freshness import STALE
 from evaluation.models import Scoring
 from evaluation.next_act import Act, Look, Next
 from evaluation.overview import Step, gate_says
+from evaluation.stored_scores import scorings_of
 from judgments import reliability
 from judgments.agreement.reading import THRESHOLD, reason_in_words
 from judgments.models import Round
@@ -175,7 +176,9 @@ def snapshot_card(look: Look) -> Card:
     words = f"{snapshot.summary['queries']:,} queries, rule {snapshot.rule}, sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
         words = f"The newest is {snapshot}. {standing.judged_round} is not in it yet."
-    chart = card_charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade")
+    # How often each grade was given, less what a reader may see, is what they may not see.
+    told = not blindness.withheld_queries(look.user, snapshot)
+    chart = card_charts.grades(snapshot.summary.get("by_grade", {}), f"{snapshot}, labels by grade") if told else None
     act = Act(f"Open {_short(str(snapshot))}", reverse("snapshot", args=[snapshot.uuid]))
     return Card(f"{snapshot.summary['labels']:,}", f"labels in {_short(str(snapshot))}", words, chart, act)
 
@@ -189,15 +192,28 @@ def scores_card(look: Look) -> Card:
         return Card(
             f"0 of {len(standing.runs)}", "runs scored", f"Nothing is scored on {standing.snapshot} yet.", act=act
         )
-    rows = estimates(standing.scorings)
-    words = f"On {standing.snapshot}."
-    if len(rows) > 1:
-        ahead = rows[0].value - rows[1].value
-        words = f"{rows[0].name} is {ahead:.3f} ahead of {rows[1].name}. Compare them query by query before you decide."
+    left_out = blindness.withheld_queries(look.user, standing.snapshot)
+    found = scorings_of(standing.snapshot, left_out=left_out) if left_out else standing.scorings
+    rows = estimates(found)
     label = f"{METRIC} of {len(rows)} runs: " + ", ".join(f"{one.name} {one.value:.3f}" for one in rows)
     chart = charts.leaders(rows, label, METRIC) if rows else None
-    unit = f"{_plural(len(standing.scorings), 'run', 'runs')} on {_short(str(standing.snapshot))}"
-    return Card(f"{len(standing.scorings):,}", unit, words, chart, act)
+    unit = f"{_plural(len(found), 'run', 'runs')} on {_short(str(standing.snapshot))}"
+    return Card(
+        f"{len(found):,}", unit, _leader_in_words(found, rows, left_out) or f"On {standing.snapshot}.", chart, act
+    )
+
+
+def _leader_in_words(found: list[Scoring], rows: list[charts.Estimate], left_out: frozenset[str]) -> str:
+    """By how much the first run is ahead of the second, and whether that is more than luck."""
+    if len(rows) < 2:
+        return ""
+    first, second = rows[:2]
+    said = f"{first.name} is {first.value - second.value:.3f} ahead of {second.name}"
+    apart = leaderboard.compared(leaderboard.rows(found, METRIC), left_out)
+    if not apart.letters:
+        return f"{said}. Too few queries to say whether that is luck."
+    told = not set(apart.letters[first.name]) & set(apart.letters[second.name])
+    return f"{said}: {'more than luck of the queries' if told else 'not told apart'}. Compare them query by query."
 
 
 def estimates(scorings: list[Scoring], metric: str = METRIC) -> list[charts.Estimate]:

@@ -16,7 +16,8 @@ NAME = 88
 LONGEST_NAME = 13
 MOST_ROWS = 5
 ROW = 15
-STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+# An axis as long as this holds counts, which have no decimals.
+WHOLE = 5
 
 
 class Estimate(NamedTuple):
@@ -46,13 +47,24 @@ class Axis(NamedTuple):
 
         Examples
         --------
-        >>> Axis(0.48, 0.66, 0, 100).ticks()
-        [0.5, 0.55, 0.6, 0.65]
+        >>> Axis(0.48, 0.66, 0, 100).ticks(), Axis(310, 1290, 0, 100).ticks()
+        ([0.5, 0.55, 0.6, 0.65], [400.0, 600.0, 800.0, 1000.0, 1200.0])
         """
-        step = next((step for step in STEPS if (self.high - self.low) / step <= most), 1.0)
+        steps = (front * 10.0**power for power in range(-2, 300) for front in (1, 2, 5))
+        step = next(step for step in steps if (self.high - self.low) / step <= most)
         first = math.ceil(round(self.low / step, 6))
         last = math.floor(round(self.high / step, 6))
         return [round(number * step, 2) for number in range(first, last + 1)]
+
+    def written(self, tick: float) -> str:
+        """A number on the axis in as many decimals as tell it from its neighbors.
+
+        Examples
+        --------
+        >>> Axis(0.48, 0.66, 0, 100).written(0.5), Axis(310, 1290, 0, 100).written(1200.0)
+        ('0.50', '1,200')
+        """
+        return f"{tick:,.{0 if self.high - self.low >= WHOLE else 2}f}"
 
 
 def axis_over(estimates: Iterable[Estimate], start: float, end: float) -> Axis:
@@ -98,8 +110,8 @@ def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MO
         strokes += [*whisker(axis, one.low, one.high, y), dot(axis.at(one.value), y, "mark" if number else "here")]
     foot = 8 + ROW * len(shown) + 8
     words += [
-        Words(NAME + 4, foot, f"{axis.low:.2f}", kind="mute"),
-        Words(WIDTH, foot, f"{unit} {axis.high:.2f}", "end", "mute"),
+        Words(NAME + 4, foot, axis.written(axis.low), kind="mute"),
+        Words(WIDTH, foot, f"{unit} {axis.written(axis.high)}", "end", "mute"),
     ]
     return Chart(foot + 4, label, tuple(strokes), words=(*words, *more(estimates, foot, most)), width=WIDTH)
 
@@ -126,7 +138,7 @@ def row_dot(axis: Axis, one: Estimate, best: bool, baseline: float | None = None
 
 def axis_head(axis: Axis) -> Chart:
     """The numbers above such rows."""
-    words = tuple(Words(axis.at(tick), 11, f"{tick:.2f}", "middle", "mute") for tick in axis.ticks())
+    words = tuple(Words(axis.at(tick), 11, axis.written(tick), "middle", "mute") for tick in axis.ticks())
     return Chart(14, "", words=words, width=axis.end)
 
 
@@ -147,50 +159,3 @@ def gate(value: float, low: float | None, high: float | None, threshold: float) 
     label = f"Alpha {value:.3f}{interval}; the gate is at {threshold:.2f}"
     bars = (Bar(0, 20, at, 20, "soft"), Bar(at, 20, round(WIDTH - at, 1), 20, "g1"))
     return Chart(64, label, tuple(strokes), bars, tuple(words), width=WIDTH)
-
-
-def differences(values: Sequence[float], label: str, opened: int | None = None) -> Chart:
-    """Per-query differences, sorted from the largest gain to the largest loss, as bars up and down from zero.
-
-    Parameters
-    ----------
-    values : sequence of float
-        In the order in which they are to stand.
-    label : str
-        The sentence for the picture.
-    opened : int, optional
-        Which of them is framed.
-    """
-    width, height, zero_room = 800.0, 280.0, 12.0
-    highest, lowest = max([*values, 0.0]), min([*values, 0.0])
-    axis = Axis(-highest, -lowest, zero_room, height - zero_room) if highest > lowest else Axis(-1, 1, 12, 268)
-    zero, step = axis.at(0.0), width / max(len(values), 1)
-    bars = []
-    for number, value in enumerate(values):
-        top, bottom = sorted((axis.at(-value), zero))
-        kind = "better" if value > 0 else "worse" if value < 0 else "same"
-        bars.append(
-            Bar(
-                round(number * step, 2),
-                top if value else zero - 1,
-                round(step * 0.8, 2),
-                round(max(bottom - top, 2), 1),
-                kind,
-            )
-        )
-    strokes = [Stroke(f"M0,{axis.at(-tick)}H{width:g}", "grid") for tick in axis_ticks(lowest, highest)]
-    strokes.append(Stroke(f"M0,{zero}H{width:g}", "axis"))
-    words = [
-        Words(806, axis.at(-tick) + 4, f"{tick:+.2f}".replace("-", "−") if tick else "0", kind="mute")
-        for tick in axis_ticks(lowest, highest)
-    ]
-    if opened is not None:
-        bar = bars[opened]
-        frame = f"M{bar.x - 3:g},{bar.y - 3:g}h{bar.width + 6:g}v{bar.height + 6:g}h{-bar.width - 6:g}Z"
-        strokes.append(Stroke(frame, "here-line"))
-    return Chart(height, label, tuple(strokes), tuple(bars), tuple(words), width=846)
-
-
-def axis_ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two differences, zero among them."""
-    return sorted({0.0, *Axis(low, high, 0, 1).ticks(9)})

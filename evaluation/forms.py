@@ -6,23 +6,31 @@ from typing import Any
 
 from django import forms
 
+from evaluation import scoring
 from judgments.core.errors import AssayError
 from judgments.forms import AssayForm
 from judgments.models import Collection, Snapshot
+from judgments.templatetags.figures import isolated
 from pooling.models import Run
 
 
 class RunChoice(forms.ModelMultipleChoiceField):
     def label_from_instance(self, run: Run) -> str:
-        return f"{run.name}, {run.rows:,} rows"
+        return f"{isolated(run.name)}, {run.rows:,} rows"
+
+
+class SnapshotChoice(forms.ModelChoiceField):
+    def label_from_instance(self, snapshot: Snapshot) -> str:
+        return f"{snapshot.name}, {snapshot.summary['queries']:,} queries, {snapshot.summary['labels']:,} labels"
+
+
+LEVELS = [(0.9, "90 %"), (0.95, "95 %"), (0.99, "99 %")]
 
 
 class ScoreForm(AssayForm):
-    """Which runs to score on which snapshot, with which metrics."""
+    """Which runs to score on which snapshot, with which metrics and intervals."""
 
-    snapshot = forms.ModelChoiceField(
-        Snapshot.objects.none(), to_field_name="uuid", empty_label=None, widget=forms.HiddenInput
-    )
+    snapshot = SnapshotChoice(Snapshot.objects.none(), to_field_name="uuid", empty_label=None)
     runs = RunChoice(
         Run.objects.none(),
         to_field_name="uuid",
@@ -31,23 +39,32 @@ class ScoreForm(AssayForm):
     )
     metrics = forms.CharField(
         required=False,
-        max_length=400,
-        help_text="Names as ir_measures writes them, for example nDCG@5 P(rel=2)@10. Empty: the usual six.",
+        max_length=scoring.MOST_WRITTEN,
+        help_text="Names as ir_measures writes them, with blanks between: nDCG@5 P(rel=2)@10. Empty: the usual six.",
+    )
+    method = forms.ChoiceField(label="Interval", required=False)
+    level = forms.TypedChoiceField(
+        label="Level", choices=LEVELS, coerce=float, empty_value=scoring.LEVEL, required=False
     )
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+        from evaluation.metrics.intervals import METHODS
+
         super().__init__(*args, **kwargs)
-        self.fields["snapshot"].queryset = collection.snapshots.all()
-        self.fields["runs"].queryset = collection.runs.all()
+        self.fields["snapshot"].queryset = collection.snapshots.defer("manifest")
+        self.fields["runs"].queryset = collection.runs.defer("report", "health")
+        level = self.initial.get("level")
+        if level and level not in dict(LEVELS):
+            # A program may have scored with any level; the form goes on with it.
+            self.fields["level"].choices = [*LEVELS, (level, f"{level:.4g}")]
+        self.fields["method"].choices = [(name, f"{name}: {said}") for name, said in METHODS.items()]
+
+    def clean_method(self) -> str:
+        return self.cleaned_data["method"] or scoring.METHOD
 
     def clean_metrics(self) -> list[str] | None:
         """The canonical names, or None for the usual ones."""
-        text = self.cleaned_data["metrics"].strip()
-        if not text:
-            return None
-        from evaluation.metrics.names import parse_metrics
-
         try:
-            return [metric.name for metric in parse_metrics(text)]
+            return scoring.metric_names(self.cleaned_data["metrics"])
         except AssayError as error:
             raise forms.ValidationError(str(error)) from error

@@ -12,11 +12,13 @@ from django.utils import timezone
 
 from evaluation import scoring
 from evaluation.models import Scoring
+from judgments.core.errors import NotValid
 from judgments.models import Judgment, Snapshot
 from pooling import runs as runs_of
 from pooling.models import Run
 
 DEPTH = 10
+JUDGED = f"Judged@{DEPTH}"
 # The shares of unjudged documents at which the seed asks for more judging, and no longer trusts the list.
 WATCH, STALE = 0.20, 0.30
 # Reading larger runs would keep a page waiting; their holes are known once they are scored.
@@ -112,8 +114,8 @@ def look(snapshot: Snapshot, runs: Sequence[Run], scorings: Sequence[Scoring]) -
 def _holes(snapshot: Snapshot, run: Run, scorings: Sequence[Scoring]) -> RunHoles:
     scored = next((scoring for scoring in scorings if scoring.run_id == run.pk), None)
     means = {score.metric: score.mean for score in scored.scores.all()} if scored else {}
-    if scored and f"Judged@{DEPTH}" in means:
-        return RunHoles(run.name, scored.diagnostics[f"holes@{DEPTH}"], means[f"Judged@{DEPTH}"])
+    if scored and JUDGED in means:
+        return RunHoles(run.name, scored.diagnostics[f"holes@{DEPTH}"], means[JUDGED])
     if run.rows > ROWS_AT_ONCE:
         return RunHoles(run.name, None, None)
     # Both sides are files that never change: what was counted once holds for good.
@@ -126,10 +128,10 @@ def _holes(snapshot: Snapshot, run: Run, scorings: Sequence[Scoring]) -> RunHole
 
 
 def _count(snapshot: Snapshot, run: Run) -> tuple[int, float]:
-    from evaluation.metrics.judged import judged
-    from evaluation.metrics.judged_ranking import judged_rankings
+    from evaluation.metrics.evaluate import evaluate
 
-    rankings = list(judged_rankings(scoring.labels(snapshot), runs_of.ranked(run)))
-    answered = [ranking for ranking in rankings if ranking is not None]
-    holes = sum(min(DEPTH, ranking.returned) - ranking.judged_within(DEPTH) for ranking in answered)
-    return holes, sum(judged(ranking, DEPTH) for ranking in answered) / len(rankings) if rankings else 0.0
+    try:
+        (found,) = evaluate(scoring.labels(snapshot), [runs_of.ranked(run)], [JUDGED], ranges=False).runs
+    except NotValid:  # the run answers none of the judged queries
+        return 0, 0.0
+    return found.diagnostics.as_json()[f"holes@{DEPTH}"], found.metrics[JUDGED].mean or 0.0

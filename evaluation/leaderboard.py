@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
-
 from evaluation.models import Score, Scoring
-from evaluation.scoring import LEVEL, SEED
-from judgments.models import Query
-from judgments.templatetags.figures import percent
+from evaluation.stored_scores import metrics_of as metrics
+from evaluation.stored_scores import tier_place
+from evaluation.told_apart import ToldApart, told_apart
+from judgments.templatetags.figures import isolated, percent
+
+__all__ = ["HEADLINE", "Row", "TierMean", "Tiers", "by_tier", "cautions", "compared", "metrics", "rows", "weighting"]
 
 HEADLINE = "nDCG@10"
 # Below this share of judged documents the order of runs may be the pool's doing.
 TRUSTED = 0.95
 MANY_TIES = 0.25
-DAY = 24 * 3600
+FEW_QUERIES = 10
+MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
 class Row:
-    """One run: its score under the metric in question, and under the others."""
+    """One run: its score under the metric in question, and under the others.
+
+    ``weighted`` says whether the mean by traffic is meant, or the one that counts each query once.
+    """
 
     scoring: Scoring
     score: Score | None
     others: dict[str, Score]
+    weighted: bool = False
 
     @property
     def name(self) -> str:
@@ -35,12 +40,29 @@ class Row:
 
     @property
     def mean(self) -> float | None:
-        return self.score.mean if self.score else None
+        return self.of(self.score)
+
+    @property
+    def low(self) -> float | None:
+        return None if self.score is None else self.score.weighted_low if self.weighted else self.score.low
+
+    @property
+    def high(self) -> float | None:
+        return None if self.score is None else self.score.weighted_high if self.weighted else self.score.high
+
+    @property
+    def reason(self) -> str:
+        """Why the mean or its interval is not there."""
+        return "" if self.score is None else self.score.weighted_reason if self.weighted else self.score.reason
+
+    def of(self, score: Score | None) -> float | None:
+        """The mean of any of its scores, in the same reading."""
+        return None if score is None else score.weighted if self.weighted else score.mean
 
 
 @dataclass(frozen=True)
 class TierMean:
-    """A run's mean over the queries of one tier; ``low`` and ``high`` are None with a reason."""
+    """A run's mean over the queries of one tier; what is None has a reason."""
 
     tier: str
     mean: float | None
@@ -50,51 +72,84 @@ class TierMean:
     reason: str | None
 
 
-def metrics(scorings: Sequence[Scoring]) -> list[str]:
-    """The metrics that any run was scored with: the usual ones first, then as they came."""
-    from evaluation.metrics import DEFAULT_METRICS
+@dataclass(frozen=True)
+class Tiers:
+    """The tiers with how many queries each holds, and each run's mean in each of them."""
 
-    known = {score.metric for scoring in scorings for score in scoring.scores.all()}
-    return [name for name in DEFAULT_METRICS if name in known] + sorted(known - set(DEFAULT_METRICS))
+    names: list[str]
+    queries: list[int]
+    runs: dict[str, list[TierMean]]
+
+    @property
+    def heads(self) -> list[tuple[str, int]]:
+        return list(zip(self.names, self.queries, strict=True))
+
+    @property
+    def few(self) -> list[str]:
+        """The tiers that are too small for an interval."""
+        return [name for name, number in self.heads if number < FEW_QUERIES]
 
 
-def rows(scorings: Sequence[Scoring], metric: str) -> list[Row]:
+def rows(scorings: Sequence[Scoring], metric: str, *, weighted: bool = False) -> list[Row]:
     """The runs, the highest mean first; those without a mean stand last, by name."""
     found = []
     for scoring in scorings:
         scores = {score.metric: score for score in scoring.scores.all()}
-        found.append(Row(scoring, scores.get(metric), scores))
+        found.append(Row(scoring, scores.get(metric), scores, weighted))
     return sorted(found, key=lambda row: (row.mean is None, -(row.mean or 0.0), row.name))
 
 
-def by_tier(found: Sequence[Row], metric: str) -> dict[str, list[TierMean]]:
-    """Each run's means over head, torso and tail; empty where no query has a tier."""
-    if not found:
-        return {}
-    collection = found[0].scoring.collection_id
-    tiers = dict(Query.objects.filter(collection=collection).exclude(tier="").values_list("query_id", "tier"))
-    scored = {tiers[query_id] for row in found if row.score for query_id in row.score.per_query if query_id in tiers}
-    names = [tier for tier in Query.Tier.values if tier in scored]
-    return {row.name: _tier_means(row, metric, names, tiers) for row in found if row.score and names}
+def by_tier(found: Sequence[Row]) -> Tiers | None:
+    """Each run's means over head, torso and tail; None where no query has a tier."""
+    sizes: dict[str, int] = {}
+    for row in found:
+        for tier, told in (row.score.by_tier if row.score else {}).items():
+            sizes[tier] = max(sizes.get(tier, 0), told["queries"])
+    names = sorted(sizes, key=tier_place)
+    if not names:
+        return None
+    runs = {row.name: [_tier_mean(row, tier) for tier in names] for row in found if row.score}
+    return Tiers(names, [sizes[name] for name in names], runs)
 
 
-def _tier_means(row: Row, metric: str, names: Sequence[str], tiers: Mapping[str, str]) -> list[TierMean]:
-    """Ten thousand draws for each tier: computed once for a scoring and the tiers as they are."""
-    computed_from = f"{sorted(tiers.items())} {metric} {row.scoring.uuid} {sorted(row.score.per_query.items())}"
-    key = f"tiers:{hashlib.sha256(computed_from.encode()).hexdigest()}"
-    found = cache.get(key)
-    if found is None:
-        found = [_tier_mean(row.score, tier, tiers) for tier in names]
-        cache.set(key, found, DAY)
-    return found
+def _tier_mean(row: Row, tier: str) -> TierMean:
+    told: Mapping[str, Any] | None = row.score.by_tier.get(tier) if row.score else None
+    if told is None:
+        return TierMean(tier, None, None, None, 0, "scored before tiers were kept; score again")
+    shown = ("weighted", "weighted_low", "weighted_high") if row.weighted else ("mean", "low", "high")
+    mean, low, high = (told.get(name) for name in shown)
+    reason = told.get("weighted_reason" if row.weighted else "reason")
+    return TierMean(tier, mean, low, high, told["queries"], reason)
 
 
-def _tier_mean(score: Score, tier: str, tiers: Mapping[str, str]) -> TierMean:
-    from evaluation.metrics.means import bootstrap_interval, mean
+def compared(found: Sequence[Row], left_out: Collection[str] = ()) -> ToldApart:
+    """Which of the runs differ, in the reading of the rows; ``left_out`` are queries that are kept from the reader."""
+    scores = {row.name: row.score for row in found if row.score and row.mean is not None}
+    if not scores:
+        return ToldApart()
+    level = next(iter(scores.values())).level
+    traffic = found[0].scoring.snapshot if found[0].weighted else None
+    return told_apart({name: score.pk for name, score in scores.items()}, level, left_out, traffic)
 
-    values = [value for query_id, value in sorted(score.per_query.items()) if tiers.get(query_id) == tier]
-    interval = bootstrap_interval(values, LEVEL, seed=SEED)
-    return TierMean(tier, mean(values), interval.low, interval.high, len(values), interval.reason)
+
+def weighting(found: Sequence[Row]) -> tuple[bool, str]:
+    """Whether there is a mean by traffic, and what to know about it: a sentence, empty where nothing is to be said."""
+    scores = [row.score for row in found if row.score]
+    if not scores:
+        return False, ""
+    design: dict[str, Any] = next((row.scoring.design for row in found if row.scoring.design), {})
+    if not all(score.weighted is not None or score.mean is None for score in scores):
+        reason = design.get("reason", "")
+        return False, f"No mean by traffic: {reason}." if reason else ""
+    judged, drawn = design["judged"], design["drawn"]
+    effective = next((score.effective_queries for score in scores if score.effective_queries is not None), None)
+    said = f"By traffic the weights leave {effective:,.1f} effective queries of {judged:,}." if effective else ""
+    if drawn > judged:
+        said += (
+            f" {judged:,} of the {drawn:,} drawn queries are judged: they stand for the others only if chance picked"
+            " them within each tier."
+        )
+    return True, said.strip()
 
 
 def cautions(found: Sequence[Row]) -> list[str]:
@@ -116,6 +171,9 @@ def cautions(found: Sequence[Row]) -> list[str]:
     ]
     if tied:
         said.append(f"Rows that share their score with another row: {_named(tied)}. trec_eval’s rule orders them.")
+    contradicted = [(row.name, f"{number:,}") for row in found if (number := _diagnostic(row, "ranks_contradicted"))]
+    if contradicted:
+        said.append(f"Rows whose rank contradicts their score, which counts: {_named(contradicted)}.")
     barren = max((_diagnostic(row, "queries_without_relevant") for row in found), default=0)
     if barren:
         number = "1 query has" if barren == 1 else f"{barren:,} queries have"
@@ -133,22 +191,6 @@ def _diagnostic(row: Row, name: str) -> int:
 
 
 def _named(values: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values)
-
-
-def plain_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Every run and metric as one plain row: what the CSV holds."""
-    return [
-        {
-            "run": row.name,
-            "metric": score.metric,
-            "mean": score.mean,
-            "low": score.low,
-            "high": score.high,
-            "queries": score.queries,
-            "reason": score.reason,
-            "run_sha256": row.scoring.run.sha256,
-        }
-        for row in found
-        for score in row.others.values()
-    ]
+    more = len(values) - MOST_NAMED
+    named = ", ".join(f"{isolated(name)} {value}" for name, value in values[:MOST_NAMED])
+    return f"{named} and {more:,} more" if more > 0 else named

@@ -1,25 +1,49 @@
-"""What does each run return for one query, and which of it did anybody judge?"""
+"""What does each run return for one query, which of it did anybody judge, and what moved from one run to another?"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from django.core.cache import cache
 
 from evaluation import scoring
-from judgments import access
-from judgments.models import Collection, Document, Round, Snapshot
+from judgments.models import Document, Snapshot
 from pooling import runs as runs_of
 from pooling.models import Run
 
 DEPTH = 10
+# Labels of a snapshot never change; smaller ones are kept for a while, since every opened query reads them again.
+KEPT_LABELS = 200_000
+KEPT_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Move:
+    """Where a document stands in a first and in a second run; None where a run does not return it."""
+
+    before: int | None
+    after: int | None
+
+    @property
+    def kind(self) -> str:
+        """``new``, ``gone``, ``up``, ``down`` or ``same``, seen from the second run."""
+        if self.before is None or self.after is None:
+            return "new" if self.before is None else "gone"
+        return "same" if self.before == self.after else "up" if self.after < self.before else "down"
+
+    @property
+    def steps(self) -> int:
+        return 0 if self.before is None or self.after is None else abs(self.before - self.after)
 
 
 @dataclass(frozen=True)
 class Place:
     """One rank of one run. ``grade`` is None for a hole; ``elsewhere`` the ranks that the other runs give it.
 
-    ``hidden``: the reader may still have to grade the pair, and is not told its grade.
+    ``hidden``: the reader may still have to grade the pair, and is not told its grade. ``move``: what the second of two
+    runs does to the document.
     """
 
     rank: int
@@ -29,21 +53,12 @@ class Place:
     grade: int | None
     elsewhere: tuple[tuple[str, int | None], ...] = ()
     hidden: bool = False
+    move: Move | None = None
 
     @property
     def alone(self) -> bool:
         """Whether no other run returns it among its first ranks."""
         return all(rank is None for _, rank in self.elsewhere)
-
-    @property
-    def against(self) -> str:
-        """Where it stands here, seen from the one other run: ``2 higher``, ``same place``."""
-        other = next((rank for _, rank in self.elsewhere if rank is not None), None)
-        if other is None:
-            return ""
-        if other == self.rank:
-            return "same place"
-        return f"{abs(other - self.rank)} {'higher' if self.rank < other else 'lower'}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,10 @@ class Ranking:
     def holes(self) -> int:
         return sum(place.grade is None and not place.hidden for place in self.places)
 
+    @property
+    def hidden(self) -> int:
+        return sum(place.hidden for place in self.places)
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -68,12 +87,28 @@ class Answers:
     judged: int
     top: int  # the highest grade of the snapshot's scale
 
+    @property
+    def moved(self) -> dict[str, int]:
+        """How many documents of either list are new, gone, up, down or where they were; empty unless runs are two."""
+        moves = {place.doc_id: place.move for ranking in self.rankings for place in ranking.places if place.move}
+        counts = Counter(move.kind for move in moves.values())
+        return {kind: counts[kind] for kind in ("new", "gone", "up", "down", "same")} if moves else {}
 
-def hidden_from(user: Any, collection: Collection, query_id: str) -> set[str]:
-    """The documents of a query that the user may still have to grade in an open round."""
-    rounds = Round.objects.open_to(user).filter(collection=collection)
-    pairs = (access.hidden_pairs(user, round_).filter(query__query_id=query_id) for round_ in rounds)
-    return {doc_id for found in pairs for doc_id in found.values_list("document__doc_id", flat=True)}
+    @property
+    def hidden(self) -> int:
+        """How many documents of the lists are not told the reader."""
+        return len({place.doc_id for ranking in self.rankings for place in ranking.places if place.hidden})
+
+
+def labels_of(snapshot: Snapshot) -> Mapping[str, Mapping[str, float]]:
+    """The snapshot's labels by query and document."""
+    key = f"labels:{snapshot.uuid}"
+    found: Mapping[str, Mapping[str, float]] | None = cache.get(key)
+    if found is None:
+        found = scoring.labels(snapshot).to_dict()
+        if snapshot.summary.get("labels", 0) <= KEPT_LABELS:
+            cache.set(key, found, KEPT_SECONDS)
+    return found
 
 
 def answers(
@@ -86,15 +121,15 @@ def answers(
     snapshot : Snapshot
         Whose labels.
     runs : sequence of Run
-        In the order in which they are to stand.
+        In the order in which they are to stand; of two, each document is told how the second one moves it.
     query_id : str
         The collection's own id.
     depth : int
         How many ranks.
     hidden : container of str
-        Documents whose grades are not shown, as `hidden_from` tells them.
+        Documents whose grades are not shown, as `evaluation.blindness` tells them.
     """
-    grades = scoring.labels(snapshot).to_dict().get(query_id, {})
+    grades = labels_of(snapshot).get(query_id, {})
     full = {run.pk: runs_of.ranked(run).ranking(query_id) for run in runs}
     firsts = {pk: found[:depth] for pk, found in full.items()}
     shown = {doc_id for found in firsts.values() for doc_id in found}
@@ -103,21 +138,33 @@ def answers(
         "doc_id", "title", "uuid"
     )
     known = {row.doc_id: row for row in rows}
+    moves = _moves(*full.values()) if len(full) == 2 else {}
 
     def place(rank: int, doc_id: str, own: int | None = None) -> Place:
         document, grade = known.get(doc_id), grades.get(doc_id)
         others = tuple((run.name, _rank(firsts[run.pk], doc_id)) for run in runs if run.pk != own)
         title, uuid = (document.title or doc_id, str(document.uuid)) if document else (doc_id, "")
         known_grade = None if grade is None or doc_id in hidden else int(grade)
-        return Place(rank, doc_id, title, uuid, known_grade, others, doc_id in hidden)
+        return Place(rank, doc_id, title, uuid, known_grade, others, doc_id in hidden, moves.get(doc_id))
 
     rankings = [
         Ranking(run, [place(rank, doc_id, run.pk) for rank, doc_id in enumerate(firsts[run.pk], 1)], len(full[run.pk]))
         for run in runs
     ]
     ordered = sorted(missed, key=lambda doc_id: (-grades[doc_id], doc_id))
-    scale = snapshot.manifest.get("scale", {}).get("grades") or [3]
-    return Answers(rankings, [place(0, doc_id) for doc_id in ordered], len(grades), int(max(scale)))
+    judged = sum(doc_id not in hidden for doc_id in grades)
+    return Answers(rankings, [place(0, doc_id) for doc_id in ordered], judged, top_grade(snapshot))
+
+
+def top_grade(snapshot: Snapshot) -> int:
+    """The highest grade of the snapshot's scale."""
+    return int(max(snapshot.manifest.get("scale", {}).get("grades") or [3]))
+
+
+def _moves(first: Sequence[str], second: Sequence[str]) -> dict[str, Move]:
+    before = {doc_id: rank for rank, doc_id in enumerate(first, 1)}
+    after = {doc_id: rank for rank, doc_id in enumerate(second, 1)}
+    return {doc_id: Move(before.get(doc_id), after.get(doc_id)) for doc_id in {**before, **after}}
 
 
 def _rank(found: Sequence[str], doc_id: str) -> int | None:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from evaluation.drawn import drawn
 from evaluation.models import Score, Scoring
-from judgments import audit, jobs, snapshots
-from judgments.core.errors import NotValid
-from judgments.models import Collection, Job, Snapshot, User
+from evaluation.stored_scores import REASONS, SEED, SUMMARY, in_order
+from judgments import audit, snapshots
+from judgments.core.errors import AssayError, NotValid
+from judgments.models import Collection, Snapshot, User
 from pooling import runs as runs_of
 from pooling.models import Run
 
@@ -22,16 +24,26 @@ if TYPE_CHECKING:
     from evaluation.metrics.results import RunScores
     from judgments.core.qrels import Qrels
 
-# Above this many rows a request would keep its caller waiting; then scoring is a job.
-ROWS_AT_ONCE = 500_000
 LEVEL = 0.95
-SEED = 0
+METHOD = "percentile"
+MOST_NAMED = 6
+# Every metric costs each run ten thousand draws for its interval; a list beyond this is a mistake or worse.
+MOST_METRICS = 40
+MOST_WRITTEN = 5_000
+# Diagnostics that are told metric by metric: those of metrics that are not scored anew stay.
+BY_METRIC = ("ties_at", "bounds")
 
 
 def score_runs(
-    snapshot: Snapshot, runs: Sequence[Run], *, actor: User, metrics: Sequence[str] | None = None
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    *,
+    actor: User,
+    metrics: Sequence[str] | None = None,
+    level: float = LEVEL,
+    method: str = METHOD,
 ) -> list[Scoring]:
-    """Measure runs against a snapshot, with a 95 % interval on every mean, and keep the result.
+    """Measure runs against a snapshot, with an interval on every mean, and keep the result.
 
     Parameters
     ----------
@@ -43,54 +55,77 @@ def score_runs(
         A lead or an engineer.
     metrics : sequence of str, optional
         Names as ir_measures writes them; nDCG@10, RR@10, R@100, P@10, AP and Judged@10 when None.
+    level : float
+        Coverage of the intervals, between 0 and 1.
+    method : str
+        How they are made, one of ``evaluation.metrics.intervals.METHODS``.
 
     Raises
     ------
     NotValid
         No run, runs of another collection, an unknown metric, or a run that answers none of the judged queries.
     """
-    _check(snapshot, runs)
+    return measure(
+        snapshot,
+        runs,
+        actor=actor,
+        metrics=metrics,
+        level=level,
+        method=method,
+        sentence=f"{actor} scored {names_of(runs)} on {snapshot}",
+    )
+
+
+def measure(
+    snapshot: Snapshot,
+    runs: Sequence[Run],
+    *,
+    actor: User,
+    metrics: Sequence[str] | None = None,
+    level: float = LEVEL,
+    method: str = METHOD,
+    sentence: str = "",
+) -> list[Scoring]:
+    """Do the work of `score_runs`; without a sentence it is on record already, as a job."""
+    check(snapshot, runs, level, method)
+    metrics = metric_names(metrics)
     from evaluation.metrics import DEFAULT_METRICS
     from evaluation.metrics.evaluate import evaluate
 
+    qrels = labels(snapshot)
+    found_in = drawn(snapshot, qrels.query_ids)
     ranked = [runs_of.ranked(run) for run in runs]
-    found = evaluate(labels(snapshot), ranked, list(metrics or DEFAULT_METRICS), level=LEVEL, seed=SEED)
+    names = list(metrics or DEFAULT_METRICS)
+    how: dict[str, Any] = {"level": level, "method": method}
+    top = scale_top(snapshot)
+    found = evaluate(qrels, ranked, names, seed=SEED, design=found_in.design, scale_top=top, **how)
+    design = found_in.as_json()
     with transaction.atomic():
-        kept = [
-            _keep(snapshot, run, scores, found.query_ids, actor) for run, scores in zip(runs, found.runs, strict=True)
-        ]
-        names = ", ".join(run.name for run in runs)
-        sentence = f"{actor} scored {names} on {snapshot}"
-        audit.record("scoring.score_runs", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
-    return kept
+        # In one order whoever asks: two who score the same runs wait for each other, and neither for both.
+        each = sorted(zip(runs, found.runs, strict=True), key=lambda one: one[0].pk)
+        kept = {run.pk: _keep(snapshot, run, scores, found.query_ids, actor, design, how) for run, scores in each}
+        if sentence:
+            audit.record("scoring.score_runs", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+    return [kept[run.pk] for run in runs]
 
 
-def score_later(snapshot: Snapshot, runs: Sequence[Run], *, actor: User, metrics: Sequence[str] | None) -> Job:
-    """The same as a job."""
-    parameters = {
-        "snapshot": str(snapshot.uuid),
-        "runs": [str(run.uuid) for run in runs],
-        "metrics": list(metrics) if metrics else None,
+def used_last(collection: Collection) -> dict[str, Any]:
+    """The metrics, level and method of the run that was scored last: what a form begins with."""
+    rows = Score.objects.filter(scoring__collection=collection).defer("per_query", "by_tier")
+    newest = rows.order_by("-computed_at", "-pk").first()
+    if newest is None:
+        return {"metrics": [], "level": LEVEL, "method": METHOD}
+    return {
+        "metrics": in_order(rows.filter(scoring=newest.scoring_id).values_list("metric", flat=True))[:MOST_METRICS],
+        "level": newest.level,
+        "method": newest.method,
     }
-    title = f"Score {len(runs)} runs on {snapshot}"
-    return jobs.start("score", title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
 
 
-def too_large(runs: Sequence[Run]) -> bool:
-    """Whether scoring these runs should be a job."""
-    return sum(run.rows for run in runs) > ROWS_AT_ONCE
-
-
-def work_on_scores(work: jobs.Work) -> dict[str, Any]:
-    """The job behind :func:`score_later`: one run at a time, those that are done stay done."""
-    parameters = work.job.parameters
-    snapshot = Snapshot.objects.select_related("collection").get(uuid=parameters["snapshot"])
-    runs = list(Run.objects.filter(uuid__in=parameters["runs"]).order_by("name"))
-    for done, run in enumerate(runs):
-        work.progress(done, len(runs))
-        score_runs(snapshot, [run], actor=work.job.created_by, metrics=parameters["metrics"])
-        work.say(f"scored {run}")
-    return {"snapshot": str(snapshot.uuid), "runs": len(runs)}
+def scale_top(snapshot: Snapshot) -> float | None:
+    """The highest grade of the scale, which some metrics need: it may be one that nothing was given."""
+    grades = snapshot.manifest.get("scale", {}).get("grades")
+    return float(max(grades)) if grades else None
 
 
 def labels(snapshot: Snapshot) -> Qrels:
@@ -100,87 +135,92 @@ def labels(snapshot: Snapshot) -> Qrels:
     return load_qrels(snapshots.read_file(snapshot, snapshots.FILES["trec-qrels"]), path=f"{snapshot}/qrels.txt")
 
 
-def newest(collection: Collection) -> list[Scoring]:
-    """The scorings of the newest snapshot that has any, by run."""
-    last = collection.scorings.select_related("snapshot").order_by("-snapshot__created_at").first()
-    if last is None:
-        return []
-    rows = collection.scorings.filter(snapshot=last.snapshot).select_related("run", "snapshot")
-    return list(rows.prefetch_related("scores").order_by("run__name"))
-
-
-def as_json(snapshot: Snapshot, scorings: Sequence[Scoring]) -> dict[str, Any]:
-    """The shape of ``assay evaluate --format json``."""
-    entry = next(entry for entry in snapshot.manifest["files"] if entry["path"] == snapshots.FILES["trec-qrels"])
-    return {
-        "qrels": {
-            "path": entry["path"],
-            "sha256": entry["sha256"],
-            "queries": snapshot.summary["queries"],
-            "judgments": snapshot.summary["labels"],
-        },
-        "runs": [_run_json(scoring) for scoring in scorings],
-    }
-
-
-def _run_json(scoring: Scoring) -> dict[str, Any]:
-    scores = list(scoring.scores.all())
-    per_query: dict[str, dict[str, float]] = {}
-    for score in scores:
-        for query_id, value in score.per_query.items():
-            per_query.setdefault(query_id, {})[score.metric] = value
-    return {
-        "name": scoring.run.name,
-        "path": scoring.run.filename,
-        "sha256": scoring.run.sha256,
-        "metrics": {score.metric: _summary(score) for score in scores},
-        "by_tier": {},
-        "per_query": per_query,
-        "diagnostics": scoring.diagnostics,
-    }
-
-
-def _summary(score: Score) -> dict[str, Any]:
-    plain = {
-        "mean": score.mean,
-        "queries": score.queries,
-        "low": score.low,
-        "high": score.high,
-        "weighted": None,
-    }
-    return plain | ({"reason": score.reason} if score.reason else {})
-
-
-def _check(snapshot: Snapshot, runs: Sequence[Run]) -> None:
+def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) -> None:
+    """That these runs can be scored like this; what is wrong is told by field."""
     if not runs:
         raise NotValid("Nothing to score.", {"runs": "Choose at least one run."})
     if any(run.collection_id != snapshot.collection_id for run in runs):
         raise NotValid("These runs are not of the snapshot's collection.", {"runs": "Choose runs of one collection."})
+    from evaluation.metrics.intervals import METHODS
+
+    if not 0 < level < 1:
+        raise NotValid("The level is a share between 0 and 1.", {"level": "A number between 0 and 1, such as 0.95."})
+    if method not in METHODS:
+        known = ", ".join(METHODS)
+        raise NotValid(f"There is no interval called {method}.", {"method": f"One of {known}."})
 
 
-def _keep(snapshot: Snapshot, run: Run, scores: RunScores, query_ids: Sequence[str], actor: User) -> Scoring:
+def metric_names(written: str | Sequence[str] | None) -> list[str] | None:
+    """The metrics that are named, by their canonical names; None where none is, which means the usual ones.
+
+    Raises
+    ------
+    NotValid
+        A name is no metric's or too long to be kept, there are very many, or one needs labels by subtopic, which no
+        snapshot has.
+    """
+    from evaluation.metrics.names import parse_metrics
+
+    texts = [written] if isinstance(written, str) else list(written or ())
+    if not any(text.strip() for text in texts):
+        return None
+    if sum(map(len, texts)) > MOST_WRITTEN:
+        raise _not_these(f"the names of the metrics are longer than {MOST_WRITTEN:,} characters together")
+    try:
+        found = parse_metrics(texts)
+    except AssayError as error:
+        raise _not_these(str(error)) from error
+    if len(found) > MOST_METRICS:
+        raise _not_these(f"{len(found):,} metrics at a time are too many; name at most {MOST_METRICS}")
+    longest = Score._meta.get_field("metric").max_length or 0
+    for bound in found:
+        if len(bound.name) > longest:
+            raise _not_these(f"the metric {bound.name[:40]}… has a name of more than {longest} characters")
+        if bound.metric.by_subtopic:
+            raise _not_these(
+                f"the metric {bound.name} needs labels that tell subtopics apart, and a snapshot has none; score it "
+                "with assay evaluate --subtopics"
+            )
+    return [bound.name for bound in found]
+
+
+def _not_these(said: str) -> NotValid:
+    return NotValid(said, {"metrics": said})
+
+
+def names_of(runs: Sequence[Run]) -> str:
+    """The first runs by name, and how many more there are."""
+    names = [run.name for run in runs[:MOST_NAMED]]
+    more = len(runs) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+def _keep(
+    snapshot: Snapshot,
+    run: Run,
+    scores: RunScores,
+    query_ids: Sequence[str],
+    actor: User,
+    design: dict[str, Any],
+    how: dict[str, Any],
+) -> Scoring:
     """One scoring a run and snapshot: new metrics are added, those that are there are computed anew."""
-    scoring, _ = Scoring.objects.update_or_create(
-        snapshot=snapshot,
-        run=run,
-        defaults={
-            "collection": snapshot.collection,
-            "diagnostics": scores.diagnostics.as_json(),
-            "created_by": actor,
-        },
-    )
+    made, _ = Scoring.objects.get_or_create(snapshot=snapshot, run=run, defaults={"collection": snapshot.collection})
+    # Locked, so that two who score other metrics of one run at the same moment keep each other's.
+    scoring = Scoring.objects.select_for_update().get(pk=made.pk)
+    before, scoring.diagnostics = scoring.diagnostics, scores.diagnostics.as_json()
+    for name in BY_METRIC:
+        scoring.diagnostics[name] = before.get(name, {}) | scoring.diagnostics.get(name, {})
+    scoring.design, scoring.created_by = design, actor
+    scoring.save()
+    tiers = {tier: {name: one.as_json() for name, one in found.items()} for tier, found in scores.by_tier.items()}
     for metric, summary in scores.metrics.items():
         values = scores.per_query[metric].tolist()
-        Score.objects.update_or_create(
-            scoring=scoring,
-            metric=metric,
-            defaults={
-                "mean": summary.mean,
-                "low": summary.low,
-                "high": summary.high,
-                "reason": summary.reason or "",
-                "queries": summary.queries,
-                "per_query": dict(zip(query_ids, values, strict=True)),
-            },
-        )
+        told = {name: getattr(summary, name) for name in SUMMARY}
+        by_tier = {tier: found[metric] for tier, found in tiers.items()}
+        # A query that does not count is left out: JSON knows no NaN.
+        per_query = {query_id: value for query_id, value in zip(query_ids, values, strict=True) if value == value}
+        reasons = {name: (getattr(summary, name) or "")[:200] for name in REASONS}
+        kept = told | reasons | how | {"by_tier": by_tier, "per_query": per_query}
+        Score.objects.update_or_create(scoring=scoring, metric=metric, defaults=kept)
     return scoring

@@ -11,6 +11,7 @@ from django.db.models import Count, F, Max, Min, Q
 
 from evaluation import freshness
 from evaluation.models import Scoring
+from evaluation.stored_scores import scorings_of
 from judgments import reliability
 from judgments.models import (
     Adjudication,
@@ -214,8 +215,7 @@ class Standing:
         """The scorings of the newest snapshot."""
         if self.snapshot is None:
             return []
-        rows = self.snapshot.scorings.select_related("run").prefetch_related("scores")
-        return list(rows.order_by("run__name"))
+        return scorings_of(self.snapshot)
 
     @cached_property
     def unscored(self) -> list[Run]:

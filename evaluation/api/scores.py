@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import uuid as uuid_module
+from collections.abc import Collection as Some
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import scoring
+from evaluation import blindness, leaderboard, scoring, scoring_job
 from evaluation.metrics import DEFAULT_METRICS
-from evaluation.models import Scoring
+from evaluation.stored_scores import as_json, scorings_of
 from judgments import access
 from judgments.api.endpoint import Rows, rows_called
 from judgments.api.jobs import Started, started
@@ -39,6 +40,10 @@ class SummaryBody(serializers.Serializer):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     weighted = serializers.FloatField(allow_null=True)
+    weighted_low = serializers.FloatField(required=False)
+    weighted_high = serializers.FloatField(required=False)
+    weighted_reason = serializers.CharField(required=False)
+    effective_queries = serializers.FloatField(required=False)
     reason = serializers.CharField(required=False)
 
 
@@ -49,17 +54,36 @@ class RunScored(serializers.Serializer):
     path = serializers.CharField()
     sha256 = serializers.CharField()
     metrics = serializers.DictField(child=SummaryBody())
-    by_tier = serializers.DictField()
+    by_tier = serializers.DictField(child=serializers.DictField(child=SummaryBody()))
     per_query = serializers.DictField(child=serializers.DictField(child=serializers.FloatField()))
     diagnostics = serializers.DictField()
 
 
+class GroupsBody(serializers.Serializer):
+    """Which runs were not told apart: they share a letter. Without letters there is a reason."""
+
+    metric = serializers.CharField()
+    letters = serializers.DictField(child=serializers.CharField())
+    queries = serializers.IntegerField()
+    pairs = serializers.IntegerField()
+    test = serializers.CharField()
+    correction = serializers.CharField()
+    alpha = serializers.FloatField()
+    reason = serializers.CharField(required=False)
+
+
 class ScoresBody(serializers.Serializer):
-    """The shape of `assay evaluate --format json`, with the snapshot's id."""
+    """The shape of `assay evaluate --format json`, with the snapshot's id and the letters of one metric.
+
+    `left_out` counts the queries that are kept from you, because you may still be asked to grade a document of theirs.
+    """
 
     snapshot = serializers.UUIDField()
     qrels = QrelsOfScores()
     runs = RunScored(many=True)
+    settings = serializers.DictField()
+    groups = GroupsBody()
+    left_out = serializers.IntegerField()
 
 
 class NewScores(serializers.Serializer):
@@ -74,18 +98,30 @@ class NewScores(serializers.Serializer):
         default=None,
         help_text="Names as ir_measures writes them; " + ", ".join(DEFAULT_METRICS) + " when left out.",
     )
+    level = serializers.FloatField(default=scoring.LEVEL, help_text="Coverage of the intervals, between 0 and 1.")
+    method = serializers.CharField(default=scoring.METHOD, help_text="percentile, bca or t.")
 
 
 class FewPages(Pages):
     """A page holds the scores of every query: ten snapshots are plenty."""
 
     page_size = 10
-    max_page_size = 50
+    max_page_size = 10
 
 
-def told(snapshot: Snapshot, scorings: list[Scoring]) -> dict[str, Any]:
-    """The scores of one snapshot."""
-    return {"snapshot": str(snapshot.uuid), **scoring.as_json(snapshot, scorings)}
+def told(snapshot: Snapshot, reader: Any, runs: Some[int] | None = None, metric: str = "") -> dict[str, Any]:
+    """The scores of one snapshot, as far as the reader may know them."""
+    left_out = blindness.withheld_queries(reader, snapshot)
+    found = scorings_of(snapshot, per_query=True, left_out=left_out, runs=runs)
+    known = leaderboard.metrics(found)
+    shown = metric if metric in known else next(iter(known), leaderboard.HEADLINE)
+    apart = leaderboard.compared(leaderboard.rows(found, shown), left_out)
+    return {
+        "snapshot": str(snapshot.uuid),
+        **as_json(snapshot, found),
+        "groups": apart.as_json(shown),
+        "left_out": len(left_out),
+    }
 
 
 class Scores(Rows):
@@ -100,17 +136,23 @@ class Scores(Rows):
     def get_queryset(self) -> QuerySet[Snapshot]:
         if getattr(self, "swagger_fake_view", False):
             return self.queryset
-        scored = Scoring.objects.select_related("run").prefetch_related("scores").order_by("run__name")
         rows = self.collection.snapshots.filter(scorings__isnull=False).distinct()
         if wanted := self.request.query_params.get("snapshot"):
             rows = rows.filter(uuid=_uuid(wanted))
-        return rows.prefetch_related(Prefetch("scorings", scored)).order_by("-created_at", "-pk")
+        return rows.order_by("-created_at", "-pk")
 
-    @extend_schema(summary="The scores", parameters=[OpenApiParameter("snapshot", uuid_module.UUID)])
+    @extend_schema(
+        summary="The scores",
+        parameters=[
+            OpenApiParameter("snapshot", uuid_module.UUID),
+            OpenApiParameter("metric", str, description="The one whose letters are wanted; the first one by default."),
+        ],
+    )
     def get(self, request: Request, slug: str) -> Response:
         """One entry for each snapshot that was scored on, the newest first."""
         page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response([told(snapshot, list(snapshot.scorings.all())) for snapshot in page or ()])
+        metric = request.query_params.get("metric", "")
+        return self.get_paginated_response([told(snapshot, request.user, metric=metric) for snapshot in page or ()])
 
     @extend_schema(
         summary="Score runs",
@@ -123,30 +165,20 @@ class Scores(Rows):
         ],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Every mean with a 95 % interval. Large runs are scored as a job."""
+        """Every mean with an interval, weighted by traffic and by tier where the draw allows. Large runs are a job."""
         asked = self.sent(NewScores)
         rows = self.collection.snapshots.select_related("collection")
         (snapshot,) = rows_called(rows, [asked["snapshot"]], "snapshot", "snapshot")
         runs = rows_called(self.collection.runs.all(), asked["runs"], "runs", "run")
-        metrics = checked_metrics(asked["metrics"])
-        if scoring.too_large(runs):
-            return started(scoring.score_later(snapshot, runs, actor=request.user, metrics=metrics))
-        return Response(
-            told(snapshot, scoring.score_runs(snapshot, runs, actor=request.user, metrics=metrics)), status=201
-        )
-
-
-def checked_metrics(names: list[str] | None) -> list[str] | None:
-    """The names, once every one of them is known to be a metric; told at their field otherwise."""
-    from evaluation.metrics.names import parse_metrics
-
-    if not names:
-        return None
-    try:
-        parse_metrics(names)
-    except NotValid as error:
-        raise NotValid(str(error), {"metrics": str(error)}) from error
-    return names
+        metrics = scoring.metric_names(asked["metrics"])
+        how = {"actor": request.user, "metrics": metrics, "level": asked["level"], "method": asked["method"]}
+        if scoring_job.too_large(runs):
+            return started(scoring_job.score_later(snapshot, runs, **how))
+        scoring.score_runs(snapshot, runs, **how)
+        body = told(snapshot, request.user, {run.pk for run in runs})
+        place = {run.name: at for at, run in enumerate(runs)}
+        body["runs"].sort(key=lambda run: place[run["name"]])
+        return Response(body, status=201)
 
 
 def _uuid(text: str) -> uuid_module.UUID:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.api import scores
+from evaluation.api import compare, history, reuse, scores, turning
 
 urlpatterns = [
     path("collections/<slug:slug>/scores/", scores.Scores.as_view()),
+    path("collections/<slug:slug>/scores/compare/", compare.Compare.as_view()),
+    path("collections/<slug:slug>/scores/turning/", turning.Turning.as_view()),
+    path("collections/<slug:slug>/scores/reuse/", reuse.Reuse.as_view()),
+    path("collections/<slug:slug>/scores/history/", history.History.as_view()),
 ]

@@ -16,6 +16,8 @@ class Scoring(PublicModel):
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="scorings")
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="scorings")
     diagnostics = models.JSONField(default=dict)
+    # What the draw of the queries allows: how many were drawn, judged and weighted, and why there is no weighted mean.
+    design = models.JSONField(default=dict)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -28,16 +30,29 @@ class Scoring(PublicModel):
 
 
 class Score(models.Model):
-    """One metric of a scoring: its mean and the value of every query."""
+    """One metric of a scoring: its means with their intervals, and the value of every query.
+
+    ``weighted`` is the mean over the traffic that the queries were drawn from; ``by_tier`` maps head, torso and tail to
+    summaries of the same names. ``level`` and ``method`` say how the intervals were made.
+    """
 
     scoring = models.ForeignKey(Scoring, on_delete=models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=100)
     mean = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
+    weighted = models.FloatField(null=True)
+    weighted_low = models.FloatField(null=True)
+    weighted_high = models.FloatField(null=True)
+    effective_queries = models.FloatField(null=True)
+    weighted_reason = models.CharField(max_length=200, blank=True)
+    by_tier = models.JSONField(default=dict)
+    level = models.FloatField(default=0.95)
+    method = models.CharField(max_length=20, default="percentile")
     reason = models.CharField(max_length=200, blank=True)
     queries = models.IntegerField()
     per_query = models.JSONField(default=dict)
+    computed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering = ["pk"]

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.html import format_html
+from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
-from evaluation import charts, leaderboard, rankings
+from evaluation import blindness, breakdown, charts, comparison, stored_scores, verdict
 from evaluation.comparison import Comparison
-from evaluation.comparison import compare as compared
 from evaluation.models import Scoring
+from evaluation.views import differences, opened, turning
+from evaluation.views.compare_choice import Choice, chosen
 from evaluation.views.pictures import picture
-from evaluation.views.scores import chosen_snapshot
+from evaluation.views.scores import TRAFFIC, chosen_snapshot
 from judgments import access
-from judgments.models import Query
-from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.models import Collection, Query
+from judgments.views.downloads import attachment
+from judgments.views.lists import answer
+from pooling.charts import Chart
 
-OUTCOMES = [("better", "better"), ("equal", "equal"), ("worse", "worse")]
+WON_MOST = 8
 
 
 @login_required
@@ -29,138 +33,147 @@ OUTCOMES = [("better", "better"), ("equal", "equal"), ("worse", "worse")]
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
-    rows = snapshot.scorings.select_related("run", "snapshot").prefetch_related("scores") if snapshot else []
-    found = list(rows)
-    context = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": found}
-    if len(found) < 2:
+    withheld = blindness.withheld_queries(request.user, snapshot) if snapshot else frozenset()
+    found = stored_scores.scorings_of(snapshot, left_out=withheld) if snapshot else []
+    context: dict[str, Any] = {"collection": collection, "step": "scores", "snapshot": snapshot, "scorings": found}
+    choice = chosen(found, request.GET)
+    if snapshot is None or choice is None:
         return render(request, "evaluation/compare_empty.html", context)
-    metrics = leaderboard.metrics(found)
-    metric = request.GET.get("metric", "")
-    metric = metric if metric in metrics else metrics[0]
-    a, b = _pair(found, metric, request.GET.get("a", ""), request.GET.get("b", ""))
-    comparison = compared(a, b, metric)
-    asked = {"snapshot": str(snapshot.uuid), "a": str(a.run.uuid), "b": str(b.run.uuid), "metric": metric}
-    queries = {row.query_id: row for row in collection.queries.only("query_id", "text", "tier", "narrative")}
-    opened = request.GET.get("query", "")
-    context |= {"comparison": comparison, "metrics": metrics, "metric": metric, "address": f"?{urlencode(asked)}"}
-    context["chart"] = _chart(comparison, opened)
-    if request.GET.get("format") == "svg":
-        return picture(context["chart"], f"{collection.slug} {b.run} against {a.run} {metric}")
-    context |= _opened(comparison, queries, opened, f"?{urlencode(asked)}", request.user) | _figures(comparison)
-    rows = _rows(comparison, queries)
-    return answer(request, _listing(comparison, asked, rows), rows, "evaluation/compare.html", context)
+    how: dict[str, Any] = {"others": found, "withheld": withheld, "weighted": choice.weighted}
+    result = comparison.compare(choice.a, choice.b, choice.metric, **how)
+    queries = _queries(collection)
+    rows = differences.rows(result, queries)
+    asked = choice.address(request.GET)
+    file = request.GET.get("format", "")
+    if file in FILES:
+        return FILES[file](collection, result, choice, asked, rows)
+    query_id = request.GET.get("query", "").replace("\0", "")
+    place = next((at for at, row in enumerate(rows) if row["query_id"] == query_id), None)
+    context |= _context(result, choice, asked, rows, collection)
+    context["chart"], context["links"] = differences.picture_of(result, asked, rows, place)
+    context |= turning.card(collection, request.user, choice, withheld)
+    context |= opened.opened(result, queries, asked, request.user, query_id=query_id)
+    kept = asked if place is None else asked | {"query": query_id}
+    return answer(request, differences.listing(result, kept, rows), rows, "evaluation/compare.html", context)
 
 
-def _pair(found: list[Scoring], metric: str, a: str, b: str) -> tuple[Scoring, Scoring]:
-    """The runs named by id or name; whichever is not named is the best of the others, and the best is the candidate."""
-    order = [row.scoring for row in leaderboard.rows(found, metric)]
-    named = {key: _named(order, text) for key, text in (("a", a), ("b", b))}
-    rest = [scoring for scoring in order if scoring not in named.values()]
-    second = named["b"] or rest.pop(0)
-    first = named["a"] or rest.pop(0)
-    return (first, second) if first != second else (rest.pop(0), second)
+def _queries(collection: Collection) -> dict[str, Query]:
+    # Not by the collection's own manager, which would read every row's collection again.
+    rows = Query.objects.filter(collection=collection).only("uuid", "query_id", "text", "tier", "narrative")
+    return {row.query_id: row for row in rows}
 
 
-def _named(found: list[Scoring], text: str) -> Scoring | None:
-    return next((scoring for scoring in found if text in (str(scoring.run.uuid), scoring.run.name)), None)
+def _context(
+    result: Comparison, choice: Choice, asked: dict[str, str], rows: list[dict[str, Any]], collection: Collection
+) -> dict[str, Any]:
+    """The numbers above the picture, in figures and in words."""
+    pair, smallest = result.pair, result.settings["smallest_p"]
+    judged = (_judged(result.a), _judged(result.b))
+    swapped = {**asked, "a": asked["b"], "b": asked["a"]}
+    once = {key: value for key, value in asked.items() if key != "weight"}
+    return {
+        "comparison": result,
+        "pair": pair,
+        "metric": result.metric,
+        "metrics": choice.metrics,
+        "primary": choice.metrics[0],
+        "weighted": choice.weighted,
+        "weights": [
+            ("each query once", f"?{urlencode(once)}", not choice.weighted),
+            ("by traffic", f"?{urlencode({**once, 'weight': TRAFFIC})}", choice.weighted),
+        ],
+        "can_weigh": choice.can_weigh,
+        "notes": choice.notes,
+        "left_out": len(result.withheld),
+        "snapshots": list(collection.snapshots.filter(scorings__isnull=False).distinct().defer("manifest")),
+        "address": f"?{urlencode(asked)}",
+        "swapped": f"?{urlencode(swapped)}",
+        "mean": verdict.signed(pair["difference"]),
+        "range": verdict.range_of(pair),
+        "p": "" if pair["p"] is None else verdict.chance(pair["p"], smallest),
+        "p_corrected": "" if pair["p_corrected"] is None else verdict.chance(pair["p_corrected"]),
+        "effect": verdict.signed(pair["effect"], 2),
+        "judged": judged,
+        "holes": [one.diagnostics.get("holes@10") for one in (result.a, result.b)],
+        "remarks": verdict.remarks(
+            result, choice.metrics[0], judged, None if choice.weighted else breakdown.by_traffic(result)
+        ),
+        "draws": verdict.draws(result),
+        "others": [
+            {**_line(one), "url": f"?{urlencode({**asked, 'metric': one['metric']})}"}
+            for one in breakdown.exploratory(result, choice.metrics)
+        ],
+        "not_drawn": ""
+        if breakdown.drawn_at_once(pair["queries"], len(choice.metrics) - 1)
+        else f"Intervals and p are {breakdown.NOT_DRAWN}: choose the metric to see them.",
+        "tiers": _tiers(breakdown.by_tier(result)),
+        **_most(rows, asked),
+    }
 
 
 def _judged(scoring: Scoring) -> float | None:
     return next((score.mean for score in scoring.scores.all() if score.metric == "Judged@10"), None)
 
 
-def _figures(comparison: Comparison) -> dict[str, Any]:
-    """The numbers above the picture, written out."""
-    numbers = {"mean": comparison.mean, "low": comparison.low, "high": comparison.high}
-    counts = {outcome: comparison.count(outcome) for outcome, _ in OUTCOMES}
-    judged = [_judged(comparison.a), _judged(comparison.b)]
-    return (
-        {name: None if value is None else signed(value) for name, value in numbers.items()}
-        | counts
-        | {"judged": judged}
-    )
-
-
-def _chart(comparison: Comparison, opened: str) -> Any:
-    ids = [one.query_id for one in comparison.differences]
-    counts = ", ".join(f"{comparison.count(outcome)} {outcome}" for outcome, _ in OUTCOMES)
-    label = f"Difference in {comparison.metric} for each of {len(ids)} queries, sorted: {counts}"
-    place = ids.index(opened) if opened in ids else None
-    return charts.differences([one.value for one in comparison.differences], label, place)
-
-
-def _opened(comparison: Comparison, queries: dict[str, Query], opened: str, base: str, user: Any) -> dict[str, Any]:
-    """The query that is looked at: both runs' first documents, and the queries before and after it in the order."""
-    ids = [one.query_id for one in comparison.differences]
-    if opened not in ids or opened not in queries:
-        return {}
-    place = ids.index(opened)
-    runs = [comparison.a.run, comparison.b.run]
-    hidden = rankings.hidden_from(user, comparison.a.collection, opened)
-    around = {"before": ids[place - 1] if place else "", "after": ids[place + 1] if place + 1 < len(ids) else ""}
+def _line(pair: dict[str, Any]) -> dict[str, Any]:
+    """A comparison as a row of a table."""
+    p = "" if pair.get("p") is None else verdict.chance(pair["p"]).removeprefix("= ")
     return {
-        "query": queries[opened],
-        "difference": comparison.differences[place],
-        "opened_delta": signed(comparison.differences[place].value),
-        "answers": rankings.answers(comparison.a.snapshot, runs, opened, hidden=hidden),
-        **{name: f"{base}&{urlencode({'query': query_id})}#opened" for name, query_id in around.items() if query_id},
+        **pair,
+        "delta": differences.delta(round(pair["difference"], 12)),
+        "range": verdict.range_of(pair),
+        "chance": p,
     }
 
 
-def _rows(comparison: Comparison, queries: dict[str, Query]) -> list[dict[str, Any]]:
+def _tiers(found: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Chart]]:
+    """Each tier with its mean difference and interval as a dot with whiskers, all on one axis that shows zero."""
+    estimates = [charts.Estimate(row["tier"], row["difference"], row["low"], row["high"]) for row in found]
+    axis = charts.axis_over([*estimates, charts.Estimate("none", 0.0)], 8.0, 172.0)
     return [
-        {
-            "query_id": one.query_id,
-            "query": queries[one.query_id].text if one.query_id in queries else one.query_id,
-            "tier": queries[one.query_id].tier if one.query_id in queries else "",
-            "difference": one.value,
-            "a": one.a,
-            "b": one.b,
-            "outcome": one.outcome,
-        }
-        for one in comparison.differences
+        (_line(row), charts.row_dot(axis, one, best=False, baseline=0.0))
+        for row, one in zip(found, estimates, strict=True)
     ]
 
 
-def _listing(comparison: Comparison, asked: dict[str, str], rows: list[dict[str, Any]]) -> Listing:
-    """The list's declaration; its own parameters stand beside those that name the comparison."""
-    tiers = any(row["tier"] for row in rows)
-    return Listing(
-        name="differences",
-        noun=("query", "queries"),
-        columns=(
-            Column("query", "Query", order="query", head=True, style="clip", url=lambda row: _open(asked, row)),
-            Column("difference", "Difference", order="difference", numeric=True, show=_delta),
-            Column("a", comparison.a.run.name, order="a", numeric=True),
-            Column("b", comparison.b.run.name, order="b", numeric=True),
-            *([Column("tier", "Tier", order="tier", style="muted")] if tiers else []),
-            Column("query_id", "Id", order="query_id", style="id"),
-        ),
-        search=("query_id", "query"),
-        choices=(
-            Choice("outcome", "Outcome", "outcome", OUTCOMES),
-            *([Choice("tier", "Tier", "tier", Query.Tier.choices)] if tiers else []),
-        ),
-        order="-difference",
-        page_size=25,
-        given=asked,
-    )
+def _most(rows: list[dict[str, Any]], asked: dict[str, str]) -> dict[str, Any]:
+    """The queries won and lost most, where the list is too long to show them both."""
+    if len(rows) <= differences.PAGE_SIZE:
+        return {}
+    won = [row for row in rows if row["outcome"] == "better"]
+    lost = [row for row in reversed(rows) if row["outcome"] == "worse"]
+    ends = (("Won most", "better", won), ("Lost most", "worse", lost))
+    return {"most": [(title, key, _shown(of[:WON_MOST], asked), len(of)) for title, key, of in ends]}
 
 
-def _open(asked: dict[str, str], row: dict[str, Any]) -> str:
-    return f"?{urlencode({**asked, 'query': row['query_id']})}#opened"
+def _shown(rows: list[dict[str, Any]], asked: dict[str, str]) -> list[dict[str, Any]]:
+    return [
+        {**row, "delta": differences.delta(row["difference"]), "url": differences.opening(asked, row)} for row in rows
+    ]
 
 
-def _delta(row: dict[str, Any]) -> Any:
-    return delta(row["difference"])
+def _name(collection: Collection, result: Comparison) -> str:
+    return slugify(f"{collection.slug} {result.b.run} against {result.a.run} {result.metric}")
 
 
-def delta(value: float) -> Any:
-    """A difference with its sign and its color; the sign says it all."""
-    sign = "better" if value > 0 else "worse" if value < 0 else "same"
-    return format_html('<span class="delta" data-sign="{}">{}</span>', sign, signed(value))
+def _as_svg(
+    collection: Collection, result: Comparison, choice: Choice, asked: dict[str, str], rows: list[dict[str, Any]]
+) -> HttpResponse:
+    chart, _ = differences.picture_of(result, asked, rows, None)
+    return picture(chart, _name(collection, result))
 
 
-def signed(value: float) -> str:
-    """A difference with its sign, a true minus for the minus."""
-    return f"{value:+.3f}".replace("-", "−") if value else "0.000"
+def _as_json(
+    collection: Collection, result: Comparison, choice: Choice, asked: dict[str, str], rows: list[dict[str, Any]]
+) -> HttpResponse:
+    """What the API answers, with the queries, the tiers and the other metrics beside it."""
+    body = comparison.as_json(result) | {
+        "by_traffic": breakdown.by_traffic(result),
+        "exploratory": breakdown.exploratory(result, choice.metrics),
+        "by_tier": breakdown.by_tier(result),
+        "per_query": rows,
+    }
+    return attachment(f"{_name(collection, result)}.json", json.dumps(body, ensure_ascii=False, indent=1))
+
+
+FILES = {"svg": _as_svg, "json": _as_json}

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 from django.utils.text import slugify
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_safe
 
-from evaluation import charts, leaderboard, scoring
-from evaluation.forms import ScoreForm
+from evaluation import blindness, charts, leaderboard, score_charts, scoring, scoring_job
+from evaluation.metrics.means import TIE
+from evaluation.models import Score, Scoring
+from evaluation.stored_scores import report_of, scorings_of
+from evaluation.told_apart import Against
 from evaluation.views.pictures import picture
 from judgments import access
 from judgments.core.errors import NotFound
@@ -24,46 +25,70 @@ from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, download
 from pooling.charts import Chart
 
-SCORES = Listing(
-    name="scores",
-    noun=("score", "scores"),
-    columns=tuple(
-        Column(key, key) for key in ("run", "metric", "mean", "low", "high", "queries", "reason", "run_sha256")
-    ),
-    order="",
-)
 AXIS = (8.0, 252.0)
+# More runs than these stand on the page only when they are asked for.
+MOST_LINES = 100
+# Metrics beside the one in question; the others are one choice away, and in the files.
+MOST_BESIDE = 6
+TRAFFIC = "traffic"
+# What the files of each writer of `evaluation.reports.scores` end with.
+ENDINGS = {"csv": "csv", "json": "json", "trec": "txt", "latex": "tex"}
+PICTURES = ("svg", "tiers.svg")
+DIAGNOSTICS = "trust.csv"
 
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the leaderboard with its picture and the other metrics in the order of the columns."""
+    """One row of the leaderboard: its picture, letters, the best run beside it, other metrics in order of columns."""
 
     row: leaderboard.Row
     chart: Chart | None
-    cells: list[Any]
+    letters: str
+    against: Against | None
+    cells: list[tuple[Score | None, float | None]]
 
     @property
     def holes(self) -> int | None:
         return self.row.scoring.diagnostics.get("holes@10")
 
+    @property
+    def bounds(self) -> dict[str, float] | None:
+        """Between which means the run would stand, whatever grades its holes had; None where that changes nothing."""
+        return self._range("bounds")
+
+    @property
+    def ties(self) -> dict[str, float] | None:
+        """Between which means the order of tied documents could move it."""
+        return self._range("ties_at")
+
+    def _range(self, name: str) -> dict[str, float] | None:
+        metric = self.row.score.metric if self.row.score else ""
+        found: dict[str, float] | None = self.row.scoring.diagnostics.get(name, {}).get(metric)
+        return found if found and found["high"] - found["low"] > TIE else None
+
 
 @login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_safe
 def scores(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    form = ScoreForm(request.POST or None, collection=collection)
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            return _score(request, collection, form.cleaned_data)
-    snapshot = chosen_snapshot(collection, request.POST.get("snapshot") or request.GET.get("snapshot", ""))
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
     if snapshot is None:
-        return render(request, "evaluation/scores_empty.html", _nothing(collection))
-    found = list(snapshot.scorings.select_related("run", "snapshot").prefetch_related("scores").order_by("run__name"))
-    if request.method != "POST" and request.GET.get("format") in DOWNLOADS:
-        return DOWNLOADS[request.GET["format"]](collection, snapshot, found, request.GET.get("metric", ""))
-    context = _context(collection, snapshot, found, request.GET.get("metric", ""), form)
-    return render(request, "evaluation/scores.html", context, status=form.status)
+        return render(request, "evaluation/scores_empty.html", {"collection": collection, "step": "scores"})
+    file = request.GET.get("format", "")
+    left_out = blindness.withheld_queries(request.user, snapshot)
+    if file in ENDINGS:
+        found = scorings_of(snapshot, per_query=True, left_out=left_out)
+        return _file(snapshot, found, file, per_query=request.GET.get("queries") != "none")
+    found = scorings_of(snapshot, left_out=left_out)
+    if file == DIAGNOSTICS:
+        return _diagnostics(collection, found)
+    metric = known_metric(request.GET.get("metric", ""), leaderboard.metrics(found))
+    weighted = request.GET.get("weight") == TRAFFIC and leaderboard.weighting(leaderboard.rows(found, metric))[0]
+    rows = leaderboard.rows(found, metric, weighted=weighted)
+    if file in PICTURES:
+        return _picture(snapshot, rows, metric, file)
+    board = _board(snapshot, rows, metric, left_out, whole=request.GET.get("runs") == "all")
+    return render(request, "evaluation/scores.html", _around(snapshot, found) | board)
 
 
 def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
@@ -83,90 +108,131 @@ def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
     return found
 
 
-def _score(request: HttpRequest, collection: Collection, asked: dict[str, Any]) -> HttpResponse:
-    runs = list(asked["runs"])
-    options = {"actor": request.user, "metrics": asked["metrics"]}
-    if scoring.too_large(runs):
-        return redirect("job", scoring.score_later(asked["snapshot"], runs, **options).uuid)
-    scoring.score_runs(asked["snapshot"], runs, **options)
-    messages.success(request, f"Scored {len(runs)} run{'' if len(runs) == 1 else 's'} on {asked['snapshot']}.")
-    return redirect(f"{reverse('scores', args=[collection.slug])}?snapshot={asked['snapshot'].uuid}")
+def known_metric(metric: str, metrics: list[str]) -> str:
+    """The metric that was asked for, the first one where it is none of them."""
+    return metric if metric in metrics else next(iter(metrics), leaderboard.HEADLINE)
 
 
-def _context(
-    collection: Collection, snapshot: Snapshot, found: list[Any], metric: str, form: ScoreForm
-) -> dict[str, Any]:
-    metrics = leaderboard.metrics(found)
-    metric = _known(metric, metrics)
-    rows = leaderboard.rows(found, metric)
+def _around(snapshot: Snapshot, found: list[Scoring]) -> dict[str, Any]:
+    """What stands around the board: snapshots to choose from, what is left to score, a job under way."""
+    collection = snapshot.collection
     done = {scored.run_id for scored in found}
-    runs = list(collection.runs.defer("report"))
-    tiers = leaderboard.by_tier(rows, metric)
+    runs = list(collection.runs.defer("report", "health"))
     return {
         "collection": collection,
         "step": "scores",
         "snapshot": snapshot,
         "snapshots": list(collection.snapshots.defer("manifest")),
-        "metric": metric,
-        "metrics": metrics,
-        "lines": _lines(rows, metric, metrics),
-        "axis": charts.axis_head(_axis(rows)),
-        "tiers": tiers,
-        "tier_heads": next(iter(tiers.values()), []),
-        "cautions": leaderboard.cautions(rows),
         "runs": runs,
         "unscored": [run for run in runs if run.pk not in done],
-        "best": [row.scoring for row in rows[:2]],
-        "form": form,
-        "links": {
-            "run": reverse("runs_new", args=[collection.slug]),
-            "snapshot": reverse("snapshot", args=[snapshot.uuid]),
-        },
+        "job": scoring_job.last_job(snapshot),
+        "last": scoring.used_last(collection),
     }
 
 
-def _known(metric: str, metrics: list[str]) -> str:
-    return metric if metric in metrics else next(iter(metrics), leaderboard.HEADLINE)
+def _board(
+    snapshot: Snapshot, rows: list[leaderboard.Row], metric: str, left_out: frozenset[str], *, whole: bool
+) -> dict[str, Any]:
+    metrics = leaderboard.metrics([row.scoring for row in rows])
+    weighted = any(row.weighted for row in rows)
+    can_weigh, weights = leaderboard.weighting(rows)
+    scores = [row.score for row in rows if row.score]
+    shown = rows if whole else rows[:MOST_LINES]
+    apart = leaderboard.compared(rows, left_out)
+    beside = [name for name in metrics if name != metric][:MOST_BESIDE]
+    asked = {"snapshot": str(snapshot.uuid), "metric": metric} | ({"weight": TRAFFIC} if weighted else {})
+    return {
+        "metric": metric,
+        "metrics": metrics,
+        "weighted": weighted,
+        "can_weigh": can_weigh,
+        "weights": weights,
+        "address": urlencode(asked),
+        "lines": _lines(shown, apart, beside),
+        "beside": beside,
+        "not_beside": len(metrics) - 1 - len(beside),
+        "left_out": len(left_out),
+        "more": len(rows) - len(shown),
+        "apart": apart,
+        "levels": sorted({score.level for score in scores}),
+        "methods": sorted({score.method for score in scores}),
+        "axis": charts.axis_head(_axis(shown)),
+        "tiers": leaderboard.by_tier(rows),
+        "tier_chart": _tier_chart(rows, metric),
+        "cautions": leaderboard.cautions(rows),
+        "best_uuid": next((row.scoring.run.uuid for row in rows if row.name == apart.best), ""),
+        "best": [row.scoring for row in rows if row.mean is not None][:2],
+    }
 
 
 def _estimates(rows: list[leaderboard.Row]) -> list[charts.Estimate]:
-    return [charts.Estimate(row.name, row.mean, row.score.low, row.score.high) for row in rows if row.mean is not None]
+    return [charts.Estimate(row.name, row.mean, row.low, row.high) for row in rows if row.mean is not None]
 
 
 def _axis(rows: list[leaderboard.Row]) -> charts.Axis:
     return charts.axis_over(_estimates(rows), *AXIS)
 
 
-def _lines(rows: list[leaderboard.Row], metric: str, metrics: list[str]) -> list[Line]:
+def _lines(rows: list[leaderboard.Row], apart: Any, others: list[str]) -> list[Line]:
     axis = _axis(rows)
     pictures = {one.name: charts.row_dot(axis, one, best=place == 0) for place, one in enumerate(_estimates(rows))}
-    others = [name for name in metrics if name != metric]
-    return [Line(row, pictures.get(row.name), [row.others.get(name) for name in others]) for row in rows]
+    return [
+        Line(
+            row,
+            pictures.get(row.name),
+            apart.letters.get(row.name, ""),
+            apart.against_best.get(row.name),
+            [(row.others.get(name), row.of(row.others.get(name))) for name in others],
+        )
+        for row in rows
+    ]
 
 
-def _nothing(collection: Collection) -> dict[str, Any]:
-    links = {
-        "snapshot": reverse("snapshot_new", args=[collection.slug]),
-        "home": reverse("collection", args=[collection.slug]),
-    }
-    return {"collection": collection, "step": "scores", "links": links}
+def _tier_chart(rows: list[leaderboard.Row], metric: str) -> Chart | None:
+    tiers = leaderboard.by_tier(rows)
+    if tiers is None:
+        return None
+    under = [
+        (
+            f"{name}, {queries:,} {'query' if queries == 1 else 'queries'}",
+            [
+                charts.Estimate(run, means[place].mean, means[place].low, means[place].high)
+                for run, means in tiers.runs.items()
+                if means[place].mean is not None
+            ],
+        )
+        for place, (name, queries) in enumerate(zip(tiers.names, tiers.queries, strict=True))
+    ]
+    return score_charts.tier_rows(under, f"{metric} by tier, with intervals where a tier has 10 queries or more")
 
 
-def _as_csv(collection: Collection, snapshot: Snapshot, found: list[Any], metric: str) -> HttpResponse:
-    rows = leaderboard.plain_rows(leaderboard.rows(found, leaderboard.HEADLINE))
-    return download(SCORES.read({}, rows), {"collection": collection})
+def _file(snapshot: Snapshot, found: list[Scoring], kind: str, *, per_query: bool) -> HttpResponse:
+    """Every score of the snapshot, as ``assay evaluate`` writes it."""
+    from evaluation.reports.scores import WRITERS
+
+    report = report_of(snapshot, found, per_query=per_query)
+    name = slugify(f"{snapshot.collection.slug} {snapshot} scores")
+    return attachment(f"{name}.{ENDINGS[kind]}", WRITERS[kind](report))
 
 
-def _as_json(collection: Collection, snapshot: Snapshot, found: list[Any], metric: str) -> HttpResponse:
-    body = json.dumps(scoring.as_json(snapshot, found), ensure_ascii=False, indent=1)
-    return attachment(f"{slugify(f'{collection.slug} {snapshot} scores')}.json", body)
+def _diagnostics(collection: Collection, found: list[Scoring]) -> HttpResponse:
+    """What is odd about each run: one column for everything that was told when it was scored."""
+    rows = []
+    for one in found:
+        judged = next((score.mean for score in one.scores.all() if score.metric == "Judged@10"), None)
+        plain = {name: value for name, value in one.diagnostics.items() if isinstance(value, int | float | str)}
+        rows.append({"run": one.run.name, "Judged@10": judged, **plain})
+    keys = dict.fromkeys(key for row in rows for key in row)
+    columns = tuple(Column(key, key, value=lambda row, key=key: row.get(key)) for key in keys)
+    listing = Listing(name="scores-diagnostics", noun=("run", "runs"), columns=columns, order="")
+    return download(listing.read({}, rows), {"collection": collection})
 
 
-def _as_svg(collection: Collection, snapshot: Snapshot, found: list[Any], metric: str) -> HttpResponse:
-    metric = _known(metric, leaderboard.metrics(found))
-    estimates = _estimates(leaderboard.rows(found, metric))
-    chart = charts.leaders(estimates, f"{metric} on {snapshot}, 95 % intervals", metric, most=len(estimates))
-    return picture(chart, f"{collection.slug} {snapshot} {metric}")
-
-
-DOWNLOADS = {"csv": _as_csv, "json": _as_json, "svg": _as_svg}
+def _picture(snapshot: Snapshot, rows: list[leaderboard.Row], metric: str, file: str) -> HttpResponse:
+    name = f"{snapshot.collection.slug} {snapshot} {metric}"
+    tiers = _tier_chart(rows, metric) if file == "tiers.svg" else None
+    if tiers is not None:
+        return picture(tiers, f"{name} by tier")
+    estimates = _estimates(rows)
+    label = f"{metric} on {snapshot}{', by traffic' if rows and rows[0].weighted else ''}, with intervals"
+    return picture(charts.leaders(estimates, label, metric, most=len(estimates)), name)

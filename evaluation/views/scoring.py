@@ -10,8 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from evaluation import leaderboard
+from evaluation import blindness, leaderboard
 from evaluation.models import Scoring
+from evaluation.stored_scores import scorings_of
 from judgments import access
 from judgments.models import Collection, Query
 from judgments.views.lists import Choice, Column, Listing, answer
@@ -21,10 +22,13 @@ from judgments.views.lists import Choice, Column, Listing, answer
 @require_safe
 def scoring_page(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.scorings.select_related("run", "snapshot", "created_by").prefetch_related("scores")
-    scoring = rows.filter(uuid=uuid).first()
-    if scoring is None:
+    rows = collection.scorings.select_related("snapshot")
+    named = rows.filter(uuid=uuid).first()
+    if named is None:
         raise Http404
+    left_out = blindness.withheld_queries(request.user, named.snapshot)
+    found = scorings_of(named.snapshot, per_query=True, left_out=left_out, runs={named.run_id})
+    scoring = found[0]
     metrics = leaderboard.metrics([scoring])
     scores = {score.metric: score for score in scoring.scores.all()}
     context = {
@@ -32,11 +36,12 @@ def scoring_page(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "step": "scores",
         "scoring": scoring,
         "scores": [scores[metric] for metric in metrics],
+        "left_out": len(left_out),
         "cautions": leaderboard.cautions(leaderboard.rows([scoring], leaderboard.HEADLINE)),
     }
-    found = query_rows(collection, scoring)
-    listing = per_query(collection, scoring, metrics, tiers=any(row["tier"] for row in found))
-    return answer(request, listing, found, "evaluation/scoring.html", context)
+    queries = query_rows(collection, scoring)
+    listing = per_query(collection, scoring, metrics, tiers=any(row["tier"] for row in queries))
+    return answer(request, listing, queries, "evaluation/scoring.html", context)
 
 
 def query_rows(collection: Collection, scoring: Scoring) -> list[dict[str, Any]]:

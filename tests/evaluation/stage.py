@@ -66,15 +66,13 @@ class Stage:
         )
         return rounds.open_round(made, actor=self.lead)
 
-    def graded(self, round_: Round, grade: Callable[[Pair, int], int], *, raters: int = 2, most: int = 500) -> None:
+    def graded(self, round_: Round, grade: Callable[[Pair, int], int], *, raters: int = 2) -> None:
         """Every rater grades what they get; ``grade`` is told the pair and the rater's place."""
         for place, rater in enumerate(self.raters[:raters]):
-            left = most
-            while left and (batch := assignment.claim_batch(round_, rater=rater, size=min(left, 50))):
+            while batch := assignment.claim_batch(round_, rater=rater, size=50):
                 for pair in batch:
                     answer = submission.Answer(uuid.uuid4(), pair.uuid, grade(pair, place))
                     submission.submit(round_, answer, rater=rater)
-                left -= len(batch)
 
     def frozen(self, round_: Round, name: str = "first") -> Snapshot:
         return snapshots.freeze(self.collection, name=name, rounds=[round_], actor=self.lead)

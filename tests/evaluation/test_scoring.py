@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import threading
 
+import numpy as np
 import pytest
+from django.db import connection
+from django.utils import timezone
+from scipy import stats
 
-from evaluation import evaluate, leaderboard, scoring
-from evaluation.comparison import compare
+from assay.cli import main
+from evaluation import evaluate, leaderboard, scoring, scoring_job, stored_scores
+from evaluation.drawn import drawn as drawn_design
+from evaluation.models import Score
 from evaluation.significance.compare import compare as compare_runs
-from judgments import snapshots
+from judgments import jobs, rounds, snapshots, storage
 from judgments.core.errors import NotValid
 from judgments.formats.trec_qrels import load_qrels
-from judgments.models import AuditRow, Query
+from judgments.models import AuditRow, Job, Query
 from pooling import runs as runs_of
+from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +46,7 @@ def test_numbers_are_those_of_the_exported_file(snapshot, scored):
 
 
 def test_json_is_that_of_the_command(snapshot, scored):
-    plain = json.loads(json.dumps(scoring.as_json(snapshot, scored)))
+    plain = json.loads(json.dumps(stored_scores.as_json(snapshot, scored)))
     assert plain["qrels"]["sha256"] == snapshot.manifest["files"][2]["sha256"] or plain["qrels"]["path"] == "qrels.txt"
     assert [run["name"] for run in plain["runs"]] == ["bm25", "neural"]
     assert set(plain["runs"][0]["metrics"]["nDCG@10"]) == {"mean", "queries", "low", "high", "weighted"}
@@ -48,7 +56,9 @@ def test_json_is_that_of_the_command(snapshot, scored):
 def test_scoring_again_adds_metrics_and_no_second_row(snapshot, collection, scored, engineer):
     scoring.score_runs(snapshot, [scored[0].run], actor=engineer, metrics=["P@1"])
     assert collection.scorings.count() == 2
-    assert "P@1" in leaderboard.metrics([collection.scorings.get(pk=scored[0].pk)])
+    again = collection.scorings.get(pk=scored[0].pk)
+    assert "P@1" in leaderboard.metrics([again])
+    assert "nDCG@10" in again.diagnostics["bounds"]
 
 
 def test_act_is_on_record(scored, collection):
@@ -81,40 +91,230 @@ def test_cautions_name_runs_and_numbers(scored):
     assert "Unjudged among the first ten: bm25 25 %, neural 25 %." in said
 
 
-def test_by_tier(scored, collection):
-    assert leaderboard.by_tier(leaderboard.rows(scored, "P@10"), "P@10") == {}
-    Query.objects.filter(query_id__in=["q00", "q01"]).update(tier="head")
-    Query.objects.exclude(tier="head").update(tier="tail")
-    found = leaderboard.by_tier(leaderboard.rows(scored, "P@10"), "P@10")["bm25"]
-    assert [(one.tier, one.queries, one.low is None) for one in found] == [("head", 2, True), ("tail", 10, False)]
+def test_without_tiers_and_weights_nothing_is_made_up(scored):
+    rows = leaderboard.rows(scored, "P@10")
+    assert leaderboard.by_tier(rows) is None
+    can, said = leaderboard.weighting(rows)
+    assert not can
+    assert said.startswith("No mean by traffic: the queries carry no weight")
+    assert rows[0].score.weighted is None
 
 
-def test_comparison_pairs_queries(scored):
-    bm25, neural = scored
-    found = compare(neural, bm25, "nDCG@10")
-    means = [score.mean for one in (bm25, neural) for score in one.scores.all() if score.metric == "nDCG@10"]
-    assert found.mean == pytest.approx(means[0] - means[1])
-    assert (found.count("better"), found.count("equal"), found.count("worse")) == (12, 0, 0)
-    assert found.decided
-    assert found.low <= found.mean <= found.high
+@pytest.fixture
+def drawn(stage, collection, lead):
+    """Odd queries are of the tail: traffic 3, drawn with chance 1/2; even ones of the head: traffic 1, chance 1/4."""
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    odd = Query.objects.filter(query_id__in=[f"q{n:02d}" for n in range(1, 12, 2)])
+    odd.update(tier="tail", weight=3.0, probability=0.5)
+    Query.objects.filter(tier="").update(tier="head", weight=1.0, probability=0.25)
+    round_ = stage.round()
+    stage.run("third", "2310")  # its first document is relevant where the query's number is odd
+    stage.run("fourth", "5310")  # its first document was never judged
+    stage.graded(round_, by_digit)
+    return stage.frozen(rounds.close_round(round_, actor=lead))
 
 
-def test_comparison_is_that_of_the_command(snapshot, scored):
-    bm25, neural = scored
-    found = compare(neural, bm25, "AP")
-    ranked = [runs_of.ranked(one.run) for one in (neural, bm25)]
-    (theirs,) = compare_runs(scoring.labels(snapshot), ranked, "AP").pairs
-    assert (found.mean, found.low, found.high) == (theirs.effect.difference, theirs.low, theirs.high)
-    assert found.count("better") == theirs.effect.wins
-    assert found.count("equal") == theirs.effect.ties
+def test_traffic_and_tiers_come_from_the_frozen_queries(drawn, collection, engineer):
+    Query.objects.update(weight=7.0, tier="torso")  # too late: the snapshot holds them as they were
+    third = collection.runs.get(name="third")
+    (scored,) = scoring.score_runs(drawn, [third], actor=engineer, metrics=["P@1"])
+    score = scored.scores.get()
+    # w/p is 6 for the six odd queries, which have P@1 = 1, and 4 for the six even ones, which have 0.
+    assert (score.mean, score.weighted) == (0.5, pytest.approx(0.6))
+    assert score.effective_queries == pytest.approx(60**2 / (6 * 36 + 6 * 16))
+    tiers = leaderboard.by_tier(leaderboard.rows([scored], "P@1"))
+    assert tiers.heads == [("head", 6), ("tail", 6)]
+    assert [(one.mean, one.low, one.reason) for one in tiers.runs["third"]] == [
+        (0.0, None, "fewer than 10 queries"),
+        (1.0, None, "fewer than 10 queries"),
+    ]
 
 
-def test_comparison_with_itself_is_all_ties(scored):
-    found = compare(scored[0], scored[0], "AP")
-    assert (found.mean, found.low, found.high, found.count("equal")) == (0.0, 0.0, 0.0, 12)
-    assert not found.decided
+def test_page_and_command_agree_on_weights_and_tiers(drawn, collection, engineer, tmp_path, capsys):
+    """What the exported files give on the command line is what is stored."""
+    paths = [tmp_path / name for name in ("qrels.txt", "queries.csv", "third.run")]
+    paths[0].write_bytes(snapshots.export(drawn, "trec-qrels")[1])
+    paths[1].write_bytes(snapshots.export(drawn, "queries-csv")[1])
+    third = collection.runs.get(name="third")
+    paths[2].write_bytes(storage.read_bytes(third.path))
+    command = ["evaluate", str(paths[0]), str(paths[2]), "-m", "P@1", "--ci", "0.95", "--format", "json"]
+    assert main([*command, "--weights", str(paths[1]), "--by", "tier"]) == 0
+    (theirs,) = json.loads(capsys.readouterr().out)["runs"]
+    (ours,) = stored_scores.as_json(drawn, scoring.score_runs(drawn, [third], actor=engineer, metrics=["P@1"]))["runs"]
+    assert ours["metrics"] == theirs["metrics"]
+    assert ours["by_tier"] == theirs["by_tier"]
+    assert ours["per_query"] == theirs["per_query"]
 
 
-def test_comparison_needs_the_metric_under_both(scored):
-    with pytest.raises(NotValid, match="was not scored with P@3"):
-        compare(*scored, "P@3")
+def test_part_of_the_weights_is_none_at_all(drawn, collection, engineer, lead):
+    Query.objects.filter(query_id="q03").update(probability=None)
+    again = snapshots.freeze(collection, name="second", rounds=list(drawn.rounds.all()), actor=lead)
+    found = scoring.score_runs(again, list(collection.runs.all()), actor=engineer, metrics=["P@1"])
+    can, said = leaderboard.weighting(leaderboard.rows(found, "P@1"))
+    assert (can, said) == (False, "No mean by traffic: 1 of 12 judged queries has no weight or probability.")
+    assert leaderboard.by_tier(leaderboard.rows(found, "P@1")).heads == [("head", 6), ("tail", 6)]
+
+
+def test_letters_by_hand(drawn, collection, engineer):
+    """P@1 is 1, 1, 1 on every other query, and 0; p of the sign-flip test is 2/2^(queries that differ).
+
+    That is 2/4096 for the fourth run against the first two, 2/64 for the third against each: Holm over six pairs leaves
+    the first two.
+    """
+    found = scoring.score_runs(drawn, list(collection.runs.all()), actor=engineer, metrics=["P@1"])
+    rows = leaderboard.rows(found, "P@1")
+    assert [row.name for row in rows] == ["bm25", "neural", "third", "fourth"]
+    apart = leaderboard.compared(rows)
+    assert apart.letters == {"bm25": "a", "neural": "a", "third": "ab", "fourth": "b"}
+    assert (apart.best, apart.queries, apart.pairs, apart.blunt) == ("bm25", 12, 6, False)
+    fourth = apart.against_best["fourth"]
+    assert (fourth.difference, fourth.wins, fourth.ties, fourth.losses) == (-1.0, 0, 0, 12)
+    assert fourth.p == pytest.approx(6 * 2 / 4096)
+    assert apart.against_best["third"].p == pytest.approx(4 * 2 / 64)
+
+
+def test_letters_are_those_of_the_command(snapshot, scored):
+    ranked = [runs_of.ranked(one.run) for one in scored]
+    theirs = compare_runs(scoring.labels(snapshot), ranked, "AP").groups("AP")
+    assert leaderboard.compared(leaderboard.rows(scored, "AP")).letters == theirs
+
+
+def test_by_traffic_the_test_weighs_queries_as_the_mean_does(drawn, collection, engineer):
+    found = scoring.score_runs(drawn, list(collection.runs.all()), actor=engineer, metrics=["P@1"])
+    rows = leaderboard.rows(found, "P@1", weighted=True)
+    apart = leaderboard.compared(rows)
+    assert rows[2].name == "third"
+    assert apart.against_best["third"].difference == pytest.approx(0.6 - 1.0)
+    ranked = [runs_of.ranked(row.scoring.run) for row in rows]
+    design = drawn_design(drawn, scoring.labels(drawn).query_ids).design
+    theirs = compare_runs(scoring.labels(drawn), ranked, "P@1", design=design)
+    assert apart.letters == theirs.groups("P@1")
+    (pair,) = [pair for pair in theirs.pairs if (pair.a, pair.b) == ("bm25", "third")]
+    ours = apart.against_best["third"]
+    assert (ours.low, ours.high, ours.p) == (pair.low, pair.high, pair.p_corrected)
+
+
+def test_few_queries_have_no_letters(stage, collection, engineer):
+    stage.queries(5)
+    stage.documents()
+    stage.run("bm25", "0123", 5)
+    stage.run("neural", "1045", 5)
+    round_ = stage.round()
+    stage.graded(round_, by_digit)
+    found = scoring.score_runs(stage.frozen(round_), list(collection.runs.all()), actor=engineer)
+    apart = leaderboard.compared(leaderboard.rows(found, "AP"))
+    assert apart.letters == {}
+    assert "fewer than 6 queries" in apart.reason
+    assert apart.against_best["neural"].p is None
+    one = leaderboard.compared(leaderboard.rows(found[:1], "AP"))
+    assert (one.letters, one.reason) == ({}, "one run alone has none to differ from")
+
+
+def test_scored_anew_the_letters_are_made_anew(scored, snapshot, engineer):
+    before = leaderboard.compared(leaderboard.rows(scored, "nDCG@10"))
+    Score.objects.filter(scoring=scored[0], metric="nDCG@10").update(
+        per_query={f"q{n:02d}": 0.0 for n in range(12)}, computed_at=timezone.now()
+    )
+    fresh = stored_scores.scorings_of(snapshot)
+    after = leaderboard.compared(leaderboard.rows(fresh, "nDCG@10"))
+    assert after.against_best["neural"].difference > 0 > before.against_best["neural"].difference
+
+
+def test_queries_that_are_kept_back_leave_no_trace_in_the_means(drawn, collection, engineer):
+    scoring.score_runs(drawn, list(collection.runs.all()), actor=engineer, metrics=["P@1"])
+    kept = {"q01", "q03"}
+    found = {one.run.name: one.scores.all()[0] for one in stored_scores.scorings_of(drawn, left_out=kept)}
+    third = found["third"]
+    # Four of the ten queries that are left have P@1 = 1, with w/p 6; the six others weigh 4 each.
+    assert (third.mean, third.queries, third.weighted) == (0.4, 10, pytest.approx(0.5))
+    assert kept.isdisjoint(third.per_query)
+    assert third.by_tier["tail"]["queries"] == 4
+    told = stored_scores.scorings_of(drawn, left_out=kept)[0].diagnostics
+    assert {"bounds", "ties_at", "queries_without_relevant"}.isdisjoint(told)  # each is over all queries
+    assert told["rows"] == 48
+    none = stored_scores.scorings_of(drawn, left_out={f"q{n:02d}" for n in range(12)})
+    assert none[0].scores.all()[0].mean is None
+    assert Score.objects.get(scoring__run__name="third").mean == 0.5  # what is stored stays as it is
+
+
+def test_intervals_by_other_ways(scored, snapshot, engineer):
+    run = scored[0].run
+    values = list(scored[0].scores.get(metric="nDCG@10").per_query.values())
+    (again,) = scoring.score_runs(snapshot, [run], actor=engineer, metrics=["nDCG@10"], level=0.9, method="t")
+    score = again.scores.get(metric="nDCG@10")
+    low, high = stats.t.interval(0.9, len(values) - 1, loc=np.mean(values), scale=stats.sem(values))
+    assert (score.low, score.high) == (pytest.approx(low), pytest.approx(high))
+    assert (score.level, score.method) == (0.9, "t")
+    assert again.scores.get(metric="AP").method == "percentile"
+    assert scoring.used_last(snapshot.collection)["method"] == "t"
+
+
+@pytest.mark.parametrize(("how", "field"), [({"level": 1.0}, "level"), ({"method": "magic"}, "method")])
+def test_an_interval_that_is_none(snapshot, collection, engineer, how, field):
+    with pytest.raises(NotValid) as told:
+        scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, **how)
+    assert set(told.value.fields) == {field}
+
+
+def test_the_job_scores_what_it_can_and_names_the_rest(
+    stage, snapshot, collection, engineer, django_capture_on_commit_callbacks
+):
+    stage.store("runs", "other Q0 d1 1 1.0 x\n", "astray.run")
+    with django_capture_on_commit_callbacks(execute=True):
+        job = scoring_job.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
+    job.refresh_from_db()
+    assert (job.state, job.done, job.total) == ("failed", 3, 3)
+    assert job.error.startswith("1 of 3 runs could not be scored; the others are. astray: ")
+    assert collection.scorings.count() == 2
+    sentences = [row.sentence for row in AuditRow.objects.filter(verb__startswith="scoring.")]
+    assert sentences == ["emil had astray, bm25, neural scored on first"]  # once, not once a run
+    assert scoring_job.last_job(snapshot) == job
+    scoring.score_runs(snapshot, list(collection.runs.exclude(name="astray")), actor=engineer, metrics=["AP"])
+    assert scoring_job.last_job(snapshot) is None
+
+
+def test_a_job_that_begins_again_scores_only_what_is_left(snapshot, collection, engineer):
+    job = scoring_job.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
+    (first,) = scoring.score_runs(snapshot, [collection.runs.get(name="bm25")], actor=engineer, metrics=["AP"])
+    when = first.scores.get().computed_at
+    Job.objects.filter(pk=job.pk).update(state="running", attempts=2)
+    job.refresh_from_db()
+    assert scoring_job.work_on_scores(jobs.Work(job)) == {
+        "snapshot": "first",
+        "runs": 2,
+        "page": f"/c/shop/scores/?snapshot={snapshot.uuid}",
+    }
+    assert first.scores.get().computed_at == when
+    assert collection.scorings.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_score_one_run_at_once_keep_each_others_scores(snapshot, collection, engineer):
+    """Asked for the same runs in opposite order under other metrics; nobody loses a metric, and nobody a lock."""
+    runs = list(collection.runs.order_by("name"))
+    start, failed = threading.Barrier(2), []
+
+    def score(order, metrics):
+        try:
+            start.wait()
+            scoring.score_runs(snapshot, order, actor=engineer, metrics=metrics)
+        except Exception as error:
+            failed.append(error)
+        finally:
+            connection.close()
+
+    threads = [
+        threading.Thread(target=score, args=each) for each in ((runs, ["P@1", "P@2"]), (runs[::-1], ["P@3", "P@2"]))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert collection.scorings.count() == 2
+    for one in collection.scorings.all():
+        assert {score.metric for score in one.scores.all()} == {"P@1", "P@2", "P@3"}
+        assert set(one.diagnostics["bounds"]) == {"P@1", "P@2", "P@3"}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
 import pytest
 
-from evaluation import scoring
+from evaluation import scoring_job
 from evaluation.models import Scoring
 from tests.world import World
 
@@ -19,7 +20,8 @@ SCORES = "/api/v1/collections/shop/scores/"
 def score(world: World, engineer: Any, api_of: Any) -> Any:
     api = api_of(engineer)
     asked = {"snapshot": str(world.snapshot.uuid), "runs": [str(world.runs[0].uuid)]}
-    return lambda **more: api.post(SCORES, {**asked, **more}, format="json")
+    # Written here, so that half a character can be sent as JSON allows it.
+    return lambda **more: api.post(SCORES, json.dumps({**asked, **more}), content_type="application/json")
 
 
 def test_the_usual_metrics_when_none_is_named(score: Any) -> None:
@@ -33,27 +35,43 @@ def test_runs_come_in_the_order_in_which_they_are_asked(score: Any, world: World
     assert [run["name"] for run in score(runs=asked).json()["runs"]] == [run.name for run in reversed(world.runs)]
 
 
-@pytest.mark.parametrize(
-    ("asked", "field"),
-    [
-        ({"snapshot": str(uuid.uuid4())}, "snapshot"),
-        ({"snapshot": None}, "snapshot"),
-        ({"runs": []}, "runs"),
-        ({"runs": [str(uuid.uuid4())]}, "runs"),
-        ({"metrics": ["nDGC@10"]}, "metrics"),
-        ({"metrics": ["P"]}, "metrics"),
-        ({"metrics": "nDCG@10"}, "metrics"),
-    ],
-)
-def test_what_cannot_be_scored_is_told_by_field(score: Any, asked: Any, field: str) -> None:
-    response = score(**asked)
-    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field}), response.content
+REFUSED = [
+    ({"snapshot": str(uuid.uuid4())}, "snapshot"),
+    ({"snapshot": None}, "snapshot"),
+    ({"runs": []}, "runs"),
+    ({"runs": [str(uuid.uuid4())]}, "runs"),
+    ({"metrics": ["nDGC@10"]}, "metrics"),
+    ({"metrics": ["P"]}, "metrics"),
+    ({"metrics": "nDCG@10"}, "metrics"),
+    ({"metrics": ["nDCG@999999999999"]}, "metrics"),
+    ({"metrics": ["x" * 10_000]}, "metrics"),
+    ({"metrics": [f"P@{cutoff}" for cutoff in range(1, 10_001)]}, "metrics"),
+    ({"metrics": ["P@1," + ",".join(map(str, range(2, 1_000)))]}, "metrics"),
+    ({"metrics": ["ERR_IA@10"]}, "metrics"),
+    ({"metrics": ["nDCG@10\x00"]}, "metrics"),
+    ({"metrics": ["\ud800"]}, "metrics"),
+    ({"level": "nan"}, "level"),
+    ({"level": 1.0}, "level"),
+    ({"level": -1e308}, "level"),
+    ({"method": "x" * 10_000}, "method"),
+    ({"method": "\ud800"}, "method"),
+]
+
+
+# One collection serves all cases: making it takes longer than asking.
+def test_what_cannot_be_scored_is_told_by_field(score: Any) -> None:
+    for asked, field in REFUSED:
+        response = score(**asked)
+        assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field}), (
+            asked,
+            response.content,
+        )
 
 
 def test_large_runs_are_scored_as_a_job(
     score: Any, monkeypatch: pytest.MonkeyPatch, engineer: Any, api_of: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    monkeypatch.setattr(scoring, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(scoring_job, "ROWS_AT_ONCE", 1)
     with django_capture_on_commit_callbacks(execute=True):
         response = score(metrics=["AP"])
     assert response.status_code == 202
@@ -63,9 +81,29 @@ def test_large_runs_are_scored_as_a_job(
 
 def test_the_list_has_one_entry_for_each_snapshot(score: Any, engineer: Any, api_of: Any) -> None:
     (entry,) = api_of(engineer).get(SCORES).json()["results"]
-    assert set(entry) == {"snapshot", "qrels", "runs"}
+    assert set(entry) == {"snapshot", "qrels", "runs", "settings", "groups", "left_out"}
+    assert entry["groups"]["metric"] == "nDCG@10"
+    assert entry["groups"]["letters"] == {}  # one query tells nothing apart
+    assert "fewer than 6 queries" in entry["groups"]["reason"]
     assert [run["name"] for run in entry["runs"]] == ["bm25", "neural"]
+
+
+def test_level_and_method_are_taken(score: Any) -> None:
+    told = score(metrics=["AP"], level=0.9, method="bca").json()["settings"]["metrics"]
+    assert told["AP"] == {"level": 0.9, "method": "bca"}
+
+
+@pytest.mark.parametrize(("asked", "field"), [({"level": 2}, "level"), ({"method": "magic"}, "method")])
+def test_an_interval_that_cannot_be_made(score: Any, asked: Any, field: str) -> None:
+    response = score(**asked)
+    assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field})
 
 
 def test_a_snapshot_that_is_no_id(score: Any, engineer: Any, api_of: Any) -> None:
     assert api_of(engineer).get(f"{SCORES}?snapshot=x").status_code == 400
+
+
+def test_a_run_that_is_named_twice_is_scored_once(score: Any, world: World) -> None:
+    asked = str(world.runs[0].uuid)
+    response = score(runs=[asked, asked], metrics=["AP"])
+    assert (response.status_code, len(response.json()["runs"])) == (201, 1)

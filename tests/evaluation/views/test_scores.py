@@ -8,10 +8,14 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from evaluation import scoring
+from evaluation import scoring, scoring_job, stored_scores
+from evaluation.reports.scores import WRITERS
 from judgments import rounds
 from judgments.models import Document, Job
+from pooling import pools
+from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/shop/scores/"
@@ -45,39 +49,6 @@ def test_before_a_run(stage, get):
     assert "No run to score" in get().content.decode()
 
 
-def test_score_all_that_is_left(snapshot, collection, client_of, engineer):
-    client = client_of(engineer)
-    assert "Score 2 runs</button>" in client.get(PAGE).content.decode()
-    runs = [str(run.uuid) for run in collection.runs.all()]
-    response = client.post(PAGE, {"snapshot": str(snapshot.uuid), "runs": runs, "metrics": ""})
-    assert response.url == f"{PAGE}?snapshot={snapshot.uuid}"
-    assert collection.scorings.count() == 2
-
-
-def test_large_runs_are_scored_by_a_job(snapshot, collection, client_of, engineer, monkeypatch):
-    monkeypatch.setattr(scoring, "ROWS_AT_ONCE", 1)
-    runs = [str(run.uuid) for run in collection.runs.all()]
-    response = client_of(engineer).post(PAGE, {"snapshot": str(snapshot.uuid), "runs": runs})
-    assert response.url == reverse("job", args=[Job.objects.get().uuid])
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"metrics": "nosuch"}, "there is no metric"),
-        ({"runs": []}, "Choose at least one run."),
-        ({"runs": ["x"]}, "not a valid"),
-    ],
-)
-def test_form_comes_back_filled(snapshot, collection, client_of, engineer, fields, said):
-    runs = [str(run.uuid) for run in collection.runs.all()]
-    asked = {"snapshot": str(snapshot.uuid), "runs": runs, "metrics": "P@1", **fields}
-    response = client_of(engineer).post(PAGE, asked)
-    assert response.status_code == 422
-    assert said in response.content.decode().replace("“", "").replace("”", "")
-    assert f'value="{asked["metrics"]}"' in response.content.decode()
-
-
 def test_leaderboard(scored, get):
     html = get().content.decode()
     assert html.index(">bm25</a>") < html.index(">neural</a>")
@@ -105,13 +76,115 @@ def test_undefined_interval_is_said_in_words(stage, collection, engineer, get):
     assert "none: fewer than 10 queries" in get().content.decode()
 
 
-def test_downloads(scored, snapshot, get):
-    rows = list(csv.DictReader(get("?format=csv").getvalue().decode().splitlines()))
-    assert {(row["run"], row["metric"]) for row in rows} >= {("bm25", "nDCG@10"), ("neural", "AP")}
-    assert json.loads(get("?format=json").content) == json.loads(json.dumps(scoring.as_json(snapshot, scored)))
+@pytest.mark.parametrize("kind", ["csv", "json", "latex", "trec"])
+def test_files_are_those_of_the_command(scored, snapshot, get, kind):
+    response = get(f"?format={kind}")
+    report = stored_scores.report_of(snapshot, stored_scores.scorings_of(snapshot, per_query=True))
+    assert response.content.decode() == WRITERS[kind](report)
+    assert response.headers["Content-Disposition"].startswith('attachment; filename="shop-first-scores.')
+
+
+def test_how_far_holes_could_move_a_mean(scored, get):
+    """Each run returns four documents for each query, one of them unjudged: P@10 is 0.1 higher where it is relevant."""
+    lines = get("?metric=P@10").context["lines"]
+    for line in lines:
+        assert line.bounds["low"] == pytest.approx(line.row.mean)
+        assert line.bounds["high"] == pytest.approx(line.row.mean + 0.1)
+    assert "between which means of P@10" in get("?metric=P@10").content.decode()
+
+
+def test_what_is_odd_as_a_file(scored, get):
+    rows = list(csv.DictReader(get("?format=trust.csv").getvalue().decode().splitlines()))
+    assert [(row["run"], row["rows"], row["Judged@10"], row["holes@10"]) for row in rows] == [
+        ("bm25", "48", "0.75", "12"),
+        ("neural", "48", "0.75", "12"),
+    ]
+
+
+def test_picture_and_means_alone(scored, get):
     picture = get("?format=svg&metric=AP")
     assert picture.headers["Content-Type"] == "image/svg+xml"
     assert b"bm25" in picture.content
+    rows = list(csv.DictReader(get("?format=csv&queries=none").content.decode().splitlines()))
+    assert {(row["run"], row["query_id"]) for row in rows} == {("bm25", "all"), ("neural", "all")}
+
+
+def test_letters_and_the_sentence_that_explains_them(scored, get):
+    html = get().content.decode()
+    assert (
+        "Runs that share a letter do not differ at p &lt; 0.05: sign-flip test, Holm over 1 pair, 12 queries." in html
+    )
+    assert [line.letters for line in get().context["lines"]] == ["a", "b"]
+    assert "Each run against bm25" in html
+
+
+def test_by_tier_and_by_traffic(stage, collection, engineer, get):
+    stage.queries()
+    stage.documents()
+    stage.run("bm25", "0123")
+    stage.run("neural", "1045")
+    collection.queries.update(tier="tail", weight=1.0, probability=0.5)
+    collection.queries.filter(query_id="q00").update(tier="head")
+    round_ = stage.round()
+    stage.graded(round_, by_digit)
+    snapshot = stage.frozen(round_)
+    scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer)
+    html = get("?weight=traffic").content.decode()
+    assert "Leaderboard, nDCG@10, by traffic" in html
+    assert "By traffic the weights leave 12.0 effective queries of 12." in html
+    assert "head, 1 query" in html
+    assert "Head: fewer than 10 queries" in html
+    assert b"tail, 11 queries" in get("?format=tiers.svg").content
+
+
+def test_many_runs(stage, snapshot, collection, engineer, get, monkeypatch):
+    stage.run("third", "2310")
+    monkeypatch.setattr("evaluation.views.scores.MOST_LINES", 2)
+    scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["P@1"])
+    html = get().content.decode()
+    assert "1 more run stands below these." in html
+    assert ">third</a>" not in html
+    assert ">third</a>" in get("?runs=all").content.decode()
+
+
+def test_one_run(snapshot, collection, engineer, get):
+    scoring.score_runs(snapshot, [collection.runs.get(name="bm25")], actor=engineer)
+    html = get().content.decode()
+    assert "1 run against" in html
+    assert "share a letter" not in html
+    assert "1 run not scored on first" in html
+
+
+def test_a_job_under_way_and_one_that_failed(scored, snapshot, collection, engineer, get):
+    job = scoring_job.score_later(snapshot, list(collection.runs.all()), actor=engineer, metrics=["AP"])
+    Job.objects.filter(pk=job.pk).update(state="running", done=1, total=2)
+    assert "1 of 2 runs scored." in get().content.decode()
+    Job.objects.filter(pk=job.pk).update(state="failed", error="It went wrong.", finished_at=timezone.now())
+    assert "It went wrong." in get().content.decode()
+
+
+def test_who_still_rates_is_told_nothing_about_queries_of_theirs(stage, snapshot, scored, client_of, lead, rater):
+    """The numbers that the lead is shown are over the queries that are not theirs to grade, in every form."""
+    stage.queries(13)  # one more query, which is the whole of the new round
+    given = [("q01", "d0")]
+    pool = pools.draw_pool(stage.collection, strategy="list", runs=[], parameters={"pairs": given}, actor=lead)
+    made = pools.make_round(
+        pool, actor=lead, name="Round 2", guidelines=stage.collection.guidelines.first(), raters=[rater]
+    )
+    rounds.invite(rounds.open_round(made, actor=lead), [lead], actor=lead)
+    client = client_of(lead)
+    html = client.get(PAGE).content.decode()
+    assert "1 query is left out for you" in html
+    told = json.loads(client.get(PAGE + "?format=json").content)
+    for run in told["runs"]:
+        assert "q01" not in run["per_query"]
+        values = [found["nDCG@10"] for found in run["per_query"].values()]
+        assert run["metrics"]["nDCG@10"]["mean"] == pytest.approx(sum(values) / 11)
+    page = client.get(f"{PAGE}{scored[0].uuid}/").content.decode()
+    assert "query 1<" not in page
+    assert "1 query is left out for you" in page
+    history = json.loads(client.get(PAGE + "history/?format=json").content)
+    assert {run["queries"] for run in history["snapshots"][0]["runs"]} == {11}
 
 
 def test_queries_of_a_run(scored, get):
@@ -129,7 +202,8 @@ def test_query_side_by_side(scored, snapshot, get):
         [3, 2, 0, None],
         [2, 3, 0, None],
     ]
-    assert response.content.decode().count('data-grade="hole"') == 2
+    # Two in the lists, the same two in the table of grades.
+    assert response.content.decode().count('data-grade="hole"') == 4
 
 
 def test_relevant_document_that_no_run_returns(scored, snapshot, get):
@@ -158,3 +232,23 @@ def test_lead_who_still_rates_is_not_told_the_grade(stage, snapshot, scored, cli
     ] * 2
     assert answers.missed == []
     assert "yours to grade" in response.content.decode()
+
+
+def test_many_metrics_are_chosen_from_a_list(snapshot, collection, engineer, get):
+    """Six stand beside the one in question; a row of links would go on beyond the page."""
+    names = [f"P@{cutoff}" for cutoff in range(1, 13)]
+    scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=names)
+    response = get("?metric=P@3")
+    html = response.content.decode()
+    assert response.context["beside"] == ["P@10", "P@1", "P@11", "P@12", "P@2", "P@4"]
+    assert "5 more metrics are scored" in html
+    assert "<option selected>P@3</option>" in html
+    assert 'aria-label="Metric"' not in html
+
+
+def test_a_range_of_rounding_is_no_range(scored, get):
+    for one in scored:
+        value = one.scores.get(metric="AP").mean
+        one.diagnostics["bounds"]["AP"] = {"low": value, "high": value + 1e-15}
+        one.save()
+    assert [line.bounds for line in get("?metric=AP").context["lines"]] == [None, None]

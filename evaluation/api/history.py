@@ -1,0 +1,95 @@
+"""How did the scores of runs move over the snapshots of a collection?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation import history, leaderboard
+from judgments.api.endpoint import InCollection
+from judgments.core.errors import NotValid
+
+# Each is compared with the one before, which reads two files the first time.
+MOST_SNAPSHOTS = 100
+
+
+class ChangeBody(serializers.Serializer):
+    """What is different from the snapshot before; `rule`, `guidelines` and `software` are [before, after] or null."""
+
+    labels_added = serializers.IntegerField()
+    labels_removed = serializers.IntegerField()
+    labels_changed = serializers.IntegerField()
+    queries_added = serializers.IntegerField()
+    queries_removed = serializers.IntegerField()
+    rounds_added = serializers.ListField(child=serializers.CharField())
+    rounds_removed = serializers.ListField(child=serializers.CharField())
+    rule = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    guidelines = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    software = serializers.ListField(child=serializers.CharField(), allow_null=True)
+
+
+class RunThen(serializers.Serializer):
+    """One run on one snapshot."""
+
+    run = serializers.UUIDField()
+    name = serializers.CharField()
+    sha256 = serializers.CharField()
+    mean = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    weighted = serializers.FloatField(allow_null=True)
+    weighted_low = serializers.FloatField(allow_null=True)
+    weighted_high = serializers.FloatField(allow_null=True)
+    queries = serializers.IntegerField()
+    reason = serializers.CharField(required=False)
+
+
+class SnapshotThen(serializers.Serializer):
+    """One snapshot with what every run scored on it."""
+
+    snapshot = serializers.UUIDField()
+    name = serializers.CharField()
+    content_sha256 = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    queries = serializers.IntegerField()
+    labels = serializers.IntegerField()
+    change = ChangeBody(allow_null=True)
+    runs = RunThen(many=True)
+
+
+class HistoryBody(serializers.Serializer):
+    """Snapshots in the order in which they were frozen."""
+
+    metric = serializers.CharField()
+    snapshots = SnapshotThen(many=True)
+
+
+class History(InCollection):
+    """The scores of a collection over time."""
+
+    tag = "scores"
+    serializer_class = HistoryBody
+
+    @extend_schema(
+        summary="Scores over time",
+        responses=HistoryBody,
+        parameters=[
+            OpenApiParameter("metric", str, description="One that was scored; the first one by default."),
+            OpenApiParameter("run", str, description="Only this run, by id or name."),
+        ],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Every snapshot with the scores on it, the oldest first, and what changed since the one before."""
+        known = history.metrics_of(self.collection)
+        metric = request.query_params.get("metric", "") or next(iter(known), leaderboard.HEADLINE)
+        if known and metric not in known:
+            said = f"Nothing was scored with {metric}. Scored: {', '.join(known)}."
+            raise NotValid(said, {"metric": said})
+        run = history.chosen_run(self.collection, request.query_params.get("run", ""))
+        points = history.points_for(request.user, self.collection, metric, MOST_SNAPSHOTS)
+        body: dict[str, Any] = history.as_json(metric, points, run)
+        return Response(body)

@@ -1,0 +1,108 @@
+"""Where does the curve of relevant documents over judged ones stand? Geometry only, as in `charts`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from evaluation.charts import dot
+from pooling.charts import Chart, Stroke, Words
+
+if TYPE_CHECKING:
+    from evaluation.estimators.discovery import Discovery
+    from evaluation.estimators.missed import Missed
+
+WIDE, HIGH = 900.0, 300.0
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 150.0, 14.0, 44.0
+# Depths that are named along the curve, where there is room.
+NAMED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+ROOM = 56.0
+
+
+def discovery_curve(curve: Discovery, missed: Missed) -> Chart:
+    """Draw relevant documents found over documents pooled, depth by depth, and where the estimate ends.
+
+    Parameters
+    ----------
+    curve : Discovery
+        What each depth added.
+    missed : Missed
+        What is estimated to be still unjudged; drawn as a whisker at the right where it is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation.estimators.discovery import Discovery
+    >>> from evaluation.estimators.missed import CURVE, Missed
+    >>> curve = Discovery(np.array([[2, 1]]), np.array([[2, 0]]), np.array([[0, 1]]), 1)
+    >>> discovery_curve(curve, Missed(1.0, 0.0, 3.0, CURVE, 2, 1, 1)).label[:34]
+    '2 relevant among 3 judged pairs of'
+    """
+    steps = curve.steps()
+    pooled, found = steps[-1]["pooled"], steps[-1]["relevant"]
+    top = max(found, 1, found + (missed.high or 0.0))
+    ticks = _ticks(top)
+    top = max(top, ticks[-1])
+
+    def x(pairs: float) -> float:
+        return round(LEFT + (WIDE - LEFT - RIGHT) * pairs / max(pooled, 1), 1)
+
+    def y(relevant: float) -> float:
+        return round(HIGH - BOTTOM - (HIGH - BOTTOM - TOP) * relevant / top, 1)
+
+    points = [f"{x(0)},{y(0)}", *(f"{x(step['pooled'])},{y(step['relevant'])}" for step in steps)]
+    strokes = [Stroke(f"M{LEFT},{y(tick)}H{WIDE - RIGHT}", "grid") for tick in ticks]
+    strokes += _whole(curve, x)
+    # Below the ranks that are judged whole a flat line says nothing, so that it is drawn as one that does not count.
+    strokes += [Stroke(f"M{' '.join(points[curve.whole :])}", "axis")] if curve.whole < curve.depth else []
+    strokes += [Stroke(f"M{' '.join(points[: curve.whole + 1])}", "here-line")] if curve.whole else []
+    strokes.append(dot(x(pooled), y(found), "here"))
+    words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
+    words += _depths(steps, x)
+    words.append(Words(LEFT, HIGH - 6, "pairs that the runs return down to this rank", kind="mute"))
+    words += _ends(strokes, missed, found, y)
+    label = (
+        f"{found:,} relevant among {steps[-1]['judged']:,} judged pairs of {pooled:,} that the runs return, by depth"
+    )
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE)
+
+
+def _ticks(top: float) -> list[int]:
+    """Some round numbers from 0 on, the last at or below the top where there are several."""
+    raw = top / 4
+    size = 10 ** math.floor(math.log10(raw)) if raw >= 1 else 1
+    step = next(int(size * times) for times in (1, 2, 5, 10) if size * times >= raw)
+    return [step * at for at in range(int(top // step) + 1)] if top >= step else [0, step]
+
+
+def _whole(curve: Discovery, x: Callable[[float], float]) -> list[Stroke]:
+    """A cut at the depth down to which everything is judged, where deeper ranks follow."""
+    if not 0 < curve.whole < curve.depth:
+        return []
+    at = x(curve.steps()[curve.whole - 1]["pooled"])
+    return [Stroke(f"M{at},{TOP}V{HIGH - BOTTOM}", "cut")]
+
+
+def _depths(steps: Sequence[dict[str, int]], x: Callable[[float], float]) -> list[Words]:
+    words: list[Words] = []
+    last = -ROOM
+    for step in steps:
+        at = x(step["pooled"])
+        if step["depth"] in NAMED and at - last >= ROOM:
+            words.append(Words(at, HIGH - BOTTOM + 16, f"rank {step['depth']:,}", "middle", "mute"))
+            last = at
+    return words
+
+
+def _ends(strokes: list[Stroke], missed: Missed, found: int, y: Callable[[float], float]) -> list[Words]:
+    """At the right how many were found, and between which numbers all of them are."""
+    words = [Words(WIDE - RIGHT + 26, y(found) + 4, f"{found:,} found")]
+    if missed.value is None or missed.low is None or missed.high is None or not missed.unjudged:
+        return words
+    at = WIDE - RIGHT + 14
+    low, middle, high = (y(found + value) for value in (missed.low, missed.value, missed.high))
+    strokes += [Stroke(f"M{at},{low}V{high}", "axis"), dot(at, middle, "mark")]
+    if words[0].y - middle > 16:
+        words.append(Words(WIDE - RIGHT + 26, middle + 4, f"about {found + missed.value:,.0f} in all", kind="mute"))
+    return words

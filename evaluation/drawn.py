@@ -1,0 +1,101 @@
+"""How were the queries of a snapshot drawn, and what means does that draw allow?
+
+It is read from the queries file that was frozen with the labels: tiers and weights that change afterwards change no
+score, and ``assay evaluate --weights queries.csv --by tier`` on the exported files gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judgments import snapshots
+from judgments.models import Query, QuerySample, Snapshot
+
+if TYPE_CHECKING:
+    from evaluation.metrics.design import SamplingDesign
+    from judgments.formats.rows import QueryRow
+
+UNTIERED = "no tier"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The design with which scores are computed, and what to say about it.
+
+    ``weighted`` of the ``judged`` queries carry weight and inclusion probability; ``drawn`` were drawn in all.
+    ``reason`` says why there is no mean by traffic, and is empty where there is one.
+    """
+
+    design: SamplingDesign
+    judged: int
+    weighted: int
+    drawn: int
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """What is kept with the scores."""
+        return {"judged": self.judged, "weighted": self.weighted, "drawn": self.drawn, "reason": self.reason}
+
+
+def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
+    """Read weights and tiers of a snapshot's judged queries.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        Whose queries.
+    query_ids : iterable of str
+        Those that have labels.
+
+    Returns
+    -------
+    Drawn
+        A mean by traffic needs weight and inclusion probability of every judged query: leaving those out that have none
+        would bend it without a word. Without any tier there is no breakdown; a query without one stands under
+        ``no tier``.
+    """
+    from evaluation.metrics.design import SamplingDesign
+
+    rows = {row.query_id: row for row in _rows(snapshot)}
+    wanted = list(query_ids)
+    judged, asked = [rows[query_id] for query_id in wanted if query_id in rows], len(wanted)
+    weights = {row.query_id: row.weight or 0.0 for row in judged if _is_weighted(row)}
+    probabilities = {row.query_id: row.probability or 0.0 for row in judged if row.query_id in weights}
+    tiers = {row.query_id: row.tier or UNTIERED for row in judged} if any(row.tier for row in judged) else {}
+    whole = len(weights) == asked and any(weights.values())
+    design = SamplingDesign(
+        weights=weights if whole else {},
+        probabilities=probabilities if whole else {},
+        tiers=tiers if len(tiers) == asked else {},
+        by_tier=bool(tiers),
+    )
+    return Drawn(design, asked, len(weights), _how_many(snapshot, rows), "" if whole else _why(asked, len(weights)))
+
+
+def _rows(snapshot: Snapshot) -> list[QueryRow]:
+    from judgments.formats import FORMATS
+
+    path = snapshots.FILES["queries-csv"]
+    return FORMATS["queries-csv"].read(snapshots.read_file(snapshot, path), path=path).rows
+
+
+def _is_weighted(row: QueryRow) -> bool:
+    return row.weight is not None and bool(row.probability)
+
+
+def _how_many(snapshot: Snapshot, query_ids: Iterable[str]) -> int:
+    """How many queries the draws hold that the snapshot's queries came from."""
+    own = Query.objects.filter(collection=snapshot.collection, query_id__in=list(query_ids))
+    samples = QuerySample.objects.filter(queries__in=own)
+    return Query.objects.filter(collection=snapshot.collection, sample__in=samples.distinct()).count()
+
+
+def _why(judged: int, weighted: int) -> str:
+    if not weighted:
+        return "the queries carry no weight with an inclusion probability; draw them from a query log to have both"
+    if weighted < judged:
+        lacking = judged - weighted
+        return f"{lacking:,} of {judged:,} judged queries {'has' if lacking == 1 else 'have'} no weight or probability"
+    return "all weights are 0"

@@ -1,0 +1,230 @@
+"""Which of the scored runs differ by more than luck of the queries?
+
+The test is that of ``assay compare``: all pairs of runs, sign-flip test on the stored value of every query, Holm's
+correction. Runs that share a letter were not told apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+
+from evaluation.drawn import drawn
+from evaluation.models import Score
+from evaluation.stored_scores import SEED, mean_kind
+from judgments.models import Snapshot
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+ALPHA = 0.05
+TEST, CORRECTION = "randomization", "holm"
+NOTHING_IN_COMMON = "the runs have no query in common"
+MONTH = 30 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Against:
+    """One run against the best one: the difference of their means with its interval, and how sure it is.
+
+    ``p`` is corrected for all pairs of runs. What is None has its ``reason``.
+    """
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    wins: int
+    ties: int
+    losses: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class ToldApart:
+    """Letters and differences of the runs of one table.
+
+    Parameters
+    ----------
+    best : str
+        The run with the highest mean.
+    letters : dict of str to str
+        Run to its letters; empty where nothing could be tested, for which ``reason`` is given.
+    against_best : dict of str to Against
+        Every other run, less the best one.
+    queries, pairs : int
+        Over how many queries, and among how many pairs of runs.
+    smallest_p : float or None
+        The least p that so many queries can give, before correction.
+    """
+
+    best: str = ""
+    letters: Mapping[str, str] = field(default_factory=dict)
+    against_best: Mapping[str, Against] = field(default_factory=dict)
+    queries: int = 0
+    pairs: int = 0
+    smallest_p: float | None = None
+    reason: str = ""
+
+    @property
+    def blunt(self) -> bool:
+        """Whether not even the clearest pair could pass the correction: too few queries for so many runs."""
+        return self.smallest_p is not None and self.smallest_p * self.pairs >= ALPHA
+
+    def as_json(self, metric: str) -> dict[str, Any]:
+        """The letters as plain values, for the API."""
+        plain = {"metric": metric, "letters": dict(self.letters), "queries": self.queries, "pairs": self.pairs}
+        plain |= {"test": TEST, "correction": CORRECTION, "alpha": ALPHA}
+        return plain | ({"reason": self.reason} if self.reason else {})
+
+
+def told_apart(
+    runs: Mapping[str, int], level: float, left_out: Collection[str] = (), traffic: Snapshot | None = None
+) -> ToldApart:
+    """Test every pair of runs on the queries that all of them have.
+
+    Parameters
+    ----------
+    runs : mapping of str to int
+        Name to the primary key of its score under the metric in question, the best run first.
+    level : float
+        Coverage of the intervals of the differences.
+    left_out : collection of str
+        Queries that are kept from the reader, as `evaluation.blindness` tells them.
+    traffic : Snapshot, optional
+        Whose draw of queries weighs each query by its traffic; each counts once without it.
+
+    Returns
+    -------
+    ToldApart
+        Below 6 queries there is no letter: no p of this test could reach .05. Computed once for scores as they are.
+    """
+    if len(runs) < 2:
+        return ToldApart(reason="one run alone has none to differ from")
+    asked = f"{list(runs.items())} {list(_stamps(runs.values()))} {level} {sorted(left_out)} {traffic and traffic.pk}"
+    key = f"told-apart:{hashlib.sha256(asked.encode()).hexdigest()}"
+    found: ToldApart | None = cache.get(key)
+    if found is None:
+        found = _tested(list(runs), _table(list(runs.values()), left_out, traffic), level)
+        cache.set(key, found, MONTH)
+    return found
+
+
+def steps(pairs: Sequence[tuple[int, int]], left_out: Collection[str] = (), level: float = 0.95) -> list[Against]:
+    """Compare given pairs of scores, the second less the first; Holm's correction over these pairs.
+
+    Parameters
+    ----------
+    pairs : sequence of (int, int)
+        Primary keys of two scores of one snapshot and metric.
+    left_out : collection of str
+        Queries that are kept from the reader.
+    level : float
+        Coverage of the intervals.
+    """
+    if not pairs:
+        return []
+    asked = f"{pairs} {list(_stamps({pk for pair in pairs for pk in pair}))} {level} {sorted(left_out)}"
+    key = f"steps:{hashlib.sha256(asked.encode()).hexdigest()}"
+    found: list[Against] | None = cache.get(key)
+    if found is None:
+        found = _stepped(pairs, left_out, level)
+        cache.set(key, found, MONTH)
+    return found
+
+
+def _stepped(pairs: Sequence[tuple[int, int]], left_out: Collection[str], level: float) -> list[Against]:
+    from evaluation.significance.corrections import corrected
+    from evaluation.significance.paired import paired_p_values
+
+    tables = [_table(pair, left_out) for pair in pairs]
+    tested = [paired_p_values(table.scores, [(0, 1)], test=TEST, seed=SEED).values[0] for table in tables]
+    adjusted = corrected(tested, CORRECTION)
+    return [_against(table, [(0, 1)], [p], level)[0] for table, p in zip(tables, adjusted, strict=True)]
+
+
+def _stamps(scores: Collection[int]) -> Any:
+    return Score.objects.filter(pk__in=scores).order_by("pk").values_list("pk", "computed_at")
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """What is tested: values of shape (queries, runs), and with which weight and from which tier each query counts."""
+
+    scores: Floats
+    weights: list[float] | None = None
+    strata: list[str] | None = None
+
+
+def _table(scores: Sequence[int], left_out: Collection[str], traffic: Snapshot | None = None) -> _Table:
+    """The value of every query under every run, shape (queries, runs); queries that one of them lacks are left out.
+
+    Values are those whose plain mean is compared: logarithms where the metric's mean is geometric.
+    """
+    import numpy as np
+
+    from evaluation.metrics.means import GEOMETRIC_FLOOR
+
+    rows = Score.objects.in_bulk(scores)
+    columns: list[dict[str, Any]] = [rows[pk].per_query for pk in scores]
+    common = sorted(set.intersection(*(set(column) for column in columns)) - set(left_out), key=str.encode)
+    table = np.array([[column[query_id] for column in columns] for query_id in common]).reshape(-1, len(columns))
+    geometric = mean_kind(rows[scores[0]].metric) == "geometric"
+    values = np.log(np.maximum(table, GEOMETRIC_FLOOR)) if geometric else table
+    if traffic is None:
+        return _Table(values)
+    design = drawn(traffic, common).design
+    return _Table(values, design.weights_of(common), design.strata_of(common))
+
+
+def _tested(names: Sequence[str], table: _Table, level: float) -> ToldApart:
+    from evaluation.significance.corrections import corrected
+    from evaluation.significance.groups import letters
+    from evaluation.significance.paired import paired_p_values
+
+    if not len(table.scores):
+        return ToldApart(best=names[0], reason=NOTHING_IN_COMMON)
+    pairs = list(combinations(range(len(names)), 2))
+    found = paired_p_values(table.scores, pairs, test=TEST, seed=SEED, weights=table.weights, strata=table.strata)
+    family = dict(zip(pairs, corrected(found.values, CORRECTION), strict=True))
+    firsts = [(0, at) for at in range(1, len(names))]
+    reason = next((reason for reason in found.reasons if reason), "")
+    differing = {frozenset({names[a], names[b]}) for (a, b), p in family.items() if p is not None and p < ALPHA}
+    return ToldApart(
+        best=names[0],
+        letters={} if reason else letters(names, differing),
+        against_best=dict(
+            zip(names[1:], _against(table, firsts, [family[pair] for pair in firsts], level), strict=True)
+        ),
+        queries=len(table.scores),
+        pairs=len(pairs),
+        smallest_p=found.smallest,
+        reason=reason,
+    )
+
+
+def _against(
+    table: _Table, pairs: Sequence[tuple[int, int]], p_values: Sequence[float | None], level: float
+) -> list[Against]:
+    """The given pairs of columns, the second less the first."""
+    from evaluation.significance.comparison import effect
+    from evaluation.significance.intervals import difference_intervals
+
+    if not len(table.scores):
+        return [Against(None, None, None, None, 0, 0, 0, NOTHING_IN_COMMON)] * len(pairs)
+    found = []
+    how: dict[str, Any] = {"level": level, "seed": SEED, "weights": table.weights, "strata": table.strata}
+    intervals = difference_intervals(table.scores, pairs, **how)
+    for (first, second), interval, p in zip(pairs, intervals, p_values, strict=True):
+        size = effect(table.scores[:, first], table.scores[:, second], table.weights)
+        told = (size.difference, interval.low, interval.high, p, size.wins, size.ties, size.losses, interval.reason)
+        found.append(Against(*told))
+    return found

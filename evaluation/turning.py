@@ -1,0 +1,171 @@
+"""Which judgments could turn the decision between two scored runs, and how do they become a round?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+
+from evaluation import blindness, rankings, scoring
+from evaluation.models import Scoring
+from judgments.core.errors import NotValid
+from judgments.models import Collection, Document, Query, User
+from pooling import pools
+from pooling import runs as runs_of
+from pooling.effort import Pace
+from pooling.models import Pool
+
+if TYPE_CHECKING:
+    from evaluation.decisions.turning import Turning
+
+DAY = 24 * 3600
+# What is known of a pair since the snapshot was frozen.
+YOURS, GRADED, OPEN = "yours to grade", "graded since", "not judged"
+# What is kept is an answer as it is now; a new number here leaves older ones alone.
+FORM = 1
+# Reading larger runs would keep a page waiting; `assay compare --turning` takes them.
+ROWS_AT_ONCE = 2_000_000
+# So many rows are read beside the other numbers of a comparison.
+ROWS_IN_PASSING = 400_000
+
+
+def turn(a: Scoring, b: Scoring, metric: str, *, withheld: frozenset[str] = frozenset()) -> Turning:
+    """Find the fewest unjudged pairs that could turn the decision between two runs of a snapshot.
+
+    Parameters
+    ----------
+    a, b : Scoring
+        Of one snapshot.
+    metric : str
+        One metric; each query counts once.
+    withheld : frozenset of str
+        Queries to leave out, as `evaluation.blindness` tells them.
+
+    Raises
+    ------
+    NotValid
+        The runs are too large for a page, no query is left, or it is not known how the metric answers a judgment.
+    """
+    if rows(a, b) > ROWS_AT_ONCE:
+        raise NotValid(
+            f"These runs have {rows(a, b):,} rows, more than a page can read. Export the snapshot’s qrels and ask "
+            "assay compare --turning."
+        )
+    key = f"turning:{FORM}:{_hash([str(a.snapshot.uuid), a.run.sha256, b.run.sha256, metric, sorted(withheld)])}"
+    found: Turning | None = cache.get(key)
+    if found is None:
+        found = _turning(a, b, metric, withheld)
+        cache.set(key, found, DAY)
+    return found
+
+
+def rows(a: Scoring, b: Scoring) -> int:
+    """How many rows have to be read."""
+    return a.run.rows + b.run.rows
+
+
+def unknown_reason(metric: str) -> str:
+    """Why a metric cannot be asked; empty where it can."""
+    from evaluation.decisions.turning import metric_of
+
+    try:
+        metric_of(metric)
+    except NotValid as error:
+        return str(error)
+    return ""
+
+
+def _turning(a: Scoring, b: Scoring, metric: str, withheld: frozenset[str]) -> Turning:
+    from evaluation.decisions.turning import turning
+    from judgments.core.qrels import Qrels
+
+    labels: Mapping[str, Mapping[str, float]] = rankings.labels_of(a.snapshot)
+    told = Qrels.from_dict({query_id: grades for query_id, grades in labels.items() if query_id not in withheld})
+    if not told.queries:
+        raise NotValid("You may still have to grade documents of every query of this comparison.")
+    top = scoring.scale_top(a.snapshot)
+    return turning(told, runs_of.ranked(a.run), runs_of.ranked(b.run), metric, scale_top=top)
+
+
+def told_to(user: Any, collection: Collection, found: Turning) -> list[dict[str, Any]]:
+    """The pairs in the order in which to judge them, as far as a reader may know of them.
+
+    Of a pair that the reader may still have to grade, neither the grade that would turn the decision nor any rank is
+    told.
+    """
+    hidden, graded = blindness.hidden_pairs(user, collection), graded_since(collection)
+    texts = Query.objects.filter(collection=collection, query_id__in={pair.query_id for pair in found.pairs})
+    queries = dict(texts.values_list("query_id", "text"))
+    rows = Document.objects.filter(collection=collection, doc_id__in={pair.doc_id for pair in found.pairs})
+    documents = {row.doc_id: row for row in rows.only("uuid", "doc_id", "title")}
+    told = []
+    for place, pair in enumerate(found.pairs, 1):
+        ids, document = (pair.query_id, pair.doc_id), documents.get(pair.doc_id)
+        mine = ids in hidden
+        told.append(
+            {
+                "place": place,
+                "query_id": pair.query_id,
+                "query": queries.get(pair.query_id, pair.query_id),
+                "doc_id": pair.doc_id,
+                "document": (document.title if document else "") or pair.doc_id,
+                "uuid": str(document.uuid) if document else "",
+                "grade": None if mine else _plain(pair.grade),
+                "rank_a": None if mine else pair.rank_a,
+                "rank_b": None if mine else pair.rank_b,
+                "state": YOURS if mine else GRADED if ids in graded else OPEN,
+            }
+        )
+    return told
+
+
+def as_json(found: Turning, told: list[dict[str, Any]], pace: Pace) -> dict[str, Any]:
+    """An entry of ``turning`` of ``assay compare --format json``, with the pairs as a reader may know them."""
+    names = ("query_id", "doc_id", "grade", "rank_a", "rank_b", "state")
+    return found.as_json(pace.seconds) | {"pairs": [{name: row[name] for name in names} for row in told]}
+
+
+def _plain(grade: float) -> float | int:
+    return int(grade) if float(grade).is_integer() else grade
+
+
+def cost(found: Turning, pace: Pace) -> str:
+    """How long the pairs take, once each, in words."""
+    return pace.cost(len(found.pairs))
+
+
+def make_pool(a: Scoring, b: Scoring, found: Turning, *, actor: User) -> Pool:
+    """Put the pairs on record as a pool, from which a round is made; those that were graded meanwhile stay out.
+
+    Raises
+    ------
+    NotValid
+        There are no pairs, or all of them were graded since the snapshot was frozen.
+    """
+    if not found.pairs:
+        raise NotValid("There are no pairs that could turn this decision, so there is nothing to make a round of.")
+    pairs = [(pair.query_id, pair.doc_id) for pair in found.pairs]
+    if set(pairs) <= graded_since(a.snapshot.collection):
+        raise NotValid("All these pairs were graded since. Freeze a new snapshot and score the runs on it.")
+    return pools.draw_pool(
+        a.snapshot.collection,
+        strategy="list",
+        runs=[a.run, b.run],
+        parameters={"pairs": pairs},
+        by="score",
+        leave_out_judged=True,
+        reason=f"could turn {found.a} against {found.b} under {found.metric} on {a.snapshot}",
+        actor=actor,
+    )
+
+
+def graded_since(collection: Collection) -> frozenset[tuple[str, str]]:
+    """The pairs that somebody graded, in whatever round; a snapshot may not know of them yet."""
+    return pools.judged_pairs(collection)
+
+
+def _hash(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -1,0 +1,78 @@
+"""What did two runs return for the query that is looked at, and what moved?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from evaluation import blindness, difference_chart, rankings
+from evaluation.comparison import Comparison
+from evaluation.views.differences import delta
+from judgments.models import Query
+
+DEPTHS = (10, 20, 50)
+DEEPEST = 100
+MOVED = {
+    "new": "new in {b}",
+    "gone": "gone from {a}",
+    "up": "moved up",
+    "down": "moved down",
+    "same": "in the same place",
+}
+
+
+def asked_depth(text: str) -> int:
+    """How many ranks the address asks for; what makes no sense is as if it were not there."""
+    wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else rankings.DEPTH
+    return min(max(wanted, 1), DEEPEST)
+
+
+def opened(
+    comparison: Comparison, queries: Mapping[str, Query], asked: Mapping[str, str], user: Any, *, query_id: str
+) -> dict[str, Any]:
+    """Both runs' first documents, the ways between them, and the queries before and after it; or why there is none."""
+    ids = [one.query_id for one in comparison.differences]
+    if not query_id:
+        return {}
+    if query_id not in ids or query_id not in queries:
+        return {"unopened": _why_not(comparison, query_id)}
+    place, depth = ids.index(query_id), asked_depth(asked.get("depth", ""))
+    hidden = blindness.hidden_documents(user, comparison.a.collection, query_id)
+    runs = [comparison.a.run, comparison.b.run]
+    answers = rankings.answers(comparison.a.snapshot, runs, query_id, depth, hidden=hidden)
+    difference = comparison.differences[place]
+    lines, height = difference_chart.moves(answers)
+    return {
+        "query": queries[query_id],
+        "place": place + 1,
+        "opened_delta": delta(difference.value),
+        "answers": answers,
+        "sides": list(zip(answers.rankings, (difference.a, difference.b), strict=True)),
+        "lines": lines,
+        "lines_height": height,
+        "moved": _moved(answers, comparison),
+        "depth": depth,
+        "depths": [(one, _address(asked, query=query_id, depth=str(one))) for one in DEPTHS],
+        "before": _address(asked, query=ids[place - 1]) if place else "",
+        "after": _address(asked, query=ids[place + 1]) if place + 1 < len(ids) else "",
+    }
+
+
+def _moved(answers: rankings.Answers, comparison: Comparison) -> list[str]:
+    """How many documents went which way, in words: ``2 new in neural``."""
+    names = {"a": comparison.a.run.name, "b": comparison.b.run.name}
+    return [f"{number} {MOVED[kind].format(**names)}" for kind, number in answers.moved.items() if number]
+
+
+def _why_not(comparison: Comparison, query_id: str) -> str:
+    if query_id in comparison.withheld:
+        return (
+            f"Query {query_id} is not shown to you: you may still have to grade documents of it. "
+            "It is yours once you have finished rating, or once the round is closed."
+        )
+    return f"Query {query_id} is not among those compared here. Choose one from the list."
+
+
+def _address(asked: Mapping[str, str], **more: str) -> str:
+    return f"?{urlencode({**asked, **more})}#opened"

@@ -1,0 +1,89 @@
+"""Which runs shall be scored on which snapshot, with which metrics?"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from evaluation import scoring, scoring_job
+from evaluation.forms import ScoreForm
+from evaluation.views.scores import chosen_snapshot
+from judgments import access
+from judgments.models import Collection, Snapshot
+
+# With so many runs the list gets a field that narrows it.
+MANY_RUNS = 12
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def scores_new(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    if snapshot is None:
+        return render(request, "evaluation/scores_empty.html", {"collection": collection, "step": "scores"})
+    begun = _initial(collection, snapshot, request.GET.getlist("run"))
+    form = ScoreForm(request.POST or None, initial=begun, collection=collection)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            return _score(request, collection, form.cleaned_data)
+    context = {
+        "collection": collection,
+        "step": "scores",
+        "snapshot": snapshot,
+        "form": form,
+        "runs": collection.runs.count(),
+        "many": collection.runs.count() > MANY_RUNS,
+        "known": known_metrics(),
+    }
+    return render(request, "evaluation/scores_new.html", context, status=form.status)
+
+
+def _initial(collection: Collection, snapshot: Snapshot, asked: list[str]) -> dict[str, Any]:
+    """What was used last, with the runs that are not scored yet, or those that the address names."""
+    runs = collection.runs.defer("report", "health")
+    left = runs.exclude(pk__in=snapshot.scorings.values("run"))
+    wanted = [run for run in runs if str(run.uuid) in asked] or list(left) or list(runs)
+    last = scoring.used_last(collection)
+    return {
+        "snapshot": snapshot.uuid,
+        "runs": [run.uuid for run in wanted],
+        "metrics": " ".join(last["metrics"]),
+        "method": last["method"],
+        "level": last["level"],
+    }
+
+
+def _score(request: HttpRequest, collection: Collection, asked: dict[str, Any]) -> HttpResponse:
+    runs, snapshot = list(asked["runs"]), asked["snapshot"]
+    options = {"actor": request.user, **{name: asked[name] for name in ("metrics", "level", "method")}}
+    if scoring_job.too_large(runs):
+        return redirect("job", scoring_job.score_later(snapshot, runs, **options).uuid)
+    scoring.score_runs(snapshot, runs, **options)
+    messages.success(request, f"Scored {len(runs):,} run{'' if len(runs) == 1 else 's'} on {snapshot}.")
+    shown = {"snapshot": snapshot.uuid} | ({"metric": asked["metrics"][0]} if asked["metrics"] else {})
+    return redirect(f"{reverse('scores', args=[collection.slug])}?{urlencode(shown)}")
+
+
+def known_metrics() -> list[dict[str, str]]:
+    """Every metric that a snapshot can be scored with, by a name that can be typed as it stands."""
+    from evaluation.metrics import METRICS
+
+    members = [METRICS[name] for name in METRICS]
+    return [
+        {
+            "name": metric.example,
+            "pattern": metric.pattern,
+            "title": metric.title,
+            "description": metric.description,
+        }
+        for metric in members
+        if not metric.by_subtopic
+    ]
