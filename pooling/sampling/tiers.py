@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -108,16 +109,20 @@ def cut_tiers(
     ordered = tuple(sorted(queries, key=lambda query: (-query.frequency, query.query.encode())))
     sums = list(accumulate((query.frequency for query in ordered), initial=0))
     total = sums[-1]
-    cuts = [Fraction(str(share)) * total for share in (head_share, torso_share)]
-    tier = tuple(TIERS[sum(above >= cut for cut in cuts)] for above in sums[:-1])
+    ends = [bisect_left(sums, Fraction(str(share)) * total, hi=len(ordered)) for share in (head_share, torso_share)]
+    tier = _named(len(ordered), *ends)
     return TierCut(
         queries=ordered,
         tier=tier,
         tiers=tuple(_tier(name, ordered, tier, total) for name in TIERS),
-        curve=_curve(sums, {tier.count(HEAD), tier.count(HEAD) + tier.count(TORSO)}),
+        curve=_curve(sums, set(ends)),
         head_share=head_share,
         torso_share=torso_share,
     )
+
+
+def _named(queries: int, head: int, torso: int) -> tuple[str, ...]:
+    return (HEAD,) * head + (TORSO,) * (torso - head) + (TAIL,) * (queries - torso)
 
 
 def _tier(name: str, queries: Sequence[LogQuery], tier: Sequence[str], total: int) -> Tier:

@@ -1,0 +1,294 @@
+"""Which distinct queries does a log of any size hold, counted from columns?
+
+The same counts as `pooling.sampling.log.count_log`, without a Python object for each search. A search within the window
+takes 24 bytes at most until the end of the log is known; each distinct text is normalized and redacted once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.formats.log_blocks import EPOCH, NO_TIME, LogBlock, LogStream, moment
+from pooling.sampling.log import (
+    EMPTY,
+    MAX_LENGTH,
+    OUTSIDE,
+    TOO_LONG,
+    WINDOW_DAYS,
+    CountedLog,
+    LogQuery,
+    check_counting,
+    close_log,
+    normalize,
+)
+from pooling.sampling.log import NO_TIME as WITHOUT_TIME
+from pooling.sampling.redaction import redact
+
+Counts = npt.NDArray[np.int64]
+
+DAY = 24 * 3600 * 1_000_000
+# Places of texts that are no query: nothing is left of them, or too much.
+NOTHING = -1
+LONG = -2
+
+
+def count_stream(
+    stream: LogStream,
+    *,
+    window_days: int | None = WINDOW_DAYS,
+    until: datetime | None = None,
+    min_clients: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> CountedLog:
+    """Count a log's queries while it is read.
+
+    Parameters
+    ----------
+    stream : LogStream
+        The log; it is read to its end here.
+    window_days, until, min_clients
+        As for `count_log`.
+    progress : callable, optional
+        Called with the bytes read so far after each block.
+
+    Returns
+    -------
+    CountedLog
+        As of `count_log`, but that the raw row of a query is the number of the line on which it stands.
+
+    Raises
+    ------
+    NotValid
+        When the window or the threshold is below 1.
+    UnreadableInput
+        When the whole file is refused.
+    """
+    check_counting(window_days, min_clients)
+    forms = _Forms()
+    rows = _Rows(window_days, None if until is None else (until - EPOCH) // timedelta(microseconds=1))
+    for block in stream:
+        forms.take(stream.texts.known)
+        rows.take(block)
+        if progress is not None:
+            progress(stream.bytes_read)
+    forms.take(stream.texts.known)
+    return _counted(forms, rows, stream.empty, min_clients)
+
+
+@dataclass(eq=False)
+class _Forms:
+    """What each distinct text is counted as: the text without personal data, and the place of its normal form."""
+
+    shown: list[str] = field(default_factory=list)
+    kinds: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    normal_of: list[int] = field(default_factory=list)
+    normals: dict[str, int] = field(default_factory=dict)
+
+    def take(self, known: list[str]) -> None:
+        for text in known[len(self.shown) :]:
+            shown, kinds = redact(text)
+            if kinds:
+                self.kinds[len(self.shown)] = kinds
+            self.shown.append(shown)
+            normal = normalize(shown)
+            if not normal or len(normal) > MAX_LENGTH:
+                self.normal_of.append(LONG if normal else NOTHING)
+            else:
+                self.normal_of.append(self.normals.setdefault(normal, len(self.normals)))
+
+
+@dataclass(eq=False)
+class _Rows:
+    """The searches that may be in the window; those that are too old for what was seen already are only counted."""
+
+    window_days: int | None
+    until: int | None
+    newest: int = NO_TIME
+    rows: int = 0
+    searches: int = 0
+    parts: list[LogBlock] = field(default_factory=list)
+    outside: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def take(self, block: LogBlock) -> None:
+        self.rows += len(block)
+        self.searches += len(block) if block.count is None else int(block.count.sum())
+        if not len(block):
+            return
+        self.newest = max(self.newest, int(block.moment.max()))
+        window = self.window
+        if window is not None:
+            kept = (block.moment > window[0]) & (block.moment <= window[1]) | (block.moment == NO_TIME)
+            if not kept.all():
+                self._leave_out(_only(block, ~kept))
+                block = _only(block, kept)
+        self.parts.append(block)
+        if window is not None:
+            # Of a log in the order of time, whole blocks fall out of the window in front as it moves on.
+            for part in [part for part in self.parts if int(part.moment.max()) <= window[0]]:
+                if not (part.moment == NO_TIME).any():
+                    self.parts.remove(part)
+                    self._leave_out(part)
+
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """After and until when searches count, as far as is known by now; None for all."""
+        end = self.newest if self.until is None else self.until
+        if self.window_days is None or end == NO_TIME:
+            return None
+        return end - self.window_days * DAY, end
+
+    def _leave_out(self, block: LogBlock) -> None:
+        self.outside = _sum(self.outside, _counts(block))
+
+    def from_behind(self) -> Iterator[tuple[LogBlock, LogBlock]]:
+        """The searches in the window, the last block first, and beside them those without a time if they need one."""
+        window = self.window
+        while self.parts:
+            part = self.parts.pop()
+            if window is None:
+                yield part, _only(part, np.zeros(len(part), dtype=np.bool_))
+                continue
+            untimed = part.moment == NO_TIME
+            inside = ~untimed & (part.moment > window[0]) & (part.moment <= window[1])
+            self._leave_out(_only(part, ~inside & ~untimed))
+            yield _only(part, inside), _only(part, untimed)
+
+
+@dataclass(eq=False)
+class _Sums:
+    """What is known of each text once the searches in the window went by from behind."""
+
+    normal_of: Counts
+    counts: Counts
+    untimed: Counts
+    lines: Counts
+    keys: list[npt.NDArray[np.uint64]] = field(default_factory=list)
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def bits(self) -> np.uint64:
+        """How many bits the place of a normal form takes in front of those of a client."""
+        return np.uint64(max(1, (int(self.normal_of.max(initial=0)) + 1).bit_length()))
+
+    def take(self, part: LogBlock, untimed: LogBlock) -> None:
+        self.untimed += _counts(untimed, len(self.normal_of))
+        part = _only(part, self.normal_of[part.text] >= 0)
+        self.counts += _counts(part, len(self.normal_of))
+        # The last assignment to a place stands: from behind, that is the first search with each text.
+        self.lines[part.text[::-1]] = part.line[::-1]
+        timed = part.moment[part.moment != NO_TIME]
+        if len(timed):
+            self.first = min(int(timed.min()), int(timed.min()) if self.first is None else self.first)
+            self.last = max(int(timed.max()), int(timed.max()) if self.last is None else self.last)
+        if part.client is not None:
+            named = part.client != 0
+            keys = self.normal_of[part.text[named]].astype(np.uint64) << (np.uint64(64) - self.bits)
+            self.keys.append(keys | (part.client[named] >> self.bits))
+
+    def clients(self) -> Counts | None:
+        """By how many distinct clients each normal form was asked; None when the log names none.
+
+        A client is lost to another with the same bits at a chance of about n / 2^44 for a form that n clients asked.
+        """
+        if not sum(map(len, self.keys)):
+            return None
+        keys = np.concatenate(self.keys)
+        self.keys.clear()
+        keys.sort()
+        fresh = np.ones(len(keys), dtype=np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
+        places = (keys[fresh] >> (np.uint64(64) - self.bits)).astype(np.int64)
+        return np.bincount(places, minlength=int(self.normal_of.max(initial=0)) + 1)
+
+
+def _counted(forms: _Forms, rows: _Rows, empty: int, min_clients: int) -> CountedLog:
+    normal_of = np.array(forms.normal_of, dtype=np.int64)
+    window_days = None if rows.window is None else rows.window_days
+    none = np.zeros(len(normal_of), dtype=np.int64)
+    sums = _Sums(normal_of, counts=none.copy(), untimed=none.copy(), lines=none.copy())
+    everything = none.copy()
+    for part in rows.parts:
+        everything += _counts(part, len(normal_of))
+    everything = _sum(everything, rows.outside)
+    for part, untimed in rows.from_behind():
+        sums.take(part, untimed)
+    outside = _sum(none, rows.outside)
+    dropped = {
+        EMPTY: empty + int(everything[normal_of == NOTHING].sum()),
+        TOO_LONG: int(everything[normal_of == LONG].sum()),
+        WITHOUT_TIME: int(sums.untimed[normal_of >= 0].sum()),
+        OUTSIDE: int(outside[normal_of >= 0].sum()),
+    }
+    redacted: Counter[str] = Counter()
+    for form, kinds in forms.kinds.items():
+        redacted.update(dict.fromkeys(kinds, int(everything[form])))
+    clients = sums.clients()
+    return close_log(
+        _queries(forms, sums, clients),
+        rows=rows.rows + empty,
+        searches=rows.searches + empty,
+        dropped=dropped,
+        redacted=redacted,
+        span=(None if sums.first is None else moment(sums.first), None if sums.last is None else moment(sums.last)),
+        window_days=window_days,
+        min_clients=min_clients,
+        has_clients=clients is not None,
+    )
+
+
+def _queries(forms: _Forms, sums: _Sums, clients: Counts | None) -> list[LogQuery]:
+    """Each normal form with its most frequent raw form, equally frequent ones in the order of their bytes."""
+    normal_of, counts, lines = sums.normal_of, sums.counts, sums.lines
+    used = np.flatnonzero(counts)
+    order = used[np.argsort(normal_of[used], kind="stable")]
+    normals, shown = list(forms.normals), forms.shown
+    asked_by = [None] * len(normals) if clients is None else clients.tolist()
+    places = normal_of[order]
+    alone = np.diff(places, prepend=-1).astype(bool) & np.diff(places, append=len(normals)).astype(bool)
+    columns = zip(order[alone].tolist(), *(of[order[alone]].tolist() for of in (normal_of, counts, lines)), strict=True)
+    found = [
+        LogQuery(normals[place], shown[form], count, asked_by[place], 1, line) for form, place, count, line in columns
+    ]
+    together = order[~alone]
+    begins = np.flatnonzero(np.diff(normal_of[together], prepend=-1))
+    for members in np.split(together, begins[1:]) if len(together) else []:
+        by_shown: dict[str, int] = {}
+        for form, count in zip(members.tolist(), counts[members].tolist(), strict=True):
+            by_shown[shown[form]] = by_shown.get(shown[form], 0) + count
+        text = min(by_shown, key=lambda form: (-by_shown[form], form.encode()))
+        line = min(int(lines[form]) for form in members.tolist() if shown[form] == text)
+        place = int(normal_of[members[0]])
+        found.append(LogQuery(normals[place], text, sum(by_shown.values()), asked_by[place], len(by_shown), line))
+    return found
+
+
+def _counts(block: LogBlock, size: int = 0) -> Counts:
+    # Sums of counts are whole numbers in float64 up to 2^53.
+    return np.bincount(block.text, weights=block.count, minlength=size).astype(np.int64)
+
+
+def _sum(some: Counts, others: Counts) -> Counts:
+    """The sum of two tables of counts, of which one may not yet know the last texts."""
+    found = np.zeros(max(len(some), len(others)), dtype=np.int64)
+    found[: len(some)] += some
+    found[: len(others)] += others
+    return found
+
+
+def _only(block: LogBlock, chosen: npt.NDArray[np.bool_]) -> LogBlock:
+    if chosen.all():
+        return block
+    return LogBlock(
+        block.text[chosen],
+        block.moment[chosen],
+        None if block.client is None else block.client[chosen],
+        None if block.count is None else block.count[chosen],
+        block.line[chosen],
+    )

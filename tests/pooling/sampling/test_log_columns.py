@@ -1,0 +1,192 @@
+"""Does counting by columns find the same as counting row by row, whatever stands in the log?"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgments.core.errors import UnreadableInput
+from judgments.core.report import Report
+from judgments.formats import FORMATS, log_columns
+from judgments.formats.log_blocks import open_log, rows_on_lines
+from pooling.sampling.log import EMPTY, CountedLog, count_log
+from pooling.sampling.log_columns import count_stream
+
+QUERIES = [
+    "tent",
+    "Tent",
+    "  TENT",
+    "rain jacket",
+    "rain  jacket",
+    "",
+    " ",
+    'a "b"',
+    "a,b",
+    "two\nlines",
+    "'=x",
+    "é",
+    "x" * 201,
+]
+TIMES = ["2026-03-02T09:14:07Z", "2026-01-02 03:04:05", "2025-03-02T09:14:07+01:00", "", "2026-03-01T09:14:07.5Z"]
+
+
+def by_rows(data: bytes, **options: object) -> tuple[CountedLog, Report]:
+    """The oracle: the reader that looks at each record, and the count of its rows."""
+    found = FORMATS["query-log-csv"].read(data, path="a", **options)
+    log = count_log(found.rows)
+    empty = found.report.codes.get("W50", 0)
+    dropped = dict(sorted({**log.dropped, EMPTY: log.dropped.get(EMPTY, 0) + empty}.items()))
+    return (
+        replace(
+            log,
+            rows=log.rows + empty,
+            searches=log.searches + empty,
+            dropped={reason: count for reason, count in dropped.items() if count},
+            queries=tuple(replace(query, raw=query.raw.line) for query in log.queries),
+        ),
+        found.report,
+    )
+
+
+def by_columns(data: bytes, **options: object) -> tuple[CountedLog, Report]:
+    stream = open_log(data, path="a", format="query-log-csv", **options)
+    log = count_stream(stream)
+    assert stream.report is not None
+    return log, stream.report
+
+
+def same(data: bytes, **options: object) -> CountedLog:
+    rows, report = by_rows(data, **options)
+    columns, their_report = by_columns(data, **options)
+    assert columns == rows
+    assert [query.raw for query in columns.queries] == [query.raw for query in rows.queries]
+    assert (their_report.bins, their_report.codes) == (report.bins, report.codes)
+    assert their_report.lines == report.lines
+    assert [(problem.line, problem.code) for problem in their_report.problems] == [
+        (problem.line, problem.code) for problem in report.problems
+    ]
+    return columns
+
+
+def written(rows: list[tuple[str, str, str]], end: str = "\n", quoting: int = csv.QUOTE_MINIMAL) -> bytes:
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator=end, quoting=quoting)
+    writer.writerows([("query", "timestamp", "client_id"), *rows])
+    return stream.getvalue().encode()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(QUERIES), st.sampled_from(TIMES), st.sampled_from(["c1", "c2", ""])),
+        min_size=1,
+        max_size=30,
+    ),
+    st.sampled_from(["\n", "\r\n"]),
+    st.integers(20, 400),
+)
+def test_the_same_as_row_by_row(rows: list[tuple[str, str, str]], end: str, piece: int) -> None:
+    data = written(rows, end)
+    usual = log_columns.PIECE
+    try:
+        # So small a piece cuts the file in many places.
+        log_columns.PIECE = piece
+        same(data)
+        same(data.removesuffix(end.encode()))
+    finally:
+        log_columns.PIECE = usual
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "tent,2026-03-02T09:14:07Z",
+        "tent,yesterday,c1",
+        "tent,1772442847,c1",
+        '"tent,2026-03-02T09:14:07Z,c1',
+        "",
+        "a,b,c,d",
+        '19" rack,,c1',
+    ],
+)
+def test_each_odd_line_is_told_as_by_the_careful_reader(odd: str) -> None:
+    plain = "tent,2026-03-02T09:14:07Z,c1\n"
+    same(("query,timestamp,client_id\n" + plain * 9 + odd + "\n" + plain * 9).encode())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"query,timestamp\r\ntent,1772442847\r\nboots,1772442848000\r\n",
+        b"\n\nquery;client_id;timestamp\ntent;c1;1772442847\n",
+        b"query\ntent\n\nboots\n",
+        b'"query","client_id"\ntent,c1\n',
+        b'"query","the\nclient"\ntent,c1\nboots,c2\n',
+        b"\xef\xbb\xbfquery,clicks\ntent,d1\n",
+        b"query,client_id\rtent,c1\r",
+        b"query,count\ntent,3\nboots,2\n",
+        b"term,timestamp\ntent,\n",
+    ],
+)
+def test_files_of_many_shapes(data: bytes) -> None:
+    same(data, **({"columns": {"query": "term"}} if b"term" in data else {}))
+    same(gzip.compress(data), **({"columns": {"query": "term"}} if b"term" in data else {}))
+
+
+def test_latin_1_where_the_user_says_so() -> None:
+    assert same("query,client_id\nküche,c1\n".encode("latin-1"), encoding="latin-1").queries[0].query == "küche"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"query\ntent\nk\xfcche\n", "a:3: is not valid UTF-8"),
+        (b"query\ntent\0\n", "binary"),
+        (b"query\n" + b"x" * (50 << 20), "a:2: a line of over 16 MiB"),
+        (b"client_id\nc1\n", "has no column query"),
+        (b"query\n", None),
+        (b"", "is empty"),
+        (gzip.compress(b"query\n" + b"tent\n" * 100)[:-12], "truncated gzip"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence(data: bytes, message: str | None) -> None:
+    if message is None:
+        assert by_columns(data)[0].queries == ()
+        return
+    with pytest.raises(UnreadableInput, match=message):
+        by_columns(data)
+
+
+def test_personal_data_is_taken_out_before_anything_is_counted() -> None:
+    log = same(b"query,client_id\norder jo@example.org,c1\nOrder al@example.org,c2\ntent,c1\n")
+    assert [(query.query, query.frequency, query.clients) for query in log.queries] == [
+        ("order [e-mail]", 2, 2),
+        ("tent", 1, 1),
+    ]
+    assert log.redacted == {"e-mail": 2}
+
+
+def test_a_search_is_counted_as_far_as_the_window_reaches() -> None:
+    log = same(
+        written([("old", "2025-03-02T09:14:07Z", "c1"), ("new", "2026-03-02T09:14:07Z", "c1"), ("none", "", "")])
+    )
+    assert [query.query for query in log.queries] == ["new"]
+    assert log.dropped == {"no readable timestamp": 1, "outside the window": 1}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("piece", [40, 1 << 20])
+def test_single_rows_are_found_again(end: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_columns, "PIECE", piece)
+    data = written([(query, TIMES[0], "c1") for query in ["tent", "two\nlines", "", 'a "b"', "boots", "last"]], end)
+    rows = FORMATS["query-log-csv"].read(data, path="a").rows
+    assert rows_on_lines(data, {row.line for row in rows}, path="a", format="query-log-csv") == {
+        row.line: row for row in rows
+    }
+    assert set(rows_on_lines(data, {rows[1].line}, path="a", format="query-log-csv")) == {rows[1].line}

@@ -1,0 +1,65 @@
+"""Are the likely doubles found, all of them, and are different things left apart?"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgments.core.errors import NotValid
+from pooling.sampling.log import LogQuery
+from pooling.sampling.near_duplicates import ALIKE, SAME_WORDS, near_duplicates
+
+
+def queries(*texts: str) -> list[LogQuery]:
+    return [LogQuery(text, text, len(texts) - place, None, 1, None) for place, text in enumerate(texts)]
+
+
+def groups(*texts: str, similarity: float = 0.9) -> list[tuple[str, ...]]:
+    return [tuple(query.text for query in group.queries) for group in near_duplicates(queries(*texts), similarity)]
+
+
+def jaccard(one: str, other: str) -> float:
+    """The definition, plainly."""
+    a, b = ({f" {text} "[at : at + 3] for at in range(len(text))} for text in (one, other))
+    return len(a & b) / len(a | b)
+
+
+def test_the_same_words_in_another_order() -> None:
+    (found,) = near_duplicates(queries("red rain jacket", "rain jacket red", "jacket"))
+    assert [query.text for query in found.queries] == ["red rain jacket", "rain jacket red"]
+    assert found.reasons == ("", SAME_WORDS)
+
+
+def test_nearly_the_same_letters() -> None:
+    one, other = "waterproof hiking boots for men", "waterproof hiking boot for men"
+    assert jaccard(one, other) == pytest.approx(28 / 33)
+    assert groups(one, other) == []
+    (found,) = near_duplicates(queries(one, other), similarity=0.84)
+    assert found.reasons == ("", ALIKE)
+
+
+def test_another_number_is_another_thing() -> None:
+    assert groups("a very long name of a phone model 20", "a very long name of a phone model 21", similarity=0.8) == []
+    assert groups("c++", "c") == []
+
+
+def test_groups_join_and_the_most_searched_stands_first() -> None:
+    assert groups("b a", "x", "a b", "x x", "a b b") == [("b a", "a b", "a b b"), ("x", "x x")]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.text("ab c", min_size=1, max_size=12).map(str.strip).filter(bool), unique=True, max_size=12))
+def test_no_pair_is_missed(texts: list[str]) -> None:
+    found = {text: number for number, group in enumerate(groups(*texts, similarity=0.6)) for text in group}
+    for one, other in combinations(texts, 2):
+        if jaccard(one, other) >= 0.6 or set(one.split()) == set(other.split()):
+            assert found[one] == found[other]
+
+
+@pytest.mark.parametrize("similarity", [0.0, 0.5, 1.1])
+def test_a_similarity_out_of_range_is_refused(similarity: float) -> None:
+    with pytest.raises(NotValid, match="similarity"):
+        near_duplicates([], similarity)
