@@ -1,22 +1,35 @@
 """Which documents of which runs deserve a judgment, and in which order?
 
-A strategy turns runs into ordered pairs. The family's table is `STRATEGIES`; `pool.build_pool` applies one of them
-with a budget and a residual stratum, `preview.preview` says what such a pool looks like before anybody judges it.
+A strategy turns rankings, and the judgments that are there, into the next pairs. The family's table is `STRATEGIES`;
+`pool.build_pool` applies one of them with a budget and a residual stratum, `preview.preview` says what such a pool
+looks like before anybody judges it.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from judgments.core.family import Family
-from pooling.strategies.pair import PoolPair, Strategy
+from pooling.strategies.pair import PoolPair
+
+if TYPE_CHECKING:
+    # Its arithmetic needs numpy, and the help of a command shall not wait for that.
+    from pooling.strategies.strategy import Strategy
 
 STRATEGIES: Family[Strategy] = Family(
     "pool strategy",
     {
         "depth": "pooling.strategies.depth:DEPTH",
         "rbp": "pooling.strategies.rbp:RBP",
+        "rrf": "pooling.strategies.rrf:RRF",
+        "variable-depth": "pooling.strategies.variable_depth:VARIABLE_DEPTH",
+        "move-to-front": "pooling.strategies.move_to_front:MOVE_TO_FRONT",
+        "thompson": "pooling.strategies.thompson:THOMPSON",
+        "hedge": "pooling.strategies.hedge:HEDGE",
+        "text-learning": "pooling.strategies.text_learning:TEXT_LEARNING",
         "list": "pooling.strategies.list:LIST",
     },
     group="assay.strategies",
 )
 
-__all__ = ["STRATEGIES", "PoolPair", "Strategy"]
+__all__ = ["STRATEGIES", "PoolPair"]

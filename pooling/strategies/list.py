@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 
 from judgments.core.errors import NotValid
 from judgments.core.parameters import Parameter
-from pooling.strategies.pair import PoolPair, Strategy
-from pooling.strategies.ranking import best_rank, ranks_of
-
-if TYPE_CHECKING:
-    from judgments.core.run import Run
+from pooling.strategies.candidates import Pair
+from pooling.strategies.strategy import Choice, Strategy, Task, first
 
 
-def choose(runs: Sequence[Run], params: Mapping[str, Any], seed: int) -> list[PoolPair]:
-    """The given pairs, with the ranks that the runs give them.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        May be empty; a run that returns a given document is named with its rank, however deep.
-    params : mapping
-        ``pairs``: sequence of ``(query_id, doc_id)``.
-    seed : int
-        Not used: the order is the given one.
-
-    Returns
-    -------
-    list of PoolPair
-        By query in byte order, inside a query in the given order. A pair that is given twice is taken once.
+def given(params: Mapping[str, Any]) -> list[Pair]:
+    """The pairs of the parameters, each once, in their order.
 
     Raises
     ------
@@ -38,20 +23,25 @@ def choose(runs: Sequence[Run], params: Mapping[str, Any], seed: int) -> list[Po
     """
     if not params["pairs"]:
         raise NotValid("the list of pairs is empty; give at least one query_id with one doc_id", {"pairs": "empty"})
-    ranks = ranks_of(runs)
-    given: dict[str, dict[str, None]] = {}
-    for pair in params["pairs"]:
-        query_id, doc_id = _two_ids(pair)
-        given.setdefault(query_id, {})[doc_id] = None
-    pairs: list[PoolPair] = []
-    for query_id in sorted(given, key=str.encode):
-        for step, doc_id in enumerate(given[query_id], start=1):
-            where = ranks.get(query_id, {}).get(doc_id, ())
-            pairs.append(PoolPair(query_id, doc_id, best_rank(where), where, "list", step))
-    return pairs
+    return list(dict.fromkeys(_two_ids(pair) for pair in params["pairs"]))
 
 
-def _two_ids(pair: Any) -> tuple[str, str]:
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """The given pairs, by query and inside a query in their order; the seed plays no part.
+
+    Parameters
+    ----------
+    task : Task
+        Its candidates hold the given pairs, with the ranks that runs give them, however deep.
+    params : mapping
+        ``pairs``: sequence of ``(query_id, doc_id)``.
+    """
+    rows = task.candidates.find(given(params))
+    rows = rows[rows >= 0]
+    return first(task, rows[np.argsort(task.candidates.query_of[rows], kind="stable")], "list")
+
+
+def _two_ids(pair: Any) -> Pair:
     if isinstance(pair, Mapping):
         pair = (pair.get("query_id"), pair.get("doc_id"))
     if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
@@ -66,4 +56,5 @@ LIST = Strategy(
     description="Exactly the pairs that are given, for a start without runs or a second look at chosen pairs.",
     parameters=(Parameter("pairs", "Pairs", "The pairs, each a query_id with a doc_id.", ()),),
     choose=choose,
+    given=given,
 )

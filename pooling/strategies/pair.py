@@ -1,15 +1,9 @@
-"""What is a pooled pair, and how does a strategy declare itself?"""
+"""What is a pooled pair?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from judgments.core.parameters import Parameter, checked
-
-if TYPE_CHECKING:
-    from judgments.core.run import Run
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +19,7 @@ class PoolPair:
     runs : tuple of (str, int)
         The contributing runs with the rank that each gives the document, by name.
     why : str
-        The strategy's name, or ``"residual"``.
+        The strategy's name, for a strategy of two parts also the part, or ``"residual"``.
     step : int
         The place in the order in which the query's pairs were chosen, from 1.
     probability : float
@@ -55,37 +49,3 @@ class PoolPair:
             "runs": dict(self.runs),
             "probability": self.probability,
         }
-
-
-Choose = Callable[[Sequence["Run"], Mapping[str, Any], int], list[PoolPair]]
-
-
-@dataclass(frozen=True, slots=True)
-class Strategy:
-    """A member of the family: how it is called, what it takes, and the function that chooses.
-
-    Parameters
-    ----------
-    name, title, description : str
-        The name that users type, its readable form, and one line on what it does and when to take it.
-    parameters : tuple of Parameter
-        What the function reads from its parameters.
-    choose : callable
-        ``(runs, params, seed)`` to pairs, grouped by query in byte order and inside a query in the order of choice.
-    """
-
-    name: str
-    title: str
-    description: str
-    parameters: tuple[Parameter, ...]
-    choose: Choose
-
-    def checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters with defaults filled in.
-
-        Raises
-        ------
-        NotValid
-            For a parameter that the strategy does not have, or a value that it cannot take.
-        """
-        return checked(f"the strategy {self.name}", self.parameters, params)

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from judgments.core.errors import NotValid
+from judgments.core.texts import Places
 from pooling.strategies import STRATEGIES
+from pooling.strategies.candidates import Candidates, Pair
 from pooling.strategies.pair import PoolPair
-from pooling.strategies.ranking import best_rank, by_name, lot, ranks_of
+from pooling.strategies.strategy import (
+    NOT_RELEVANT,
+    PENDING,
+    RELEVANT,
+    UNKNOWN,
+    Choice,
+    Strategy,
+    Task,
+    Wording,
+    places_inside,
+)
 
 if TYPE_CHECKING:
     from judgments.core.run import Run
 
-Pair = tuple[str, str]
+Judged = Collection[Pair] | Mapping[Pair, float | None]
+RESIDUAL = "residual"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """The pairs chosen for judging, and everything that is needed to choose them again.
 
     Parameters
     ----------
-    pairs : tuple of PoolPair
-        By query in byte order, inside a query in the order of choice, the residual stratum last.
+    candidates : Candidates
+        What the runs return.
+    rows : int64 array, shape (pairs,)
+        The chosen candidates: by query in byte order, inside a query in the order of choice, the residual stratum last.
+    steps : int64 array, shape (pairs,)
+        The place of each in its query's order of choice, from 1.
+    why : tuple of str
+        The reasons that occur; ``reason_of``, shape (pairs,), holds the place of each pair's.
+    probabilities : float64 array, shape (pairs,)
+        The probability with which each was drawn.
     strategy : str
         The strategy's name.
     params : dict
@@ -34,45 +58,149 @@ class Pool:
         The seed of every random choice.
     budget, residual : int or None, int
         As they were asked for, per query.
-    runs : tuple of str
-        The runs' names.
     judged : int
-        Pairs that the strategy chose but that are judged already; they are not in the pool.
+        Pairs that the strategy would have chosen but that are judged, or in somebody's hands; they are not in the pool.
     over_budget : int
-        Pairs that the strategy chose but the budget cut.
+        Pairs that the strategy would have chosen but the budget cut.
     """
 
-    pairs: tuple[PoolPair, ...]
+    candidates: Candidates
+    rows: Places
+    steps: Places
+    why: tuple[str, ...]
+    reason_of: npt.NDArray[np.int8]
+    probabilities: npt.NDArray[np.float64]
     strategy: str
     params: dict[str, Any]
     seed: int
     budget: int | None
     residual: int
-    runs: tuple[str, ...]
     judged: int
     over_budget: int
 
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs' names."""
+        return self.candidates.run_names
+
+    @cached_property
+    def pairs(self) -> tuple[PoolPair, ...]:
+        """The pairs one by one, with why each was chosen."""
+        return tuple(self._pairs(range(len(self))))
+
+    def handed_out(self, batch: int) -> Iterator[PoolPair]:
+        """Yield the pairs in the order in which raters should meet them: shuffled inside batches of a query's pairs.
+
+        Who meets the best first learns to expect worse, and grades by it. Inside a batch the place tells nothing.
+
+        Parameters
+        ----------
+        batch : int
+            How many pairs of a query make a batch; with 1 the order of choice is kept.
+        """
+        query, lots = self.candidates.query_of[self.rows], self.candidates.lots(self.seed, "hand-out")[self.rows]
+        yield from self._pairs(np.lexsort((lots, (self.steps - 1) // batch, query)).tolist())
+
+    def _pairs(self, order: Iterable[int]) -> Iterator[PoolPair]:
+        """Build pairs; columns become lists once, since numpy numbers are slow one by one."""
+        table = self.candidates
+        doc_ids, query = table.doc_ids.take(self.rows).tolist(), table.query_of[self.rows].tolist()
+        best, steps = table.best_rank[self.rows].tolist(), self.steps.tolist()
+        reasons, chances = self.reason_of.tolist(), self.probabilities.tolist()
+        begins, ends = table.begins[self.rows].tolist(), table.begins[self.rows + 1].tolist()
+        entries = list(zip((table.run_names[run] for run in table.runs.tolist()), table.ranks.tolist(), strict=True))
+        for at in order:
+            yield PoolPair(
+                table.query_ids[query[at]],
+                doc_ids[at],
+                best[at] or None,
+                tuple(entries[begins[at] : ends[at]]),
+                self.why[reasons[at]],
+                steps[at],
+                chances[at],
+            )
+
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pool):
+            return NotImplemented
+        names = ("strategy", "params", "seed", "budget", "residual", "runs", "judged", "over_budget", "pairs")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Whom a pool is for: how many pairs, what is known, which queries.
+
+    Parameters
+    ----------
+    seed : int
+        Puts equals in order and draws the residual stratum.
+    budget : int, optional
+        At most so many of the strategy's pairs per query.
+    residual : int
+        So many more pairs per query, drawn at random.
+    judged : collection or mapping of (query_id, doc_id)
+        What needs no judgment any more; as a mapping with the grade of each, or None for one without a grade.
+    relevant_from : float
+        The lowest grade that counts as relevant.
+    queries : frozenset of str, optional
+        Only these.
+    wording : Wording
+        What there is to read.
+    """
+
+    seed: int = 0
+    budget: int | None = None
+    residual: int = 0
+    judged: Judged = frozenset()
+    relevant_from: float = 1.0
+    queries: frozenset[str] | None = None
+    wording: Wording | None = None
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and self.budget < 1:
+            message = f"budget is {self.budget}; give at least 1 pair a query, or none"
+            raise NotValid(message, {"budget": "at least 1"})
+        if self.residual < 0:
+            message = f"residual is {self.residual}; give 0 or more pairs a query"
+            raise NotValid(message, {"residual": "at least 0"})
+
+    def state(self, table: Candidates) -> npt.NDArray[np.int8]:
+        """What is known of each candidate, shape (pairs,)."""
+        state = np.full(len(table), UNKNOWN, dtype=np.int8)
+        known = list(self.judged)
+        grades = [self.judged[pair] for pair in known] if isinstance(self.judged, Mapping) else [None] * len(known)
+        codes = [PENDING if g is None else RELEVANT if g >= self.relevant_from else NOT_RELEVANT for g in grades]
+        rows = table.find(known)
+        state[rows[rows >= 0]] = np.array(codes, dtype=np.int8)[rows >= 0]
+        return state
 
 
 def build_pool(
-    runs: Sequence[Run],
+    runs: Iterable[Run],
     strategy: str = "depth",
     params: Mapping[str, Any] | None = None,
     *,
     seed: int = 0,
     budget: int | None = None,
     residual: int = 0,
-    judged: Collection[Pair] = frozenset(),
+    judged: Judged = frozenset(),
+    relevant_from: float = 1.0,
     queries: Collection[str] | None = None,
+    wording: Wording | None = None,
 ) -> Pool:
     """Choose the pairs of a pool.
 
     Parameters
     ----------
-    runs : sequence of Run
-        The systems' rankings; may be empty for the strategy ``list``.
+    runs : iterable of Run
+        The systems' rankings; may be empty for the strategy ``list``. A generator is read run by run, so that only what
+        the strategy looks at is held.
     strategy : str
         A name of `pooling.strategies.STRATEGIES`.
     params : mapping, optional
@@ -83,10 +211,14 @@ def build_pool(
         At most so many of the strategy's pairs per query.
     residual : int
         So many more pairs per query, on top of the budget, drawn at random from what the runs return beyond the pool.
-    judged : collection of (query_id, doc_id)
-        Pairs that need no judgment any more; they spend no budget.
+    judged : collection of (query_id, doc_id), or mapping from them to grades
+        Pairs that need no judgment any more; they spend no budget. An adaptive strategy learns from the grades.
+    relevant_from : float
+        The lowest grade that counts as relevant.
     queries : collection of str, optional
         Only these queries; all that the runs answer by default.
+    wording : Wording, optional
+        The words of queries and documents, for a strategy that reads them.
 
     Returns
     -------
@@ -97,80 +229,84 @@ def build_pool(
     UnknownName
         For a strategy that nobody has.
     NotValid
-        For parameters that cannot be used, runs of one name, or no run where one is needed.
+        For parameters that cannot be used, runs of one name, no run where one is needed, or no words where they are.
 
     Notes
     -----
     The residual stratum is a simple random sample without replacement: with m drawn of M remaining documents each has
     the inclusion probability m / M. It is the part of a pool that lets one estimate how much relevant was missed.
     """
-    _check_counts(budget, residual)
     member = STRATEGIES[strategy]
-    if not runs and strategy != "list":
-        raise NotValid(f"strategy {strategy} needs at least one run", {"runs": "none given"})
     checked = member.checked(params or {})
-    chosen = [pair for pair in member.choose(runs, checked, seed) if queries is None or pair.query_id in queries]
-    known = judged if isinstance(judged, (set, frozenset)) else frozenset(judged)
-    fresh = [pair for pair in chosen if (pair.query_id, pair.doc_id) not in known]
-    kept = _within_budget(fresh, budget)
-    taken = {(pair.query_id, pair.doc_id) for pair in kept}
-    rest = _residual(runs, residual, seed, taken | known, {pair.query_id for pair in chosen}) if residual else []
-    return Pool(
-        pairs=_numbered([*kept, *rest]),
-        strategy=strategy,
-        params=checked,
-        seed=seed,
-        budget=budget,
-        residual=residual,
-        runs=tuple(run.name for run in by_name(runs)),
-        judged=len(chosen) - len(fresh),
-        over_budget=len(fresh) - len(kept),
-    )
+    also = member.given(checked) if member.given else ()
+    only = None if queries is None else frozenset(queries)
+    if member.given:
+        named = frozenset(query_id for query_id, _ in also)
+        only = named if only is None else only & named
+    ask = Ask(seed, budget, residual, judged, relevant_from, only, wording)
+    if member.reads and wording is None:
+        message = f"strategy {strategy} reads texts; give the texts of the queries and of the documents"
+        raise NotValid(message, {"strategy": message})
+    depth = checked.get("depth")
+    table = Candidates.of(runs, None if residual else depth, also, ask.queries)
+    if not table.run_names and not member.given:
+        raise NotValid(f"strategy {strategy} needs at least one run", {"runs": "none given"})
+    state = ask.state(table)
+    choice = _chosen(member, checked, table, state, ask)
+    rest, chances = _residual(table, state, choice, ask) if residual else (np.zeros(0, dtype=np.int64), np.zeros(0))
+    return _joined(table, choice, rest, chances, (strategy, checked, ask))
 
 
-def _check_counts(budget: int | None, residual: int) -> None:
-    if budget is not None and budget < 1:
-        raise NotValid(f"budget is {budget}; give at least 1 pair a query, or none", {"budget": "at least 1"})
-    if residual < 0:
-        raise NotValid(f"residual is {residual}; give 0 or more pairs a query", {"residual": "at least 0"})
-
-
-def _within_budget(pairs: list[PoolPair], budget: int | None) -> list[PoolPair]:
-    if budget is None:
-        return pairs
-    groups = groupby(pairs, key=lambda pair: pair.query_id)
-    return [pair for _, group in groups for pair in list(group)[:budget]]
+def _chosen(
+    member: Strategy, params: dict[str, Any], table: Candidates, state: npt.NDArray[np.int8], ask: Ask
+) -> Choice:
+    """Ask the strategy, over no more of the rankings than it wants to see."""
+    depth = params.get("depth")
+    if depth is None or not len(table.ranks) or int(table.ranks.max()) <= depth:
+        return member.choose(Task(table, state, ask.seed, ask.budget, ask.wording), params)
+    near, rows = table.within(depth)
+    choice = member.choose(Task(near, state[rows], ask.seed, ask.budget, ask.wording), params)
+    return Choice(rows[choice.rows], choice.why, choice.reason_of, choice.passed, choice.over)
 
 
 def _residual(
-    runs: Sequence[Run], size: int, seed: int, taken: Collection[Pair], queries: Collection[str]
-) -> list[PoolPair]:
-    drawn: list[PoolPair] = []
-    for query_id, documents in ranks_of(runs).items():
-        if query_id not in queries:
-            continue
-        rest = [doc_id for doc_id in documents if (query_id, doc_id) not in taken]
-        rest.sort(key=lambda doc_id: (lot(seed, "residual", query_id, doc_id), doc_id.encode()))
-        drawn.extend(
-            PoolPair(
-                query_id,
-                doc_id,
-                best_rank(documents[doc_id]),
-                documents[doc_id],
-                "residual",
-                step=0,
-                probability=min(1.0, size / len(rest)),
-            )
-            for doc_id in rest[:size]
-        )
-    return drawn
+    table: Candidates, state: npt.NDArray[np.int8], choice: Choice, ask: Ask
+) -> tuple[Places, npt.NDArray[np.float64]]:
+    """Draw from what is left of every query that the strategy had anything to say about."""
+    left = state == UNKNOWN
+    left[choice.rows] = False
+    rest = np.flatnonzero(left)
+    rest = rest[np.lexsort((table.lots(ask.seed, RESIDUAL)[rest], table.query_of[rest]))]
+    counts = np.bincount(table.query_of[rest], minlength=len(table.query_ids))
+    drawn = rest[places_inside(table.query_of[rest]) < ask.residual]
+    return drawn, np.minimum(1.0, ask.residual / counts[table.query_of[drawn]])
 
 
-def _numbered(pairs: list[PoolPair]) -> tuple[PoolPair, ...]:
-    """Put each query's pairs together again and count the steps anew."""
-    ordered = sorted(pairs, key=lambda pair: pair.query_id.encode())
-    return tuple(
-        replace(pair, step=step)
-        for _, group in groupby(ordered, key=lambda pair: pair.query_id)
-        for step, pair in enumerate(group, start=1)
+def _joined(
+    table: Candidates,
+    choice: Choice,
+    rest: Places,
+    chances: npt.NDArray[np.float64],
+    how: tuple[str, dict[str, Any], Ask],
+) -> Pool:
+    """Put each query's pairs together, the residual stratum last, and count the steps."""
+    strategy, params, ask = how
+    rows = np.concatenate([choice.rows, rest])
+    reasons = np.concatenate([choice.reason_of, np.full(len(rest), len(choice.why), dtype=np.int8)])
+    probabilities = np.concatenate([np.ones(len(choice.rows)), chances])
+    order = np.argsort(table.query_of[rows], kind="stable")
+    return Pool(
+        candidates=table,
+        rows=rows[order],
+        steps=places_inside(table.query_of[rows[order]]) + 1,
+        why=(*choice.why, RESIDUAL),
+        reason_of=reasons[order].astype(np.int8),
+        probabilities=probabilities[order],
+        strategy=strategy,
+        params=params,
+        seed=ask.seed,
+        budget=ask.budget,
+        residual=ask.residual,
+        judged=choice.passed,
+        over_budget=choice.over,
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
-from pooling.strategies.pool import Pool
+import numpy as np
+
+from judgments.core.grouping import spans
+from judgments.core.texts import Places
+from pooling.strategies.candidates import Candidates
+from pooling.strategies.pool import RESIDUAL, Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +81,19 @@ def preview(pool: Pool) -> Preview:
     -------
     Preview
     """
-    chosen = [pair for pair in pool.pairs if pair.why != "residual"]
-    names = [tuple(name for name, _ in pair.runs) for pair in chosen]
-    per_query = list(Counter(pair.query_id for pair in pool.pairs).values())
-    in_all = sum(len(found) == len(pool.runs) for found in names) if pool.runs else 0
+    table = pool.candidates
+    chosen = pool.rows[pool.reason_of != pool.why.index(RESIDUAL)]
+    found = np.diff(table.begins)[chosen]
+    by_run = _entries(table, chosen)
+    alone = _entries(table, chosen[found == 1])
+    per_query = np.bincount(table.query_of[pool.rows])
+    per_query = per_query[per_query > 0].tolist()
+    in_all = int(np.count_nonzero(found == len(pool.runs))) if pool.runs else 0
     reason = _why_no_share(len(pool.runs), len(chosen))
-    ranks = Counter(pair.best_rank for pair in chosen)
+    ranks = np.bincount(table.best_rank[chosen])
+    counted = [(rank or None, int(ranks[rank])) for rank in np.flatnonzero(ranks).tolist()]
     return Preview(
-        pairs=len(pool.pairs),
+        pairs=len(pool),
         queries=len(per_query),
         smallest=min(per_query, default=0),
         middle=float(median(per_query)) if per_query else 0.0,
@@ -93,12 +102,18 @@ def preview(pool: Pool) -> Preview:
         share_in_all=None if reason else in_all / len(chosen),
         reason=reason,
         systems=tuple(
-            SystemShare(name, sum(name in found for found in names), sum(found == (name,) for found in names))
-            for name in pool.runs
+            SystemShare(name, pairs, unique) for name, pairs, unique in zip(pool.runs, by_run, alone, strict=True)
         ),
-        by_best_rank=tuple(sorted(ranks.items(), key=lambda item: (item[0] is None, item[0] or 0))),
-        residual=len(pool.pairs) - len(chosen),
+        by_best_rank=tuple(sorted(counted, key=lambda item: (item[0] is None, item[0] or 0))),
+        residual=len(pool) - len(chosen),
     )
+
+
+def _entries(table: Candidates, rows: Places) -> list[int]:
+    """How many of the rows each run returns."""
+    entries = spans(table.begins[:-1][rows], np.diff(table.begins)[rows])
+    counts: list[int] = np.bincount(table.runs[entries], minlength=len(table.run_names)).tolist()
+    return counts
 
 
 def _why_no_share(runs: int, pairs: int) -> str:

@@ -2,69 +2,49 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from itertools import accumulate, repeat
+from typing import Any
 
 from judgments.core.parameters import Parameter
-from pooling.strategies.pair import PoolPair, Strategy
-from pooling.strategies.ranking import best_rank, lot, ranks_of
-
-if TYPE_CHECKING:
-    from judgments.core.run import Run
+from pooling.strategies.strategy import Choice, Strategy, Task, heaviest
 
 
-def weight(where: Sequence[tuple[str, int]], p: float) -> float:
-    """The sum of (1 - p) p^(r - 1) over the ranks r that the runs give a document.
+def weights(p: float, depth: int) -> list[float]:
+    """What rank 1, 2, ... is worth: (1 - p) p^(rank - 1).
 
     Parameters
     ----------
-    where : sequence of (str, int)
-        Run names with ranks from 1.
     p : float
         Persistence: the chance that a reader goes on from one rank to the next.
+    depth : int
+        How many ranks.
 
     Examples
     --------
-    >>> round(weight([("bm25", 1), ("neural", 2)], 0.8), 4)
-    0.36
+    >>> [round(weight, 4) for weight in weights(0.8, 3)]
+    [0.2, 0.16, 0.128]
     """
-    return math.fsum((1.0 - p) * p ** (rank - 1) for _, rank in where)
+    # Products alone: a power may differ in its last bit from one machine to the next, and with it the order of equals.
+    return list(accumulate(repeat(p, depth - 1), lambda worth, factor: worth * factor, initial=1.0 - p))
 
 
-def choose(runs: Sequence[Run], params: Mapping[str, Any], seed: int) -> list[PoolPair]:
-    """The runs' first documents, heaviest first.
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """The runs' first documents by the sum of their weights over all runs, heaviest first.
 
     Parameters
     ----------
-    runs : sequence of Run
-        The systems' rankings.
+    task : Task
+        The runs' first documents.
     params : mapping
         ``depth``: how far down a run counts; ``p``: persistence.
-    seed : int
-        Puts documents of equal weight in order.
-
-    Returns
-    -------
-    list of PoolPair
-        By query; inside a query by descending weight. Give the pool a budget: the order is what this strategy is about.
 
     Notes
     -----
     Moffat and Zobel's rank-biased precision gives the discount; what stays unjudged below the budget has a known,
-    bounded effect on it.
+    bounded effect on it. Give the pool a budget: the order is what this strategy is about.
     """
-    pairs: list[PoolPair] = []
-    for query_id, documents in ranks_of(runs, params["depth"]).items():
-        ordered = sorted(
-            documents,
-            key=lambda doc_id: (-weight(documents[doc_id], params["p"]), lot(seed, query_id, doc_id), doc_id.encode()),
-        )
-        pairs.extend(
-            PoolPair(query_id, doc_id, best_rank(documents[doc_id]), documents[doc_id], "rbp", step)
-            for step, doc_id in enumerate(ordered, start=1)
-        )
-    return pairs
+    return heaviest(task, task.candidates.sums(weights(params["p"], params["depth"])), "rbp")
 
 
 RBP = Strategy(

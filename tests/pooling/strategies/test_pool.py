@@ -7,17 +7,24 @@ import pytest
 
 from judgments.core.errors import NotValid, UnknownName
 from judgments.core.run import Run
+from judgments.formats.rows import RunRow
+from judgments.formats.run_rows import RunRows
 from pooling.strategies import STRATEGIES
+from pooling.strategies.candidates import Candidates
 from pooling.strategies.pool import Pool, build_pool
 from pooling.strategies.preview import preview
-from pooling.strategies.ranking import by_rank
-from pooling.strategies.rbp import weight
+from pooling.strategies.rbp import weights
 
 ELECTRONICS = Path(__file__).parents[4] / "shared/data/demo-electronics"
 
 BM25 = Run.from_dict({"q1": {"d1": 9.1, "d2": 8.7, "d3": 8.7}}, "bm25")
 NEURAL = Run.from_dict({"q1": {"d4": 3, "d1": 2, "d5": 1}}, "neural")
 DEEP = [Run.from_dict({q: {f"{q}-{name}{n}": 100 - n for n in range(40)} for q in ("q1", "q2")}, name) for name in "ab"]
+
+
+def by_rank(rows: list[tuple[str, str, int]], name: str) -> Run:
+    found = [RunRow(query_id, doc_id, 0.0, rank, "", None) for query_id, doc_id, rank in rows]
+    return RunRows.of(found).by_rank(name)
 
 
 def docs(pool: Pool) -> list[str]:
@@ -60,8 +67,10 @@ def test_the_order_of_runs_does_not_matter() -> None:
 
 
 def test_rbp_weight_by_hand() -> None:
-    assert weight([("a", 1)], 0.8) == pytest.approx(0.2)
-    assert weight([("a", 3), ("b", 1)], 0.5) == pytest.approx(0.5 + 0.125)
+    assert weights(0.8, 3) == pytest.approx([0.2, 0.16, 0.128])
+    table = Candidates.of([BM25, Run.from_dict({"q1": {"d2": 1}}, "other")])
+    found = dict(zip(table.doc_ids, table.sums(weights(0.5, 50)), strict=True))
+    assert found == pytest.approx({"d1": 0.5, "d3": 0.25, "d2": 0.125 + 0.5})
 
 
 def test_rbp_puts_what_many_runs_return_first() -> None:
@@ -203,3 +212,16 @@ def test_the_depth_10_pool_of_a_real_shop(by: str, pairs: int) -> None:
     pool = build_pool(runs, "depth", {"depth": 10}, queries=queries)
     assert len(pool) == pairs
     assert preview(pool).queries == 135
+
+
+def test_the_residual_of_a_list_stays_with_its_queries() -> None:
+    pool = build_pool(DEEP, "list", {"pairs": [("q1", "q1-a3"), ("q1", "other")]}, residual=4)
+    assert {pair.query_id for pair in pool.pairs} == {"q1"}
+    assert [pair.probability for pair in pool.pairs] == [1.0, 1.0, *[4 / 79] * 4]
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if not STRATEGIES[name].reads])
+def test_queries_that_no_run_answers_make_an_empty_pool(name: str) -> None:
+    params = {"pairs": [("q1", "d1")]} if name == "list" else {}
+    pool = build_pool(DEEP, name, params, budget=3, residual=2, queries={"q9"})
+    assert (len(pool), pool.judged, pool.over_budget, preview(pool).pairs) == (0, 0, 0, 0)

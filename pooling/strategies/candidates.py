@@ -1,0 +1,331 @@
+"""Which run returns which document of which query, and at which rank, for millions of rows at once?
+
+Every pair of a query and a document that any run returns is one row here, with the runs that return it behind it. Rows
+are found by one number each, so that the union of many runs is a sort and nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.core.errors import NotValid
+from judgments.core.grouping import spans
+from judgments.core.texts import MIX, SPREAD, Keys, Places, Texts
+
+if TYPE_CHECKING:
+    from judgments.core.run import Run
+
+Numbers = npt.NDArray[np.int32]
+Pair = tuple[str, str]
+# Two documents of one query have one key once in many billion pools; another salt then tells them apart.
+SALTS = 8
+# How many rows are sorted at once, more or less.
+BLOCK = 500_000
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The pairs that may be chosen.
+
+    Parameters
+    ----------
+    query_ids : tuple of str
+        The queries, in byte order.
+    offsets : int64 array, shape (queries + 1,)
+        Where the pairs of each query begin.
+    doc_ids : Texts, shape (pairs,)
+        Their documents, in an order without meaning.
+    run_names : tuple of str
+        The runs, in byte order.
+    begins : int64 array, shape (pairs + 1,)
+        Where the entries of each pair begin; a pair that no run returns has none.
+    runs, ranks : int32 array, shape (entries,)
+        A run, as its place in ``run_names``, and the rank from 1 that it gives the pair; runs ascending inside a pair.
+    keys : uint64 array, shape (pairs,)
+        The number of each pair, ascending.
+    keyed : _Keyed
+        How the numbers were made.
+
+    Examples
+    --------
+    >>> from judgments.core.run import Run
+    >>> table = Candidates.of([Run.from_dict({"q1": {"d1": 2, "d2": 1}}, "a"), Run.from_dict({"q1": {"d2": 9}}, "b")])
+    >>> table.query_ids, sorted(zip(table.doc_ids, table.best_rank.tolist()))
+    (('q1',), [('d1', 1), ('d2', 1)])
+    """
+
+    query_ids: tuple[str, ...]
+    offsets: Places
+    doc_ids: Texts
+    run_names: tuple[str, ...]
+    begins: Places
+    runs: Numbers
+    ranks: Numbers
+    keys: Keys
+    keyed: _Keyed
+
+    @classmethod
+    def of(
+        cls,
+        runs: Iterable[Run],
+        depth: int | None = None,
+        also: Sequence[Pair] = (),
+        queries: frozenset[str] | None = None,
+    ) -> Candidates:
+        """Unite the rankings of runs.
+
+        Parameters
+        ----------
+        runs : iterable of Run
+            Taken one after the other, so that a generator need not hold all of them.
+        depth : int, optional
+            Look at the first ``depth`` documents of each ranking; all of them by default.
+        also : sequence of (query_id, doc_id)
+            Pairs that are candidates whether or not a run returns them.
+        queries : frozenset of str, optional
+            Only these queries; all by default.
+
+        Raises
+        ------
+        NotValid
+            When two runs have one name.
+        """
+        parts = [_Part.of(run, depth, queries) for run in runs]
+        parts.sort(key=lambda part: part.name.encode())
+        for one, other in pairwise(parts):
+            if one.name == other.name:
+                message = f"two runs are called {one.name!r}; give each run a name of its own"
+                raise NotValid(message, {"runs": "equal names"})
+        names = tuple(part.name for part in parts)
+        return cls._united([*parts, _Part.given(also, queries)], names)
+
+    @classmethod
+    def _united(cls, parts: Sequence[_Part], names: tuple[str, ...]) -> Candidates:
+        """Unite some queries at a time: the work of sorting millions of rows at once would not fit into memory."""
+        query_ids = tuple(sorted(set().union(*(part.query_ids for part in parts))))
+        code = {query_id: at for at, query_id in enumerate(query_ids)}
+        coded = [np.array([code[query_id] for query_id in part.query_ids], dtype=np.int64) for part in parts]
+        rows = sum(len(part.ranks) for part in parts)
+        step = max(1, BLOCK * len(query_ids) // max(rows, 1))
+        for salt in range(SALTS):
+            keyed = _Keyed(len(query_ids), len(parts), salt)
+            blocks = []
+            for begin in range(0, len(query_ids), step):
+                block = _Block.of(parts, coded, begin, begin + step, keyed)
+                if block is None:
+                    break
+                blocks.append(block)
+            else:
+                return cls._of_blocks(query_ids, names, blocks, keyed)
+        raise AssertionError(
+            "documents could not be told apart"
+        )  # pragma: no cover - eight salts would have to collide
+
+    @classmethod
+    def _of_blocks(
+        cls, query_ids: tuple[str, ...], names: tuple[str, ...], blocks: Sequence[_Block], keyed: _Keyed
+    ) -> Candidates:
+        none, whole = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        counts = np.concatenate([whole, *(block.counts for block in blocks)])
+        query = np.concatenate([whole, *(block.query for block in blocks)])
+        return cls(
+            query_ids,
+            np.searchsorted(query, np.arange(len(query_ids) + 1)).astype(np.int64),
+            Texts.joined([block.doc_ids for block in blocks]) if blocks else Texts.of([]),
+            names,
+            np.append(0, np.cumsum(counts)).astype(np.int64),
+            np.concatenate([none, *(block.runs for block in blocks)]),
+            np.concatenate([none, *(block.ranks for block in blocks)]),
+            np.concatenate([np.zeros(0, dtype=np.uint64), *(block.keys for block in blocks)]),
+            keyed,
+        )
+
+    def within(self, depth: int) -> tuple[Candidates, Places]:
+        """Return what is left of the table when only the first ``depth`` ranks count, and the row of each pair here."""
+        kept = self.ranks <= depth
+        pair = np.repeat(np.arange(len(self)), np.diff(self.begins))[kept]
+        counts = np.bincount(pair, minlength=len(self))
+        rows = np.flatnonzero(counts)
+        table = Candidates(
+            self.query_ids,
+            np.searchsorted(rows, self.offsets).astype(np.int64),
+            self.doc_ids.take(rows),
+            self.run_names,
+            np.append(0, np.cumsum(counts[rows])).astype(np.int64),
+            self.runs[kept],
+            self.ranks[kept],
+            self.keys[rows],
+            self.keyed,
+        )
+        return table, rows
+
+    def find(self, pairs: Sequence[Pair]) -> Places:
+        """Return the row of each pair; -1 for one that is not here."""
+        if not len(self) or not pairs:
+            return np.full(len(pairs), -1, dtype=np.int64)
+        code = {query_id: at for at, query_id in enumerate(self.query_ids)}
+        query = np.array([code.get(query_id, -1) for query_id, _ in pairs], dtype=np.int64)
+        asked = Texts.of([doc_id for _, doc_id in pairs])
+        keys = self.keyed.keys(np.maximum(query, 0), asked)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self) - 1)
+        there = (query >= 0) & (self.keys[places] == keys)
+        there &= asked.same(np.arange(len(pairs)), self.doc_ids, places)
+        return np.where(there, places, -1)
+
+    @cached_property
+    def query_of(self) -> Places:
+        """The place of each pair's query, shape (pairs,)."""
+        return np.repeat(np.arange(len(self.query_ids)), np.diff(self.offsets))
+
+    @cached_property
+    def pair_of(self) -> Places:
+        """The pair of each entry, shape (entries,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.begins))
+
+    @cached_property
+    def best_rank(self) -> Numbers:
+        """The best rank of each pair, shape (pairs,); 0 where no run returns it."""
+        best = np.zeros(len(self), dtype=np.int32)
+        some = np.flatnonzero(np.diff(self.begins))
+        if len(some):
+            best[some] = np.minimum.reduceat(self.ranks, self.begins[:-1][some])
+        return best
+
+    def sums(self, by_rank: Sequence[float]) -> npt.NDArray[np.float64]:
+        """Add up for each pair what each of its ranks is worth, shape (pairs,).
+
+        Parameters
+        ----------
+        by_rank : sequence of float
+            The worth of rank 1, 2, ...; a deeper rank is worth nothing.
+        """
+        worth = np.array([0.0, *by_rank, 0.0])
+        at = np.minimum(self.ranks, len(worth) - 1)
+        # bincount adds in the order of entries, which is that of the runs' names: the same sum on every machine.
+        return np.asarray(np.bincount(self.pair_of, weights=worth[at], minlength=len(self)), dtype=np.float64)
+
+    def lots(self, seed: int, word: str = "") -> Keys:
+        """Return a random number for each pair that hangs on the seed, the word and the pair alone, shape (pairs,).
+
+        It is a hash and no stream of random numbers, so that a pair keeps its lot when other pairs come or go.
+        """
+        begin = Texts.of([f"{seed}\x1f{word}"]).keys()[0]
+        queries = mixed(Texts.of(list(self.query_ids)).keys() ^ begin)
+        return mixed(self.doc_ids.keys() ^ queries[self.query_of])
+
+    def where(self, pair: int) -> tuple[tuple[str, int], ...]:
+        """Return the runs that return a pair, by name, each with its rank."""
+        part = slice(self.begins[pair], self.begins[pair + 1])
+        runs, ranks = self.runs[part].tolist(), self.ranks[part].tolist()
+        return tuple((self.run_names[run], rank) for run, rank in zip(runs, ranks, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The first rows of one run, cut loose from its file; rank 0 stands for a pair that is merely given."""
+
+    name: str
+    query_ids: tuple[str, ...]
+    sizes: Places
+    doc_ids: Texts
+    ranks: Numbers
+
+    @classmethod
+    def of(cls, run: Run, depth: int | None, queries: frozenset[str] | None) -> _Part:
+        sizes = np.diff(run.offsets)
+        if depth is not None:
+            sizes = np.minimum(sizes, depth)
+        if queries is not None:
+            sizes = np.where([query_id in queries for query_id in run.query_ids], sizes, 0)
+        some = np.flatnonzero(sizes)
+        sizes = sizes[some]
+        ranks = spans(np.ones(len(sizes), dtype=np.int64), sizes).astype(np.int32)
+        rows = spans(run.offsets[:-1][some], sizes)
+        names = tuple(run.query_ids[at] for at in some.tolist())
+        return cls(run.name, names, sizes, compact(run.doc_ids.take(rows)), ranks)
+
+    @classmethod
+    def given(cls, pairs: Sequence[Pair], queries: frozenset[str] | None) -> _Part:
+        wanted = sorted(pair for pair in pairs if queries is None or pair[0] in queries)
+        ones = np.ones(len(wanted), dtype=np.int64)
+        names = tuple(query_id for query_id, _ in wanted)
+        return cls("", names, ones, Texts.of([doc_id for _, doc_id in wanted]), np.zeros(len(wanted), dtype=np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """How a pair becomes a number: the query in the first bits, the document in the others, the last free for the run.
+
+    In the order of these numbers the pairs of a query stand together.
+    """
+
+    queries: int
+    parts: int
+    salt: int
+
+    def keys(self, query: Places, doc_ids: Texts) -> Keys:
+        bits, free = np.uint64(max(self.queries, 2).bit_length()), np.uint64(self.parts.bit_length())
+        own = mixed(doc_ids.keys() + np.uint64(self.salt)) if self.salt else doc_ids.keys()
+        return (query.astype(np.uint64) << (np.uint64(64) - bits)) | (own >> (bits + free) << free)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The pairs of some queries: for each its query, document, number, and how many entries of runs it has."""
+
+    query: Places
+    doc_ids: Texts
+    keys: Keys
+    counts: Places
+    runs: Numbers
+    ranks: Numbers
+
+    @classmethod
+    def of(cls, parts: Sequence[_Part], coded: Sequence[Places], begin: int, end: int, keyed: _Keyed) -> _Block | None:
+        """Unite the rows of these queries; None where two documents have one number."""
+        cut = [np.searchsorted(codes, (begin, end)) for codes in coded]
+        rows = [slice(*np.append(0, np.cumsum(part.sizes))[at].tolist()) for part, at in zip(parts, cut, strict=True)]
+        query = np.concatenate(
+            [np.repeat(c[slice(*at)], p.sizes[slice(*at)]) for p, c, at in zip(parts, coded, cut, strict=True)]
+        )
+        ranks = np.concatenate([part.ranks[some] for part, some in zip(parts, rows, strict=True)])
+        owner = np.repeat(np.arange(len(parts), dtype=np.int32), [some.stop - some.start for some in rows])
+        doc_ids = Texts.joined([part.doc_ids.take(some) for part, some in zip(parts, rows, strict=True)])
+        if not len(query):
+            return cls(query, doc_ids, np.zeros(0, dtype=np.uint64), query, owner, ranks)
+        keys = keyed.keys(query, doc_ids)
+        order = np.argsort(keys | owner.astype(np.uint64))
+        ascending = keys[order]
+        first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
+        head = order[first]
+        if not doc_ids.same(order, doc_ids, np.repeat(head, np.diff(np.append(first, len(order))))).all():
+            return None
+        there = ranks[order] > 0
+        counts = np.add.reduceat(there, first, dtype=np.int64)
+        kept = order[there]
+        return cls(query[head], compact(doc_ids.take(head)), ascending[first], counts, owner[kept], ranks[kept])
+
+
+def compact(texts: Texts) -> Texts:
+    """Copy a column's own bytes alone, so that the file that it was read from can go."""
+    sizes = texts.ends - texts.starts
+    ends = np.cumsum(sizes)
+    buffer = np.concatenate([texts.buffer[spans(texts.starts, sizes)], np.zeros(8, dtype=np.uint8)])
+    return Texts(buffer, ends - sizes, ends)
+
+
+def mixed(keys: Keys) -> Keys:
+    """Spread every bit of a number over all of it."""
+    keys = (keys ^ (keys >> np.uint64(30))) * MIX
+    keys = (keys ^ (keys >> np.uint64(27))) * SPREAD
+    return keys ^ (keys >> np.uint64(31))
