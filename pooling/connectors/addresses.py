@@ -1,0 +1,146 @@
+"""Where may a connector go? Only to the hosts, networks and folders that the operator of the server allowed.
+
+Whoever makes a connector chooses an address; without this check the server would ask anything in its own network for
+them. A host is checked by name, then every address that the name has is checked, and the connection is made to exactly
+an address that was checked: a name cannot point elsewhere in between.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from pooling.connectors.contract import EngineFault
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# Addresses of the IPv6 world that are IPv4 addresses in disguise (RFC 6052).
+TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the operator allowed.
+
+    Parameters
+    ----------
+    hosts : tuple of str
+        ``search.example.com``, ``search.example.com:9200``, ``*.example.com``; ``*`` is every host.
+    networks : tuple of ip_network
+        Networks that are not public and may be asked all the same. Public addresses need no mention.
+    folders : tuple of Path
+        Where files of connectors may lie.
+
+    Examples
+    --------
+    >>> allowed = Allowed.of(["*.example.com", "localhost:9200"], ["127.0.0.0/8"])
+    >>> allowed.names("search.example.com", 443), allowed.names("example.com", 443), allowed.names("localhost", 22)
+    (True, False, False)
+    """
+
+    hosts: tuple[str, ...] = ()
+    networks: tuple[Network, ...] = ()
+    folders: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, hosts: Iterable[str], networks: Iterable[str] = (), folders: Iterable[str | Path] = ()) -> Allowed:
+        """Return what these words allow; a network that is none raises ValueError."""
+        return cls(
+            tuple(host.strip().lower() for host in hosts if host.strip()),
+            tuple(ipaddress.ip_network(network.strip(), strict=False) for network in networks if network.strip()),
+            tuple(Path(folder).resolve() for folder in folders if str(folder).strip()),
+        )
+
+    def names(self, host: str, port: int) -> bool:
+        """Whether the host may be asked, going by its name alone."""
+        plain = host.lower().rstrip(".")
+        return any(_fits(pattern, plain, port) for pattern in self.hosts)
+
+    def addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host that may be asked.
+
+        Raises
+        ------
+        EngineFault
+            ``not-allowed`` when the host is not on the operator's list, or any of its addresses is in a network that is
+            neither public nor allowed; ``unreachable`` when it has no address.
+        """
+        if not self.names(host, port):
+            raise EngineFault(
+                "not-allowed",
+                f"This server may not ask {host}. Its operator can add {host}:{port} to CONNECTOR_HOSTS.",
+            )
+        found = _resolved(host, port)
+        for address in found:
+            if not self._reachable(address):
+                raise EngineFault(
+                    "not-allowed",
+                    f"{host} has the address {address}, which is not public. Its network has to be in "
+                    "CONNECTOR_NETWORKS; ask the operator of this server.",
+                )
+        return [str(address) for address in found]
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file that may be read.
+
+        Raises
+        ------
+        EngineFault
+            ``not-allowed`` when it lies in no allowed folder, ``unreachable`` when there is no such file.
+        """
+        # A file outside is refused in the same words whether or not it is there: nobody looks around this way.
+        path = Path(name).resolve()
+        if not path.is_absolute() or not any(path.is_relative_to(folder) for folder in self.folders):
+            raise EngineFault(
+                "not-allowed",
+                f"{name} lies in no folder that this server may read from. Its operator lists folders in "
+                "CONNECTOR_FOLDERS; write the whole path.",
+            )
+        if not path.is_file():
+            raise EngineFault("unreachable", f"There is no file {name} on the server.")
+        return path
+
+    def _reachable(self, address: Address) -> bool:
+        inner = unwrapped(address)
+        if any(inner.version == network.version and inner in network for network in self.networks):
+            return True
+        return inner.is_global and not inner.is_multicast and not inner.is_reserved
+
+
+def unwrapped(address: Address) -> Address:
+    """Return the IPv4 address inside an IPv6 address that only carries one; any other address as it is.
+
+    Examples
+    --------
+    >>> unwrapped(ipaddress.ip_address("::ffff:127.0.0.1")), unwrapped(ipaddress.ip_address("64:ff9b::a00:1"))
+    (IPv4Address('127.0.0.1'), IPv4Address('10.0.0.1'))
+    """
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in TRANSLATED:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None) or address
+
+
+def _fits(pattern: str, host: str, port: int) -> bool:
+    # "::1" is an address and not a name with a port; "[::1]:9200" is both.
+    found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?", pattern)
+    name, wanted = (found[1] or found[2], found[3]) if found else (pattern, None)
+    if wanted is not None and int(wanted) != port:
+        return False
+    return name in ("*", host) or (name.startswith("*.") and host.endswith(name[1:]))
+
+
+def _resolved(host: str, port: int) -> list[Address]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise EngineFault("unreachable", f"{host} has no address: is the name right?") from None
+    names = dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found)
+    return [ipaddress.ip_address(name) for name in names]

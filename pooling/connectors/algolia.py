@@ -1,0 +1,25 @@
+"""What does Algolia answer to a search?"""
+
+from __future__ import annotations
+
+from pooling.connectors.http_search import http_kind
+
+ALGOLIA = http_kind(
+    name="algolia",
+    title="Algolia",
+    description="Asks an index; the address is https://APPLICATION-dsn.algolia.net, the id stands in the headers too.",
+    tested="replies written by hand, from what is known of Algolia's API",
+    deepest=1_000,
+    path="/1/indexes/{index}/query",
+    index="Index",
+    template='{"query": "{query}", "hitsPerPage": "{depth}", "analytics": false}',
+    headers="X-Algolia-Application-Id: APPLICATION\nX-Algolia-API-Key: {secret}",
+    mapping={
+        "hits": "hits",
+        "doc_id": "objectID",
+        "title": "title, name",
+        "text": "text, description",
+        "url": "url",
+        "image": "image",
+    },
+)

@@ -1,0 +1,199 @@
+"""What does a connector have to be told, what does an engine answer, and how does it fail?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+
+from judgments.core.errors import AssayError, NotValid
+
+if TYPE_CHECKING:
+    from pooling.connectors.addresses import Allowed
+
+FaultName = Literal[
+    "not-allowed",  # the operator has not allowed this host, address or folder
+    "unreachable",  # no connection
+    "timeout",  # no whole reply in time
+    "busy",  # 429, 5xx, or a partial reply: worth another try
+    "secret",  # 401 or 403
+    "refused",  # the engine does not take the request
+    "redirect",  # the engine sends elsewhere
+    "reply",  # a reply that is not what was expected: HTML, no hits, no ids
+    "too-large",  # a reply beyond all measure
+]
+FAULTS: tuple[FaultName, ...] = get_args(FaultName)
+# Asking again can help against these; nothing that is asked can help against the others below.
+PASSING = frozenset({"unreachable", "timeout", "busy"})
+HOPELESS = frozenset({"not-allowed", "secret", "redirect"})
+
+
+class EngineFault(AssayError):
+    """An engine that did not answer a query as it should.
+
+    Parameters
+    ----------
+    name : str
+        One of `FAULTS`.
+    message : str
+        What happened and what to do. It never holds a secret.
+    wait : float, optional
+        Seconds that the engine asked to be left alone.
+    """
+
+    def __init__(self, name: FaultName, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.name, self.wait = name, wait
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may succeed a little later."""
+        return self.name in PASSING
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether no other query can succeed either."""
+        return self.name in HOPELESS
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One document that an engine returned, with what it sent of its content.
+
+    Parameters
+    ----------
+    doc_id : str
+        The document's id in the engine.
+    score : float or None
+        The engine's score; None where it sends none.
+    title, text, url, image : str
+        What raters are shown, as far as it was sent.
+    fields : mapping
+        The other fields that were asked for.
+    """
+
+    doc_id: str
+    score: float | None = None
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    image: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """A connector whose settings are made; several threads may ask it at once."""
+
+    def search(self, query: str, depth: int) -> list[Hit]:
+        """Return up to `depth` hits in the engine's order.
+
+        Raises
+        ------
+        EngineFault
+            The engine did not answer as it should.
+        """
+
+    def close(self) -> None:
+        """Let go of connections and files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that a connector has to be told; forms and the API ask for what is declared here.
+
+    Parameters
+    ----------
+    name, title, description : str
+        The key, its readable name, and one sentence with what to write.
+    default : str
+        Taken where nothing is given.
+    required : bool
+        Whether it may not be empty.
+    secret : bool
+        Whether it is kept encrypted and never shown again.
+    lines : int
+        How many lines its field has on a page.
+    choices : tuple of str
+        The only values that it can take; any where empty.
+    """
+
+    name: str
+    title: str
+    description: str
+    default: str = ""
+    required: bool = False
+    secret: bool = False
+    lines: int = 1
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorKind:
+    """A member of the family: what it is called, what it has to be told, and how an engine of it is made.
+
+    Parameters
+    ----------
+    name, title, description : str
+        The name in the API, its readable form, and one line on what it asks.
+    tested : str
+        Against what it is tested: a real engine of which version, or replies as its makers document them.
+    deepest : int
+        The largest depth that one request can ask for.
+    settings : tuple of Setting
+        What it has to be told.
+    build : callable
+        ``build(values, allowed, timeout) -> Engine``; refuses settings that cannot work with NotValid.
+    """
+
+    name: str
+    title: str
+    description: str
+    tested: str
+    deepest: int
+    settings: tuple[Setting, ...]
+    build: Callable[[Mapping[str, str], Allowed, float], Engine]
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The names of the settings that are secret."""
+        return tuple(setting.name for setting in self.settings if setting.secret)
+
+    def checked(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return the values of all settings, the defaults filled in.
+
+        Raises
+        ------
+        NotValid
+            For a setting that the connector does not have, one that is missing, or a value that it cannot take.
+        """
+        known = {setting.name: setting for setting in self.settings}
+        if strange := next((name for name in given if name not in known), None):
+            message = f"the connector {self.name} has no setting {strange!r}; it takes {', '.join(known)}"
+            raise NotValid(message, {strange: message})
+        values = {name: (given.get(name) or setting.default).strip() for name, setting in known.items()}
+        if problems := _problems(self.settings, values):
+            raise NotValid("; ".join(problems.values()), problems)
+        return values
+
+    def engine(self, given: Mapping[str, str], allowed: Allowed, timeout: float = 10.0) -> Engine:
+        """Return an engine with these settings.
+
+        Raises
+        ------
+        NotValid
+            As `checked`, or where a template or address cannot be used.
+        EngineFault
+            The operator has not allowed the host or the folder.
+        """
+        return self.build(self.checked(given), allowed, timeout)
+
+
+def _problems(settings: Sequence[Setting], values: Mapping[str, str]) -> dict[str, str]:
+    problems = {}
+    for setting in settings:
+        value = values[setting.name]
+        if setting.required and not value:
+            problems[setting.name] = f"{setting.name} is missing: {setting.description}"
+        elif value and setting.choices and value not in setting.choices:
+            problems[setting.name] = f"{setting.name} is {value!r}; it is one of {', '.join(setting.choices)}"
+    return problems

@@ -1,0 +1,46 @@
+"""What does Solr answer to a search?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pooling.connectors.contract import EngineFault
+from pooling.connectors.http_search import http_kind
+
+# The query is a value of its own: as `q` it could choose its parser by beginning with {!...}.
+TEMPLATE = """{
+  "query": {"edismax": {"query": "{query}", "qf": "title^2 text"}},
+  "limit": "{depth}",
+  "fields": "*,score"
+}"""
+
+
+def whole(reply: Any) -> Any:
+    """Refuse a reply that Solr cut short."""
+    header = reply.get("responseHeader") if isinstance(reply, dict) else None
+    if isinstance(header, dict) and str(header.get("partialResults")).lower() in ("true", "omitted"):
+        raise EngineFault("busy", "Solr ran out of its own time and answered only in part.")
+    return reply
+
+
+SOLR = http_kind(
+    name="solr",
+    title="Solr",
+    description="Asks a core or collection by its JSON request API.",
+    tested="replies written by hand, from what is known of Solr's API",
+    deepest=10_000,
+    path="/solr/{index}/query",
+    index="Collection",
+    template=TEMPLATE,
+    headers="Authorization: Basic {secret|base64}",
+    mapping={
+        "hits": "response.docs",
+        "doc_id": "id",
+        "score": "score",
+        "title": "title, name",
+        "text": "text, description",
+        "url": "url",
+        "image": "image",
+    },
+    check=whole,
+)

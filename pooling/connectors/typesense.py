@@ -1,0 +1,28 @@
+"""What does Typesense answer to a search?"""
+
+from __future__ import annotations
+
+from pooling.connectors.http_search import http_kind
+
+TYPESENSE = http_kind(
+    name="typesense",
+    title="Typesense",
+    description="Asks a collection; query_by names the fields that are searched.",
+    tested="replies written by hand, from what is known of Typesense's API",
+    deepest=250,
+    path="/collections/{index}/documents/search",
+    index="Collection",
+    method="GET",
+    template='{"q": "{query}", "query_by": "title,text", "per_page": "{depth}"}',
+    headers="X-TYPESENSE-API-KEY: {secret}",
+    mapping={
+        "hits": "hits",
+        "doc_id": "document.id",
+        "score": "text_match",
+        "title": "document.title, document.name",
+        "text": "document.text, document.description",
+        "url": "document.url",
+        "image": "document.image",
+        "fields": "document",
+    },
+)

@@ -1,0 +1,152 @@
+"""What becomes of an engine that hangs, fails, lies or sends elsewhere, asked over a real connection?"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments.core.errors import NotValid
+from pooling.connectors import CONNECTORS, Allowed, Engine, EngineFault
+from tests.pooling.bad_engine import SECRET, BadEngine
+
+KIND = CONNECTORS["json-http"]
+Opened = Callable[..., Engine]
+
+
+@pytest.fixture
+def engine_at(opened: Opened, bad_engine: BadEngine) -> Opened:
+    """``engine_at(word, allowed)``: an engine that behaves as the word says."""
+
+    def make(word: str, allowed: Allowed, timeout: float = 5.0, **more: str) -> Engine:
+        return opened("json-http", {"address": bad_engine.at(word), **more}, allowed, timeout)
+
+    return make
+
+
+def fault_of(engine: Engine, query: str = "rain jacket") -> EngineFault:
+    with pytest.raises(EngineFault) as caught:
+        engine.search(query, 3)
+    return caught.value
+
+
+def test_a_good_answer(engine_at: Opened, bad_engine: BadEngine, here: Allowed) -> None:
+    hits = engine_at("good", here, secret=SECRET).search('rain "jacket" é', 2)
+    assert [(hit.doc_id, hit.score, hit.title, hit.text) for hit in hits] == [
+        ("d1", 10.0, "Document 1", 'about rain "jacket" é'),
+        ("d2", 5.0, "Document 2", 'about rain "jacket" é'),
+    ]
+    asked = bad_engine.asked[0]
+    assert asked["asked"] == {"query": 'rain "jacket" é', "size": 2}
+    assert asked["headers"]["Authorization"] == f"Bearer {SECRET}"
+    assert asked["headers"]["Host"] == f"127.0.0.1:{bad_engine.port}"
+
+
+def test_get_sends_the_template_as_parameters(engine_at: Opened, bad_engine: BadEngine, here: Allowed) -> None:
+    hits = engine_at("good?lang=en", here, method="GET").search("a&b=c", 1)
+    assert hits[0].text == "about a&b=c"
+    assert bad_engine.asked[0]["asked"] == {"lang": "en", "query": "a&b=c", "size": "1"}
+    assert "Authorization" not in bad_engine.asked[0]["headers"]
+
+
+def test_a_name_with_several_addresses_is_tried_until_one_answers(
+    opened: Opened, bad_engine: BadEngine, here: Allowed
+) -> None:
+    engine = opened("json-http", {"address": f"http://localhost:{bad_engine.port}/good"}, here)
+    assert len(engine.search("x", 2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "told"),
+    [
+        ("fails", "busy", "answered 500: “.*out of memory"),
+        ("html", "reply", "answered 200 with “<html><body>Please log in.*no JSON"),
+        ("no-hits", "reply", "no list of hits at hits: it has documents, took"),
+        ("no-ids", "reply", "Hit 1 has no usable id at id; it has name"),
+        ("refuses", "refused", r"answered 400: “unknown field \[titel\]”"),
+        ("breaks", "busy", "broke off its reply"),
+        ("floods", "too-large", "more than 32 MB"),
+        ("elsewhere", "redirect", r"sends on to http://169\.254\.169\.254/latest/meta-data/"),
+        ("circle", "redirect", "without end"),
+    ],
+)
+def test_what_goes_wrong_is_told(
+    engine_at: Opened, bad_engine: BadEngine, here: Allowed, word: str, name: str, told: str
+) -> None:
+    fault = fault_of(engine_at(word, here))
+    assert fault.name == name
+    assert re.search(told, str(fault)), str(fault)
+
+
+@pytest.mark.parametrize("word", ["hangs", "drips"])
+def test_no_engine_holds_a_request_longer_than_the_limit(
+    engine_at: Opened, bad_engine: BadEngine, here: Allowed, word: str
+) -> None:
+    began = time.monotonic()
+    fault = fault_of(engine_at(word, here, timeout=0.3))
+    assert fault.name == "timeout"
+    assert time.monotonic() - began < 2
+
+
+def test_nobody_listens(opened: Opened, here: Allowed) -> None:
+    assert fault_of(opened("json-http", {"address": "http://127.0.0.1:9/search"}, here)).name == "unreachable"
+
+
+def test_a_redirect_on_the_same_host_is_followed(engine_at: Opened, bad_engine: BadEngine, here: Allowed) -> None:
+    assert len(engine_at("moved", here).search("x", 3)) == 3
+
+
+def test_a_redirect_elsewhere_takes_no_secret_along(engine_at: Opened, bad_engine: BadEngine, here: Allowed) -> None:
+    fault = fault_of(engine_at("elsewhere", here, secret=SECRET, method="GET"))
+    assert fault.name == "redirect"
+    assert len(bad_engine.asked) == 1
+
+
+@pytest.mark.parametrize("word", ["locked", "fails"])
+def test_a_secret_is_in_no_message(engine_at: Opened, bad_engine: BadEngine, here: Allowed, word: str) -> None:
+    fault = fault_of(engine_at(word, here, secret="wrong-" + SECRET))
+    assert SECRET not in str(fault)
+    assert fault.name == ("secret" if word == "locked" else "busy")
+
+
+def test_the_right_secret(engine_at: Opened, bad_engine: BadEngine, here: Allowed) -> None:
+    assert len(engine_at("locked", here, secret=SECRET).search("x", 3)) == 3
+
+
+def test_a_host_that_is_not_allowed_is_never_asked(engine_at: Opened, bad_engine: BadEngine) -> None:
+    for allowed in (
+        Allowed(),
+        Allowed.of(["127.0.0.1"]),
+        Allowed.of(["*"]),
+        Allowed.of(["localhost"], ["127.0.0.0/8"]),
+    ):
+        with pytest.raises(EngineFault) as caught:
+            engine_at("good", allowed)
+        assert caught.value.name == "not-allowed"
+    assert bad_engine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"address": "ftp://example.com"}, "address"),
+        ({"address": "file:///etc/passwd"}, "address"),
+        ({"address": "https://user:pw@example.com/"}, "address"),
+        ({"address": "http://[bad"}, "address"),
+        ({"address": "http://example.com/a b"}, "address"),
+        ({}, "address"),
+        ({"address": "http://127.0.0.1", "template": "{}"}, "template"),
+        ({"address": "http://127.0.0.1", "template": "{"}, "template"),
+        ({"address": "http://127.0.0.1", "method": "GET", "template": '{"q": {"a": "{query}"}}'}, "template"),
+        ({"address": "http://127.0.0.1", "method": "DELETE"}, "method"),
+        ({"address": "http://127.0.0.1", "headers": "no header"}, "headers"),
+        ({"address": "http://127.0.0.1", "colour": "red"}, "colour"),
+    ],
+)
+def test_settings_that_cannot_work(here: Allowed, given: dict[str, Any], field: str) -> None:
+    with pytest.raises(NotValid) as caught:
+        KIND.engine(given, here)
+    assert field in caught.value.fields
