@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from judgments.admin import ReadOnly
-from pooling.models import Pool, QueryLog, Run
+from pooling.models import Connector, Fetch, Pool, QueryLog, Run
 
 
 @admin.register(QueryLog)
@@ -25,3 +25,16 @@ class Runs(ReadOnly):
 class Pools(ReadOnly):
     list_display = ("__str__", "collection", "strategy", "seed", "created_by", "created_at")
     list_select_related = ("collection", "created_by")
+
+
+@admin.register(Connector)
+class Connectors(ReadOnly):
+    list_display = ("name", "collection", "kind", "created_by", "created_at")
+    list_select_related = ("collection", "created_by")
+    exclude = ("sealed",)
+
+
+@admin.register(Fetch)
+class Fetches(ReadOnly):
+    list_display = ("run_name", "connector", "answered", "created_by", "created_at")
+    list_select_related = ("connector", "created_by")

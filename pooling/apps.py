@@ -11,6 +11,7 @@ class Config(AppConfig):
     def ready(self) -> None:
         from judgments.import_kinds import KINDS
         from judgments.jobs import KINDS as JOBS
+        from pooling.fetching import work_on_fetch
         from pooling.pools import work_on_pool
         from pooling.query_logs import QUERY_LOGS, work_on_draw
         from pooling.runs import RUNS
@@ -18,4 +19,5 @@ class Config(AppConfig):
         KINDS.register(RUNS.name, RUNS)
         KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
         JOBS.register("draw", work_on_draw)
+        JOBS.register("fetch", work_on_fetch)
         JOBS.register("pool", work_on_pool)

@@ -15,9 +15,11 @@ from pooling.query_logs import DEFAULT_SIZES, LONGEST_WINDOW, MOST_QUERIES
 from pooling.sampling.draw import PPS, STRATIFIED
 from pooling.sampling.log import WINDOW_DAYS
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
-from pooling.strategies import Strategy
+from pooling.strategies.strategy import Strategy
 
 BIGGEST_SEED = 2**31 - 1
+# What an adaptive strategy is asked for at once, where nobody says.
+FIRST_BATCH = 10
 MOST_PAIRS_BYTES = 16 * 1024 * 1024
 ORDER_WORDS = [("rank", "by its ranks, as shown to users"), ("score", "by document id, as metrics do")]
 
@@ -133,16 +135,23 @@ class PoolForm(AssayForm):
             help_text="Random pairs a query from below the pool: "
             "they show how much relevant the pool misses. 5 to 10 are enough.",
         )
+        if self.strategy.adaptive:
+            self.fields["budget"].help_text = (
+                "Pairs a query at most. This strategy learns from grades: take a few, have them judged, and ask again. "
+                "What is judged, or waits in a round, is left out."
+            )
+            return
         self.fields["leave_out_judged"] = forms.BooleanField(
             label="Leave out what has a human grade already", required=False
         )
 
     @staticmethod
     def defaults(collection: Collection, strategy: Strategy) -> dict[str, Any]:
-        """All runs, the strategy's own defaults, and no limits; no run for a given list."""
+        """All runs, the strategy's own defaults, and no limits but a batch for who learns; no run for a given list."""
         return {
             "runs": [] if strategy.name == "list" else [str(run.uuid) for run in collection.runs.all()],
             **{parameter.name: parameter.default for parameter in strategy.parameters if not parameter.is_list},
+            **({"budget": FIRST_BATCH} if strategy.adaptive else {}),
             "residual": 0,
             "by": "rank",
             "seed": 1,

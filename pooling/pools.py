@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import islice
+from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from judgments import audit, jobs, rounds
 from judgments.core.errors import NotValid
-from judgments.documents import stubs_for
-from judgments.models import Collection, Job, Pair, Round, User
+from judgments.documents import stub_keys
+from judgments.models import Collection, Job, Judgment, Pair, Round, User
 from pooling import runs as runs_of
 from pooling.models import Pool, PoolEntry, Run
+from pooling.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from pooling.strategies.pair import PoolPair
     from pooling.strategies.pool import Pool as ChosenPool
     from pooling.strategies.preview import Preview
+    from pooling.strategies.strategy import Wording
 
 BATCH = 1_000
 # About ten seconds of reading.
 LARGE = 2_000_000
 ORDERS = ("rank", "score")
+UNFINISHED = (Round.State.DRAFT, Round.State.OPEN)
 
 
 def choose(
@@ -47,16 +53,18 @@ def choose(
     queries = set(collection.queries.values_list("query_id", flat=True))
     if not queries:
         raise NotValid("A pool needs queries.", {"queries": "Draw them from a log, or store a queries file."})
-    judged = judged_pairs(collection) if leave_out_judged else frozenset()
+    member = STRATEGIES[strategy]
+    learned = known_pairs(collection) if member.adaptive else {}
     chosen = build_pool(
-        [runs_of.ranked(run, by=by) for run in runs],
+        (runs_of.ranked(run, by=by) for run in runs),
         strategy,
         parameters or {},
         seed=seed,
         budget=budget,
         residual=residual,
-        judged=judged,
+        judged=judged_pairs(collection) if leave_out_judged and not member.adaptive else learned,
         queries=queries,
+        wording=_wording(collection) if member.reads else None,
     )
     if strategy == "list":
         _check_queries(parameters or {}, queries)
@@ -82,6 +90,7 @@ def draw_pool(
     residual: int = 0,
     by: str = "rank",
     leave_out_judged: bool = False,
+    reason: str = "",
 ) -> Pool:
     """Choose pairs and put them on record, each with the runs that found it and their ranks.
 
@@ -106,7 +115,9 @@ def draw_pool(
         scores is taken by score). ``score``: trec_eval's order, in which metrics read the run: with ties it is the one
         that leaves no hole in the top k.
     leave_out_judged : bool
-        Leave out the pairs that have a human label already.
+        Leave out the pairs that have a human label already. An adaptive strategy learns from them, and always does.
+    reason : str
+        Why these pairs, in a few words, where the strategy does not tell; shown with the pool.
     """
     if len({run.collection_id for run in runs} | {collection.pk}) > 1:
         raise NotValid("These runs are not of this collection.", {"runs": "Choose runs of one collection."})
@@ -130,14 +141,15 @@ def draw_pool(
         pool = Pool.objects.create(
             collection=collection,
             strategy=strategy,
-            parameters={**kept, "budget": budget, "residual": residual, "by": by},
+            parameters={**kept, "budget": budget, "residual": residual, "by": by}
+            | ({"reason": reason} if reason else {}),
             seed=seed,
             provenance={**_provenance(strategy, kept, seed, budget, residual, runs), "by": by},
             summary={**_plain(asdict(preview(chosen))), "left_out_judged": chosen.judged},
             created_by=actor,
         )
         pool.runs.set(runs)
-        _add_entries(pool, chosen.pairs)
+        _add_entries(pool, chosen)
         sentence = f"{actor} drew pool {pool} with {len(chosen.pairs):,} pairs"
         audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=seed)
     return pool
@@ -197,6 +209,37 @@ def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
     return frozenset(rows.values_list("query__query_id", "document__doc_id"))
 
 
+def known_pairs(collection: Collection) -> dict[tuple[str, str], float | None]:
+    """What people know by now: the lower median of each pair's grades; None for one that still waits for a rating.
+
+    This is what an adaptive strategy learns from; it never chooses a pair that is here. A pair teaches when it has all
+    its ratings: a choice must not tell a lead who rates too what others said of a pair that is still open.
+    """
+    graded = Judgment.objects.counted().filter(pair__round__collection=collection)
+    grades: dict[tuple[str, str], list[int]] = {}
+    for query_id, doc_id, grade in graded.values_list("pair__query__query_id", "pair__document__doc_id", "grade"):
+        grades.setdefault((query_id, doc_id), []).append(grade)
+    waiting = Pair.objects.filter(
+        round__collection=collection, round__state__in=UNFINISHED, slots__filled_by__isnull=True
+    )
+    names = waiting.values_list("query__query_id", "document__doc_id").distinct()
+    return {pair: median_low(found) for pair, found in grades.items()} | dict.fromkeys(names)
+
+
+def _wording(collection: Collection) -> Wording:
+    """The words of a collection's queries, and those of documents when they are asked for."""
+    from pooling.strategies.strategy import Wording
+
+    def texts(doc_ids: Sequence[str]) -> list[str]:
+        found: dict[str, str] = {}
+        for begin in range(0, len(doc_ids), BATCH):
+            some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH], stub=False)
+            found |= {doc_id: f"{title} {text}" for doc_id, title, text in some.values_list("doc_id", "title", "text")}
+        return [found.get(doc_id, "") for doc_id in doc_ids]
+
+    return Wording(dict(collection.queries.values_list("query_id", "text")), texts)
+
+
 def _provenance(
     strategy: str, parameters: dict[str, Any], seed: int, budget: int | None, residual: int, runs: Sequence[Run]
 ) -> dict[str, Any]:
@@ -224,20 +267,26 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
-def _add_entries(pool: Pool, pairs: Sequence[PoolPair]) -> None:
-    queries = {query.query_id: query for query in pool.collection.queries.all()}
-    documents = stubs_for(pool.collection, (pair.doc_id for pair in pairs))
-    PoolEntry.objects.bulk_create(
+def _add_entries(pool: Pool, chosen: ChosenPool) -> None:
+    """Write the pairs as rows, not as objects: of a large pool, making objects is what takes the time."""
+    queries = dict(pool.collection.queries.values_list("query_id", "pk"))
+    documents = stub_keys(pool.collection, (pair.doc_id for pair in chosen.pairs))
+    common = {"strategy": pool.strategy, "seed": pool.seed}
+    rows = (
         (
-            PoolEntry(
-                pool=pool,
-                query=queries[pair.query_id],
-                document=documents[pair.doc_id],
-                position=position,
-                best_rank=pair.best_rank,
-                origin={"strategy": pool.strategy, "seed": pool.seed, **pair.as_json()},
-            )
-            for position, pair in enumerate(pairs)
-        ),
-        batch_size=BATCH,
+            pool.pk,
+            queries[pair.query_id],
+            documents[pair.doc_id],
+            position,
+            pair.best_rank,
+            json.dumps({**common, **pair.as_json()}),
+        )
+        for position, pair in enumerate(chosen.pairs)
     )
+    columns = ("pool_id", "query_id", "document_id", "position", "best_rank", "origin")
+    table, names = connection.ops.quote_name(PoolEntry._meta.db_table), ", ".join(columns)
+    with connection.cursor() as cursor:
+        # The names are our own; every value is a parameter.
+        sql = f"INSERT INTO {table} ({names}) VALUES (%s, %s, %s, %s, %s, %s)"  # noqa: S608
+        while some := list(islice(rows, BATCH)):
+            cursor.executemany(sql, some)

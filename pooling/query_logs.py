@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from typing import IO, Any, overload
 
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
@@ -12,12 +12,16 @@ from django.db import IntegrityError, transaction
 from judgments import audit, jobs, storage
 from judgments.access import LEADS
 from judgments.core.errors import Conflict, NotValid
+from judgments.core.report import Report
+from judgments.formats.log_blocks import open_log, rows_on_lines
 from judgments.formats.rows import LogRow
 from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling.models import QueryLog
 from pooling.sampling.draw import PPS, STRATIFIED, Sample, draw_pps, draw_stratified
-from pooling.sampling.log import WINDOW_DAYS, CountedLog, count_log
+from pooling.sampling.log import WINDOW_DAYS, CountedLog
+from pooling.sampling.log_columns import count_stream
+from pooling.sampling.redaction import redact
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, TierCut, cut_tiers
 
 DAY = 24 * 3600
@@ -32,17 +36,56 @@ MOST_QUERIES = 100_000
 LONGEST_WINDOW = 36_500
 
 
-def check(collection: Collection, rows: Sequence[LogRow], upload: Upload) -> Checked:
+class Searches(Sequence[LogRow]):
+    """The searches of a log: all of them counted, the first of them at hand."""
+
+    def __init__(self, log: CountedLog, first: list[LogRow], number: int) -> None:
+        self.log, self._first, self._number = log, first, number
+
+    def __len__(self) -> int:
+        return self._number
+
+    @overload
+    def __getitem__(self, at: int) -> LogRow: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[LogRow]: ...
+
+    def __getitem__(self, at: int | slice) -> LogRow | list[LogRow]:
+        return self._first[at]
+
+
+def read(stream: IO[bytes], upload: Upload) -> tuple[Searches, Report]:
+    """Count a log while it is read; a log of any size fits."""
+    found = open_log(stream, path=upload.filename, format=upload.format, **upload.options)
+    log = count_stream(found, window_days=None)
+    if found.report is None:
+        raise AssertionError("a log that was read has a report")
+    first = _rows_on(upload, found.first_lines)
+    return Searches(log, list(first.values()), found.report.accepted), found.report
+
+
+def _rows_on(log: QueryLog | Upload, lines: Iterable[int]) -> dict[int, LogRow]:
+    """The rows on these lines, without what could name a person."""
+    name = log.name if isinstance(log, QueryLog) else log.filename
+    with storage.open_file(log.path) as stream:
+        rows = rows_on_lines(stream, set(lines), path=name, format=log.format, **log.options)
+    return {line: replace(row, query=redact(row.query)[0]) for line, row in sorted(rows.items())}
+
+
+def check(collection: Collection, rows: Searches, upload: Upload) -> Checked:
     """Count what is in the log; a file that is here already is refused."""
     earlier = collection.query_logs.filter(sha256=upload.sha256).first()
     if earlier is not None:
         raise Conflict(f"{upload.filename} is here already, as the query log {earlier}. Nothing was stored again.")
-    counted = count_log(rows, window_days=None)
+    counted = rows.log
     figures: dict[str, Any] = {"searches": counted.searches, "distinct queries": len(counted.queries)}
     if counted.first and counted.last:
         figures["first"], figures["last"] = counted.first.isoformat(), counted.last.isoformat()
     for reason, number in counted.dropped.items():
         figures[f"left out: {reason}"] = number
+    for kind, number in counted.redacted.items():
+        figures[f"personal data taken out: {kind}"] = number
     return Checked(rows, figures=figures)
 
 
@@ -66,7 +109,7 @@ def store(
             "bins": upload.report.get("bins", {}),
             "figures": figures,
             "rows": len(checked.rows),
-            "traffic": asdict(_traffic_of(checked.rows, WINDOW_DAYS if figures.get("first") else None)),
+            "traffic": asdict(_traffic_of(checked.rows, upload)),
         },
         created_by=actor,
     )
@@ -75,11 +118,13 @@ def store(
 
 def counted(log: QueryLog, *, window_days: int | None = WINDOW_DAYS) -> CountedLog:
     """The log's distinct queries within the window before its last day."""
-    from judgments.formats import FORMATS
+    return _counted(log, window_days if log.first_at else None)
 
+
+def _counted(log: QueryLog | Upload, window_days: int | None) -> CountedLog:
+    name = log.name if isinstance(log, QueryLog) else log.filename
     with storage.open_file(log.path) as stream:
-        rows = FORMATS[log.format].read(stream, path=log.name, **log.options).rows
-    return count_log(rows, window_days=window_days if log.first_at else None)
+        return count_stream(open_log(stream, path=name, format=log.format, **log.options), window_days=window_days)
 
 
 @dataclass(frozen=True)
@@ -127,9 +172,9 @@ def traffic(
     return found
 
 
-def _traffic_of(rows: Sequence[LogRow], window_days: int | None) -> Traffic:
-    """The usual picture, counted once while the file is at hand."""
-    return _seen(count_log(rows, window_days=window_days), *CUTS)
+def _traffic_of(rows: Searches, upload: Upload) -> Traffic:
+    """The usual picture, counted while the file is at hand."""
+    return _seen(_counted(upload, WINDOW_DAYS) if rows.log.first else rows.log, *CUTS)
 
 
 def _seen(frame: CountedLog, head_share: float, torso_share: float) -> Traffic:
@@ -203,7 +248,7 @@ def draw(
         )
         try:
             with transaction.atomic():
-                queries = _add(log.collection, record, sample)
+                queries = _add(log, record, sample)
         except IntegrityError as error:
             raise Conflict("Somebody else added queries at the same moment. Draw again.") from error
         sentence = f"{actor} drew {len(sample.queries):,} queries from {log}, seed {seed}"
@@ -247,8 +292,10 @@ def _frame(frame: CountedLog, tiers: TierCut) -> dict[str, Any]:
     }
 
 
-def _add(collection: Collection, record: QuerySample, sample: Sample) -> list[Query]:
+def _add(log: QueryLog, record: QuerySample, sample: Sample) -> list[Query]:
     """The drawn queries as rows. One that is there already, by its text, keeps its id and takes the new design."""
+    collection = log.collection
+    raw = _rows_on(log, (drawn.query.raw for drawn in sample.queries if isinstance(drawn.query.raw, int)))
     known = {query.text: query for query in collection.queries.all()}
     taken = set(collection.queries.values_list("query_id", flat=True))
     new: list[Query] = []
@@ -262,7 +309,7 @@ def _add(collection: Collection, record: QuerySample, sample: Sample) -> list[Qu
             changed.append(query)
         query.tier, query.probability, query.weight = drawn.tier, drawn.probability, drawn.weight
         query.frequency, query.clients, query.sample = drawn.query.frequency, drawn.query.clients, record
-        query.raw_row = _raw(drawn.query.raw)
+        query.raw_row = _raw(raw.get(drawn.query.raw) if isinstance(drawn.query.raw, int) else None)
     Query.objects.bulk_create(new, batch_size=500)
     fields = ["tier", "probability", "weight", "frequency", "clients", "sample", "raw_row"]
     Query.objects.bulk_update(changed, fields, batch_size=500)
@@ -295,4 +342,5 @@ QUERY_LOGS = ImportKind(
     roles=LEADS,
     columns=("query", "count", "timestamp"),
     asks=("name",),
+    read=read,
 )

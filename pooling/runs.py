@@ -6,8 +6,6 @@ import gzip
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
@@ -15,6 +13,7 @@ from django.db import IntegrityError, transaction
 
 from judgments import audit, storage
 from judgments.access import STAFF
+from judgments.core.cells import csv_row, escape
 from judgments.core.errors import Conflict
 from judgments.formats.rows import RunRow
 from judgments.import_kinds import Checked, Finding, ImportKind
@@ -90,12 +89,25 @@ def store(
 
 
 def _kept(upload: Upload, checked: Checked) -> str:
-    """Where the run lies: the file as it came, or only its good rows where a lead let the others stay out."""
-    if not upload.report.get("error_count"):
+    """Where the run lies: the file as it came, where it says by itself how it is read and every row of it is good.
+
+    Otherwise its rows as CSV: the good ones, when a lead let the others stay out.
+    """
+    if not upload.report.get("error_count") and not upload.options and _says_its_format(upload):
         return upload.path
-    lines = (f"{row.query_id} Q0 {row.doc_id} {row.rank or 0} {row.score!r} {row.tag or 'run'}" for row in checked.rows)
-    body = "".join(f"{line}\n" for line in lines).encode()
-    return storage.keep("runs", f"{upload.uuid.hex}.run.gz", gzip.compress(body, 6, mtime=0))
+    ranked = any(row.rank is not None for row in checked.rows)
+    body = [csv_row(["query_id", "doc_id", "score", *(["rank"] if ranked else [])])]
+    for row in checked.rows:
+        rank = [str(row.rank or 0)] if ranked else []
+        body.append(csv_row([escape(row.query_id), escape(row.doc_id), repr(row.score), *rank]))
+    return storage.keep("runs", f"{upload.uuid.hex}.csv.gz", gzip.compress("".join(body).encode(), 6, mtime=0))
+
+
+def _says_its_format(upload: Upload) -> bool:
+    from judgments.formats import tables
+
+    with storage.open_file(upload.path) as stream:
+        return tables.recognized(stream.read(), upload.filename, "run").name == upload.format
 
 
 def free_name(collection: Collection, wanted: str) -> str:
@@ -138,35 +150,21 @@ def ranked(run: Run, *, by: str = "score") -> RankedRun:
         table = _by_rank(run) if by == "rank" else _by_score(run)
         if run.rows <= 200_000:
             cache.set(key, table, 600)
-    return replace(table, name=run.name)
+    return table.named(run.name)
 
 
 def _by_score(run: Run) -> RankedRun:
-    from judgments.formats.trec_run import load_run
+    from judgments.formats.tables import load_run
 
-    return load_run(storage.read_bytes(run.path), path=run.filename, name=run.name)
+    return load_run(storage.read_bytes(run.path), path=run.filename, name=run.name)[0]
 
 
 def _by_rank(run: Run) -> RankedRun:
-    from judgments.formats import FORMATS
-    from pooling.strategies.ranking import by_rank
+    """By rank where the ranks say something else than the scores without contradicting them."""
+    from judgments.formats.tables import open_run
 
-    with storage.open_file(run.path) as stream:
-        rows: list[RunRow] = FORMATS["trec-run"].read(stream, path=run.filename).rows
-    if not ranks_agree(rows):
-        return _by_score(run)
-    return by_rank(((row.query_id, row.doc_id, row.rank or 0) for row in rows), run.name)
-
-
-def ranks_agree(rows: Sequence[RunRow]) -> bool:
-    """Whether every row has a rank, and no document with a lower score stands above one with a higher score."""
-    if any(row.rank is None for row in rows):
-        return False
-    ordered = sorted(rows, key=lambda row: (row.query_id, row.rank or 0))
-    return all(
-        above.query_id != below.query_id or (above.score >= below.score and above.rank != below.rank)
-        for above, below in pairwise(ordered)
-    )
+    rows = open_run(storage.read_bytes(run.path), run.filename, run.name).rows()
+    return rows.by_rank(run.name) if rows.ranks_agree() else _by_score(run)
 
 
 @transaction.atomic

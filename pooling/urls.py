@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.views import pool_new, pools, query_logs, round_new, run, runs, start
+from pooling.views import connector, connectors, pool_new, pools, query_logs, round_new, run, runs, start
 
 urlpatterns = [
     path("c/<slug:slug>/start/", start.start, name="start"),
@@ -13,6 +13,13 @@ urlpatterns = [
     path("c/<slug:slug>/runs/", runs.run_list, name="runs"),
     path("c/<slug:slug>/runs/<uuid:uuid>/", run.run, name="run"),
     path("c/<slug:slug>/runs/<uuid:uuid>/file/", run.run_file, name="run_file"),
+    path("c/<slug:slug>/connectors/", connectors.connector_list, name="connectors"),
+    path("c/<slug:slug>/connectors/new/", connectors.connector_new, name="connector_new"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/", connector.connector, name="connector"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/change/", connectors.connector_change, name="connector_change"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/remove/", connectors.connector_remove, name="connector_remove"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/try/", connector.connector_try, name="connector_try"),
+    path("c/<slug:slug>/connectors/<uuid:uuid>/go-on/", connector.fetch_go_on, name="fetch_go_on"),
     path("c/<slug:slug>/pools/", pools.pool_list, name="pools"),
     path("c/<slug:slug>/pools/new/", pool_new.pool_new, name="pool_new"),
     path("c/<slug:slug>/pools/<uuid:uuid>/", pools.pool, name="pool"),

@@ -78,7 +78,9 @@ class Draw(serializers.Serializer):
         default="rank",
         help_text="`rank`: as the system showed them; `score`: trec_eval's order, in which metrics read ties.",
     )
-    leave_out_judged = serializers.BooleanField(default=False)
+    leave_out_judged = serializers.BooleanField(
+        default=False, help_text="An adaptive strategy learns from what is judged, and always leaves it out."
+    )
 
     def validate_strategy(self, value: str) -> str:
         if value not in STRATEGIES:
@@ -86,11 +88,16 @@ class Draw(serializers.Serializer):
         return value
 
 
-class DrawShown(Draw):
+def _own_fields() -> dict[str, serializers.Field]:
+    """A field for each parameter that a built-in strategy declares."""
+    kinds = {int: serializers.IntegerField, float: serializers.FloatField}
+    declared = [one for name in STRATEGIES for one in STRATEGIES[name].parameters if not one.is_list]
+    return {one.name: kinds[one.type](required=False, help_text=one.description) for one in declared}
+
+
+class DrawShown(type("DrawOwn", (Draw,), _own_fields())):  # type: ignore[misc]
     """For the OpenAPI document: with the parameters of the built-in strategies."""
 
-    depth = serializers.IntegerField(required=False)
-    p = serializers.FloatField(required=False)
     pairs = PairSent(many=True, required=False)
 
 

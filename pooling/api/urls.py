@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.api import pools, query_logs, rounds, runs
+from pooling.api import connectors, pools, query_logs, rounds, runs
 
 urlpatterns = [
     path("collections/<slug:slug>/runs/", runs.Runs.as_view()),
     path("collections/<slug:slug>/query-logs/", query_logs.QueryLogs.as_view()),
     path("collections/<slug:slug>/query-logs/<uuid:uuid>/draw/", query_logs.DrawQueries.as_view()),
+    path("collections/<slug:slug>/connectors/", connectors.Connectors.as_view()),
+    path("collections/<slug:slug>/connectors/<uuid:uuid>/", connectors.OneConnector.as_view()),
+    path("collections/<slug:slug>/connectors/<uuid:uuid>/try/", connectors.TryConnector.as_view()),
+    path("collections/<slug:slug>/connectors/<uuid:uuid>/fetches/", connectors.Fetches.as_view()),
+    path(
+        "collections/<slug:slug>/connectors/<uuid:uuid>/fetches/<uuid:fetch>/go-on/", connectors.GoOnWithFetch.as_view()
+    ),
     path("collections/<slug:slug>/pools/", pools.Pools.as_view()),
     path("collections/<slug:slug>/rounds/", rounds.Rounds.as_view()),
 ]

@@ -1,7 +1,8 @@
-"""Which rows hold logs, runs and pools?"""
+"""Which rows hold logs, runs, pools and connectors?"""
 
+from pooling.models.connector import Connector, Fetch
 from pooling.models.pool import Pool, PoolEntry
 from pooling.models.query_log import QueryLog
 from pooling.models.run import Run
 
-__all__ = ["Pool", "PoolEntry", "QueryLog", "Run"]
+__all__ = ["Connector", "Fetch", "Pool", "PoolEntry", "QueryLog", "Run"]

@@ -85,6 +85,7 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
         "budget": "Budget, pairs a query",
         "residual": "Residual, pairs a query",
         "by": "Equal scores go",
+        "reason": "Why these pairs",
     }
     words = dict(ORDER_WORDS)
     # In the order of the titles: a database keeps JSON in an order of its own.

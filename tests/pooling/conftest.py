@@ -1,12 +1,16 @@
-"""What do the tests of pools meet? The worked example of the design, as files that came in."""
+"""What do the tests of pools meet? The worked example of the design as files that came in, and an engine."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from pooling.connectors import CONNECTORS, Allowed, Engine
+from tests.pooling.bad_engine import BadEngine
 
 BM25 = b"q1 Q0 d1 1 9.1 bm25\nq1 Q0 d2 2 8.7 bm25\nq1 Q0 d3 3 8.7 bm25\n"
 NEURAL = b"q1 Q0 d4 1 0.9 neural\nq1 Q0 d1 2 0.8 neural\nq1 Q0 d5 3 0.7 neural\n"
@@ -70,3 +74,35 @@ def open_round(pool: Any, guidelines: Any, lead: Any, rater: Any) -> Any:
 
     made = pools.make_round(pool, actor=lead, name="Round 1", guidelines=guidelines, ratings_per_pair=1, raters=[rater])
     return rounds.open_round(made, actor=lead)
+
+
+@pytest.fixture
+def bad_engine() -> Iterator[BadEngine]:
+    """The server, ended with the test."""
+    server = BadEngine()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield server
+    server.let_go.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., Engine]]:
+    """``opened(name, settings, allowed)``: an engine that is closed with the test."""
+    engines: list[Engine] = []
+
+    def make(name: str, values: dict[str, str], allowed: Allowed, timeout: float = 5.0) -> Engine:
+        engines.append(CONNECTORS[name].engine(values, allowed, timeout))
+        return engines[-1]
+
+    yield make
+    for engine in engines:
+        engine.close()
+
+
+@pytest.fixture
+def here() -> Allowed:
+    """An operator who allows this machine."""
+    return Allowed.of(["127.0.0.1", "localhost"], ["127.0.0.0/8", "::1/128"])

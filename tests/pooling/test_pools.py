@@ -144,3 +144,24 @@ def test_the_seed_decides_what_is_drawn_at_random(example: Any, lead: Any) -> No
     first = {seed: drawn(seed) for seed in range(8)}
     assert len({tuple(ids) for ids in first.values()}) > 1
     assert all(drawn(seed) == ids for seed, ids in first.items())
+
+
+def test_a_strategy_that_learns_reads_the_grades_that_are_complete(open_round: Any, lead: Any, rater: Any) -> None:
+    collection = open_round.collection
+    runs = list(collection.runs.all())
+    options: dict[str, Any] = {"strategy": "hedge", "runs": runs, "parameters": {"depth": 3}}
+    assert set(pools.known_pairs(collection).values()) == {None}
+    assert len(pools.choose(collection, **options)) == 0
+    _grade_all(open_round, rater)
+    known = pools.known_pairs(collection)
+    assert known == {("q1", f"d{n}"): 2 for n in range(1, 6)}
+    assert pools.choose(collection, **options).judged == 5
+
+
+def test_text_learning_reads_the_documents_of_the_collection(example: Any, lead: Any, store: Any) -> None:
+    runs = list(example.runs.all())
+    with pytest.raises(NotValid, match="no text to learn from"):
+        pools.choose(example, strategy="text-learning", runs=runs)
+    store(example, "documents", b'{"doc_id": "d1", "title": "Jacket", "text": "for rain"}\n', "documents.jsonl")
+    pool = pools.draw_pool(example, strategy="text-learning", actor=lead, runs=runs, budget=2)
+    assert {entry.origin["why"] for entry in pool.entries.all()} == {"text-learning/rbp"}

@@ -11,10 +11,16 @@ import pytest
 
 from judgments import assignment, ingestion, storage, submission
 from judgments.core.errors import Conflict
+from judgments.formats import run_parquet
+from judgments.formats.rows import RunRow
 from judgments.models import AuditRow
 from pooling import overlap, pools, runs
 from pooling.models import Run
 from tests.pooling.conftest import BM25
+
+_STREAM = io.BytesIO()
+run_parquet.write([RunRow("q1", "d1", 2.5), RunRow("q1", "a doc", 1.0)], _STREAM)
+PARQUET = _STREAM.getvalue()
 
 
 def test_a_run_is_kept_as_the_file_it_came_as(example: Any) -> None:
@@ -39,7 +45,31 @@ def test_bad_rows_stay_out_when_they_were_read(example: Any, lead: Any) -> None:
     ingestion.store(upload, actor=lead, accept_errors=True)
     run = Run.objects.get(name="odd")
     lines = gzip.decompress(storage.read_bytes(run.path)).decode().splitlines()
-    assert [line.split()[2] for line in lines] == ["d1", "d7"]
+    assert [line.split(",")[1] for line in lines] == ["doc_id", "d1", "d7"]
+    assert runs.ranked(run).to_dict() == {"q1": {"d1": 9.1, "d7": 8.0}}
+
+
+@pytest.mark.parametrize(
+    ("format", "content", "options"),
+    [
+        ("run-json", b'{"q1": {"d1": 2.5, "a doc": 1}}', {}),
+        ("run-csv", b"qid;docid;rank;score\nq1;d1;1;2.5\nq1;a doc;2;1\n", {}),
+        ("run-parquet", PARQUET, {}),
+        ("run-csv", b"qid,sku,score\nq1,d1,2.5\nq1,a doc,1\n", {"columns": {"doc_id": "sku"}}),
+        ("trec-run", "q1 Q0 d1 1 2.5 grün\nq1 Q0 dé 2 1 x\n".encode("latin-1"), {"encoding": "latin-1"}),
+    ],
+    ids=["json", "csv", "parquet", "columns named", "latin-1"],
+)
+def test_a_run_of_any_format_is_ranked_as_it_was_read(
+    example: Any, lead: Any, format: str, content: bytes, options: dict[str, Any]
+) -> None:
+    sent = {"kind": "runs", "file": io.BytesIO(content), "filename": "a.file", "actor": lead}
+    upload = ingestion.receive(example, format=format if options else "", options=options, **sent)
+    assert upload.format == format
+    ingestion.store(upload, actor=lead)
+    ranking = runs.ranked(Run.objects.get(name="a"), by="rank").ranking("q1")
+    assert ranking == (["d1", "dé"] if options.get("encoding") else ["d1", "a doc"])
+    assert runs.ranked(Run.objects.get(name="a")).ranking("q1") == ranking
 
 
 def test_metrics_read_ties_by_document_id_and_users_saw_them_by_rank(example: Any) -> None:

@@ -52,6 +52,12 @@ def test_a_line_with_five_fields_is_told_by_file_and_line(api: Any) -> None:
     assert Run.objects.count() == 2
 
 
+def test_a_table_without_rows_is_told(api: Any) -> None:
+    file = SimpleUploadedFile("empty.csv", b"query_id,doc_id,score\n")
+    response = api.post(RUNS, {"file": file}, format="multipart")
+    assert (response.status_code, response.json()["error"]["fields"]) == (400, {"file": "It has no rows."})
+
+
 @pytest.mark.parametrize(
     "row",
     [

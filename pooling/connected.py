@@ -1,0 +1,166 @@
+"""Which engines are connected to a collection, and how is one added, changed, tried and removed?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from judgments import audit
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Collection, User
+from pooling import sealing
+from pooling.connectors import CONNECTORS, Allowed, ConnectorKind, Engine, Hit
+from pooling.connectors.fetch import Plan, answer_of
+from pooling.models import Connector
+
+MOST_AT_ONCE = 16
+LONGEST_TIMEOUT = 60.0
+# A secret was given for these; whoever points them elsewhere has to know it.
+WHERE = ("address", "host", "port", "database")
+TRIAL = Plan(depth=10, attempts=1)
+
+
+def allowed() -> Allowed:
+    """What the operator of this server allows connectors to reach."""
+    return Allowed.of(settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS, settings.CONNECTOR_FOLDERS)
+
+
+@transaction.atomic
+def add(
+    collection: Collection,
+    *,
+    actor: User,
+    name: str,
+    kind: str,
+    given: Mapping[str, str],
+    timeout: float = 10.0,
+    concurrency: int = 4,
+) -> Connector:
+    """Connect an engine.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose queries it will be asked.
+    actor : User
+        Who does it.
+    name, kind : str
+        What it is called here; a member of ``CONNECTORS``.
+    given : mapping of str to str
+        The settings that the kind declares, its secrets among them.
+    timeout : float
+        Seconds for one request.
+    concurrency : int
+        Queries asked at a time.
+
+    Raises
+    ------
+    NotValid
+        A setting that cannot work, by its name.
+    EngineFault
+        The operator has not allowed the place.
+    Conflict
+        The name is taken.
+    """
+    connector = Connector(collection=collection, kind=kind, created_by=actor)
+    _fill(connector, name, given, timeout, concurrency)
+    sentence = f"{actor} connected {connector.name} ({CONNECTORS[kind].title})"
+    audit.record("connected.add", sentence, actor=actor, collection=collection, target=connector)
+    return connector
+
+
+@transaction.atomic
+def change(
+    connector: Connector,
+    *,
+    actor: User,
+    name: str,
+    given: Mapping[str, str],
+    timeout: float,
+    concurrency: int,
+) -> None:
+    """Change an engine's settings; a secret that is not given stays, as long as it goes to the same place.
+
+    Raises
+    ------
+    NotValid, EngineFault, Conflict
+        As `add`.
+    """
+    member = CONNECTORS[connector.kind]
+    moved = [one for one in WHERE if one in connector.settings and given.get(one, "") != connector.settings[one]]
+    kept = {} if moved else sealing.unseal(connector.sealed)
+    if moved and connector.sealed and not any(given.get(secret) for secret in member.secrets):
+        message = f"The {moved[0]} is another one: give the secret again, or it would be sent there unasked."
+        raise NotValid(message, {member.secrets[0]: message})
+    secrets = {one: given.get(one) or kept.get(one, "") for one in member.secrets}
+    _fill(connector, name, {**given, **secrets}, timeout, concurrency)
+    sentence = f"{actor} changed how {connector.name} is asked"
+    audit.record("connected.change", sentence, actor=actor, collection=connector.collection, target=connector)
+
+
+@transaction.atomic
+def remove(connector: Connector, *, actor: User) -> None:
+    """Forget an engine and its secret; runs that were fetched from it stay.
+
+    Raises
+    ------
+    Conflict
+        It is being asked right now.
+    """
+    if any(fetch.job is not None and not fetch.job.over for fetch in connector.fetches.select_related("job")):
+        raise Conflict(f"{connector.name} is being asked right now. Cancel that job first.")
+    sentence = f"{actor} removed the connector {connector.name}"
+    audit.record("connected.remove", sentence, actor=actor, collection=connector.collection, target=connector)
+    connector.delete()
+
+
+def engine_of(connector: Connector) -> Engine:
+    """The engine, ready to be asked; whoever takes it closes it."""
+    values = {**connector.settings, **sealing.unseal(connector.sealed)}
+    return CONNECTORS[connector.kind].engine(values, allowed(), connector.timeout)
+
+
+def attempt(connector: Connector, query: str) -> list[Hit]:
+    """Ask one query, to see whether the settings are right. Nothing is stored.
+
+    Raises
+    ------
+    EngineFault
+        What the engine did instead of answering.
+    """
+    with closing(engine_of(connector)) as engine:
+        answer = answer_of(engine, "trial", query, TRIAL)
+    if answer.error:
+        raise NotValid(answer.error)
+    return list(answer.hits)
+
+
+def _fill(connector: Connector, name: str, given: Mapping[str, str], timeout: float, concurrency: int) -> None:
+    member = CONNECTORS[connector.kind]
+    if not name.strip():
+        raise NotValid("The connector has no name.", {"name": "Fill this in."})
+    if not 0 < timeout <= LONGEST_TIMEOUT:
+        raise NotValid("The timeout is out of bounds.", {"timeout": f"At most {LONGEST_TIMEOUT:g} seconds."})
+    if not 1 <= concurrency <= MOST_AT_ONCE:
+        raise NotValid("Too many at a time.", {"concurrency": f"From 1 to {MOST_AT_ONCE}."})
+    values = member.checked(given)
+    # Made once and let go: what cannot work is told now, and not by the first job.
+    member.engine(values, allowed(), timeout).close()
+    connector.name, connector.timeout, connector.concurrency = name.strip()[:120], timeout, concurrency
+    connector.settings, secrets = _apart(member, values)
+    connector.sealed = sealing.seal(secrets)
+    try:
+        with transaction.atomic():
+            connector.save()
+    except IntegrityError as error:
+        raise Conflict(f"There is a connector called {connector.name} already. Take another name.") from error
+
+
+def _apart(member: ConnectorKind, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The settings that may be shown, and those that may not."""
+    secrets = {name: values[name] for name in member.secrets}
+    return {name: value for name, value in values.items() if name not in secrets}, secrets

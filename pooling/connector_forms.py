@@ -1,0 +1,117 @@
+"""What may be typed into the pages of connectors?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from judgments.forms import AssayForm
+from pooling.connected import LONGEST_TIMEOUT, MOST_AT_ONCE
+from pooling.connectors import ConnectorKind, Setting
+from pooling.connectors.fetch import Plan
+from pooling.fetching import DEEPEST
+from pooling.models import Connector
+
+LONGEST_SETTING = 20_000
+USUAL = {"timeout": 10.0, "concurrency": Plan().concurrency}
+# Where things stand in a reply: right for most engines as they come, so that they wait behind a fold.
+MAPPING = ("hits", "doc_id", "score", "title", "text", "url", "image", "fields")
+
+
+class ConnectorForm(AssayForm):
+    """How an engine is asked; the fields come from the kind's declaration."""
+
+    def __init__(self, *args: Any, kind: ConnectorKind, connector: Connector | None = None, **kwargs: Any) -> None:
+        before = {**connector.settings, **_own(connector)} if connector else USUAL
+        kwargs.setdefault("initial", {**{one.name: one.default for one in kind.settings}, **before})
+        super().__init__(*args, **kwargs)
+        self.kind, self.connector = kind, connector
+        self.fields["name"] = forms.CharField(
+            max_length=120, help_text="What it is called here, for example: live shop."
+        )
+        for setting in kind.settings:
+            self.fields[setting.name] = _field(setting, sealed=bool(connector and connector.sealed))
+        self.fields["timeout"] = forms.FloatField(
+            label="Time limit in seconds",
+            min_value=0.1,
+            max_value=LONGEST_TIMEOUT,
+            help_text="For one query, from the connection to the last byte.",
+        )
+        self.fields["concurrency"] = forms.IntegerField(
+            label="Queries at a time",
+            min_value=1,
+            max_value=MOST_AT_ONCE,
+            help_text="More is faster for us and harder on the engine.",
+        )
+
+    @property
+    def first(self) -> list[Any]:
+        """The fields that everybody looks at."""
+        return [bound for bound in self if bound.name not in MAPPING]
+
+    @property
+    def mapping(self) -> list[Any]:
+        """The fields that say where things stand in a reply."""
+        return [bound for bound in self if bound.name in MAPPING]
+
+    @property
+    def mapping_asked(self) -> bool:
+        """Whether one of those has to be looked at."""
+        return any(bound.errors for bound in self.mapping)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the verbs take."""
+        cleaned = dict(self.cleaned_data)
+        own = {name: cleaned.pop(name) for name in ("name", "timeout", "concurrency")}
+        return {**own, "given": cleaned}
+
+
+class TryForm(AssayForm):
+    """A query to see whether the settings are right."""
+
+    query = forms.CharField(max_length=500, help_text="Nothing of the answer is stored.")
+
+
+class FetchForm(AssayForm):
+    """What run an engine shall give."""
+
+    run_name = forms.CharField(label="Name of the run", max_length=120)
+    depth = forms.IntegerField(
+        label="Documents a query",
+        min_value=1,
+        max_value=DEEPEST,
+        help_text="A pool takes the first 10 to 50; recall is measured on 100 or more.",
+    )
+
+
+def _own(connector: Connector) -> dict[str, Any]:
+    return {"name": connector.name, "timeout": connector.timeout, "concurrency": connector.concurrency}
+
+
+def _field(setting: Setting, *, sealed: bool) -> forms.Field:
+    needed = setting.required
+    label = setting.title if needed or setting.default else f"{setting.title} (optional)"
+    if setting.secret:
+        told = "One is kept. Leave this empty to keep it." if sealed else setting.description
+        widget: forms.Widget = forms.PasswordInput(attrs={"autocomplete": "new-password"})
+        return forms.CharField(
+            label=setting.title if sealed else label,
+            required=False,
+            max_length=5_000,
+            strip=False,
+            help_text=told,
+            widget=widget,
+        )
+    if setting.choices:
+        return forms.ChoiceField(
+            label=label, choices=[(one, one) for one in setting.choices], help_text=setting.description
+        )
+    if setting.lines > 1:
+        widget = forms.Textarea(attrs={"rows": setting.lines, "class": "mono", "spellcheck": "false"})
+    else:
+        widget = forms.TextInput(attrs={"spellcheck": "false"})
+    return forms.CharField(
+        label=label, required=needed, max_length=LONGEST_SETTING, help_text=setting.description, widget=widget
+    )

@@ -1,0 +1,69 @@
+"""Which engines can a collection ask, and what came of asking them?"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models import Collection, Job, User
+from judgments.models.fields import PublicModel
+from pooling.models.run import Run
+
+
+class Connector(PublicModel):
+    """An engine with everything that is needed to ask it; secrets encrypted, in a column of their own."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="connectors")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=40)
+    settings = models.JSONField(default=dict)
+    sealed = models.TextField(blank=True)
+    timeout = models.FloatField(default=10.0)
+    concurrency = models.PositiveSmallIntegerField(default=4)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="connector_name_once"),
+            models.CheckConstraint(condition=~Q(name=""), name="connector_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Fetch(PublicModel):
+    """One time that an engine is asked a collection's queries; what it answered lies in storage until it is a run."""
+
+    connector = models.ForeignKey(Connector, on_delete=models.CASCADE, related_name="fetches")
+    run_name = models.CharField(max_length=120)
+    depth = models.PositiveIntegerField()
+    # The queries as they were when it began, as pairs of id and text, and how the engine was asked, without secrets.
+    queries = models.JSONField(default=list)
+    settings = models.JSONField(default=dict)
+    parts = models.JSONField(default=list)
+    answered = models.PositiveIntegerField(default=0)
+    failed = models.JSONField(default=dict)  # query id to what the engine said
+    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+    run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="fetches")
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.run_name
+
+    @property
+    def asked(self) -> int:
+        """How many queries there are to ask."""
+        return len(self.queries)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it stopped before it was a run, and can be gone on with."""
+        return self.run_id is None and (self.job is None or self.job.over)

@@ -1,0 +1,216 @@
+"""Does asking a live engine end in a run, and is nothing lost when the engine fails halfway?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments import jobs
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Document, Job, Query
+from pooling import connected, fetching, runs
+from pooling.models import Connector, Fetch, Run
+from tests.pooling.bad_engine import SECRET, BadEngine
+
+pytestmark = pytest.mark.django_db
+QUERIES = 12
+
+
+@pytest.fixture(autouse=True)
+def _quick(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+    monkeypatch.setattr(fetching, "PART", 2)
+
+
+@pytest.fixture
+def queries(collection: Any) -> None:
+    Query.objects.bulk_create(
+        Query(collection=collection, query_id=f"q{number:02}", text=f"query {number}") for number in range(QUERIES)
+    )
+
+
+@pytest.fixture
+def connect(collection: Any, engineer: Any, bad_engine: BadEngine, queries: None) -> Callable[..., Connector]:
+    """``connect("word")``: a connector to an engine that behaves as the word says."""
+
+    def make(word: str, **given: str) -> Connector:
+        values = {"address": bad_engine.at(word), **given}
+        return connected.add(collection, actor=engineer, name=word, kind="json-http", given=values, concurrency=2)
+
+    return make
+
+
+@pytest.fixture
+def fetch(engineer: Any, django_capture_on_commit_callbacks: Any) -> Callable[..., Fetch]:
+    """``fetch(connector)``: the fetch after its job."""
+
+    def make(connector: Connector, run_name: str = "live", depth: int = 3) -> Fetch:
+        with django_capture_on_commit_callbacks(execute=True):
+            made = fetching.start(connector, actor=engineer, run_name=run_name, depth=depth)
+        return Fetch.objects.select_related("job", "run").get(pk=made.pk)
+
+    return make
+
+
+@pytest.fixture
+def go_on(engineer: Any, django_capture_on_commit_callbacks: Any) -> Callable[..., Fetch]:
+    def again(row: Fetch, **more: Any) -> Fetch:
+        with django_capture_on_commit_callbacks(execute=True):
+            fetching.go_on(row, actor=engineer, **more)
+        return Fetch.objects.select_related("job", "run").get(pk=row.pk)
+
+    return again
+
+
+def test_a_run_with_documents(connect: Any, fetch: Any, collection: Any) -> None:
+    row = fetch(connect("good"))
+    assert (row.job.state, row.job.error, row.answered) == ("done", "", QUERIES)
+    run = row.run
+    assert (run.name, run.rows, run.queries, run.depth) == ("live", QUERIES * 3, QUERIES, 3)
+    assert run.description == "Asked of good, 3 deep"
+    assert list(runs.ranked(run).ranking("q05")) == ["d1", "d2", "d3"]
+    assert Document.objects.get(collection=collection, doc_id="d2").title == "Document 2"
+    assert row.job.result["documents stored"] == 3
+    # The same document came with another text for every query: that is told.
+    assert row.job.result["documents sent with two contents"] == 3
+    assert row.job.result["page"] == f"/c/shop/runs/{run.uuid}/"
+
+
+def test_documents_that_are_here_stay_as_they_are(connect: Any, fetch: Any, collection: Any, store: Any) -> None:
+    store(collection, "documents", b'{"doc_id": "d1", "title": "Ours", "text": "as judged"}\n', "docs.jsonl")
+    row = fetch(connect("good"))
+    assert row.job.result["documents stored"] == 2
+    assert Document.objects.get(collection=collection, doc_id="d1").title == "Ours"
+
+
+def test_an_engine_that_fails_halfway(connect: Any, fetch: Any, go_on: Any, bad_engine: BadEngine) -> None:
+    bad_engine.patience = 5
+    row = fetch(connect("tired"))
+    assert (row.job.state, row.run, row.answered) == ("failed", None, 5)
+    assert "5 queries in a row got no answer" in row.job.error
+    assert "5 of 12 answers are kept; go on from the connector's page" in row.job.error
+    assert row.waits
+    asked = bad_engine.seen["tired"]
+    bad_engine.patience = 1000
+    row = go_on(row)
+    assert (row.job.state, row.run.queries, row.answered) == ("done", QUERIES, QUERIES)
+    # Only what had no answer was asked again, and three early ones to see whether the index changed.
+    assert bad_engine.seen["tired"] - asked == QUERIES - 5 + fetching.ASKED_TWICE
+
+
+def test_a_wrong_secret(connect: Any, fetch: Any, go_on: Any, engineer: Any) -> None:
+    connector = connect("locked", secret="wrong-" + SECRET)
+    row = fetch(connector)
+    assert (row.job.state, row.answered) == ("failed", 0)
+    assert "does not take this secret" in row.job.error
+    assert SECRET not in repr(Job.objects.values().get()) + repr(Fetch.objects.values().get())
+    given = {**connector.settings, "secret": SECRET}
+    connected.change(connector, actor=engineer, name="locked", given=given, timeout=5.0, concurrency=2)
+    assert go_on(row).run.queries == QUERIES
+
+
+def test_some_queries_fail(connect: Any, fetch: Any, go_on: Any, collection: Any) -> None:
+    Query.objects.filter(collection=collection, query_id__in=["q03", "q07"]).update(text="bad words")
+    row = fetch(connect("some"))
+    assert (row.job.state, row.answered, sorted(row.failed)) == ("failed", QUERIES - 2, ["q03", "q07"])
+    assert row.job.error.startswith("2 queries got no answer, the first q0")
+    assert "unknown field [titel]" in row.failed["q03"]
+    assert not Run.objects.exists()
+    row = go_on(row, without_failed=True)
+    assert (row.job.state, row.run.queries) == ("done", QUERIES - 2)
+    assert row.job.result["queries left out"] == 2
+
+
+def test_an_index_that_changes_is_told(connect: Any, fetch: Any) -> None:
+    row = fetch(connect("moves"))
+    assert row.job.result["index changed meanwhile"] == "yes"
+    assert "its index changed meanwhile" in row.run.description
+    assert row.job.result["queries with fewer documents than asked for"] == QUERIES
+
+
+def test_repeated_documents(connect: Any, fetch: Any) -> None:
+    row = fetch(connect("repeats"), depth=5)
+    assert row.job.result["repeated documents left out"] == 2 * QUERIES
+    assert row.run.rows == 3 * QUERIES
+
+
+def test_a_job_that_is_cancelled_keeps_what_it_has(
+    connect: Any, fetch: Any, go_on: Any, monkeypatch: pytest.MonkeyPatch, bad_engine: BadEngine
+) -> None:
+    told = jobs.Work.progress
+
+    def progress(self: jobs.Work, done: int, total: int | None = None) -> None:
+        if done >= 4:
+            Job.objects.filter(pk=self.job.pk).update(cancel_asked=True)
+        told(self, done, total)
+
+    monkeypatch.setattr(jobs.Work, "progress", progress)
+    row = fetch(connect("good"))
+    assert (row.job.state, row.answered) == ("cancelled", 4)
+    assert len(fetching.kept(row)) == 4
+    assert len(row.parts) == 2  # each answer once
+    monkeypatch.setattr(jobs.Work, "progress", told)
+    assert go_on(row).run.queries == QUERIES
+
+
+def test_a_killed_worker_loses_nothing_that_was_kept(connect: Any, fetch: Any, bad_engine: BadEngine) -> None:
+    """A second attempt at the same job asks only what has no answer."""
+    bad_engine.patience = 6
+    row = fetch(connect("tired"))
+    bad_engine.patience = 1000
+    Job.objects.filter(pk=row.job.pk).update(state="queued", result=None)
+    jobs.work_on_job.enqueue(str(row.job.uuid))
+    row = Fetch.objects.select_related("run", "job").get(pk=row.pk)
+    assert (row.job.state, row.run.queries) == ("done", QUERIES)
+    Job.objects.filter(pk=row.job.pk).update(state="queued")
+    jobs.work_on_job.enqueue(str(row.job.uuid))
+    assert Run.objects.count() == 1
+
+
+def test_the_same_answers_are_one_run(connect: Any, fetch: Any) -> None:
+    connector = connect("good")
+    fetch(connector)
+    again = fetch(connector, run_name="again")
+    assert again.job.state == "failed"
+    assert "is here already, as the run live" in again.job.error
+
+
+def test_an_engine_that_finds_nothing(connect: Any, fetch: Any, bad_engine: BadEngine) -> None:
+    bad_engine.replies["/none"] = {"hits": []}
+    row = fetch(connect("none"))
+    assert "returned no document for any query" in row.job.error
+
+
+def test_hostile_content(connect: Any, fetch: Any, collection: Any, bad_engine: BadEngine) -> None:
+    hits = [
+        {"id": 'a b"c,', "score": 2.0, "title": "NUL \0 and \ud800", "text": "<script>alert(1)</script>"},
+        {"id": "=cmd()", "score": 1.0, "title": "x" * 5000, "url": "javascript:alert(1)"},
+    ]
+    bad_engine.replies["/odd"] = {"hits": hits}
+    row = fetch(connect("odd"))
+    assert row.job.state == "done", row.job.error or row.job.traceback
+    assert row.run.rows == 2 * QUERIES
+
+
+def test_what_cannot_be_started(connect: Any, engineer: Any, collection: Any) -> None:
+    connector = connect("good")
+    for depth in (0, 1_001):
+        with pytest.raises(NotValid) as caught:
+            fetching.start(connector, actor=engineer, run_name="x", depth=depth)
+        assert "depth" in caught.value.fields
+    Query.objects.all().delete()
+    with pytest.raises(NotValid, match="no query to ask"):
+        fetching.start(connector, actor=engineer, run_name="x", depth=3)
+
+
+def test_what_is_done_is_not_gone_on_with(connect: Any, fetch: Any, engineer: Any) -> None:
+    row = fetch(connect("good"))
+    with pytest.raises(Conflict, match="This is the run live already"):
+        fetching.go_on(row, actor=engineer)
+    running = fetching.start(row.connector, actor=engineer, run_name="other", depth=2)
+    with pytest.raises(Conflict, match="being worked on"):
+        fetching.go_on(running, actor=engineer)
+    with pytest.raises(Conflict, match="being asked right now"):
+        connected.remove(row.connector, actor=engineer)
