@@ -19,6 +19,8 @@ from judgments.core.errors import AssayError
 COMMANDS = {
     "evaluate": "assay.cli.evaluate",
     "compare": "assay.cli.compare",
+    "gate": "assay.cli.gate",
+    "reuse": "assay.cli.reuse",
     "agreement": "assay.cli.agreement",
     "aggregate": "assay.cli.aggregate",
     "pool": "assay.cli.pool",
@@ -68,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     _speak_utf8()
     if not words or words[0] in ("-h", "--help"):
         _tell(_overview())
@@ -110,7 +113,8 @@ def _run(name: str, words: list[str]) -> int:
         hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(COMMANDS)}"
         return _refuse("assay", f"there is no command {name!r}{hint} (see assay --help)")
     try:
-        status = load(name).run(build_parser(name).parse_args(words))
+        # Files may stand on both sides of an option: qrels.txt a.run -m AP b.run.
+        status = load(name).run(build_parser(name).parse_intermixed_args(words))
         sys.stdout.flush()
         return status
     except AssayError as error:
@@ -143,12 +147,28 @@ def _version() -> str:
 def _overview() -> str:
     lines = [f"  {name:<11}{load(name).HELP}" for name in COMMANDS]
     head = "usage: assay COMMAND ...\n\nFrom a query log to human relevance judgments to metrics, on files.\n"
-    return "\n".join([head, "commands:", *lines, "", "assay COMMAND --help explains each one.", ""])
+    return "\n".join(
+        [
+            head,
+            "commands:",
+            *lines,
+            "",
+            "assay COMMAND --help explains each one, assay --version tells the version.",
+            "",
+        ]
+    )
 
 
 def _tell(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def _open_closed_streams() -> None:
+    """Let a stream that the caller closed (``>&-``) be one in which nothing is, or of which nothing is kept."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (as long as the process lives)
 
 
 def _speak_utf8() -> None:

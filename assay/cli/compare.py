@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.compare_output import FORMATS
 from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.scale import scale_values
+from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from evaluation.significance import CORRECTIONS, TESTS
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from evaluation.significance.compare import Design
-    from evaluation.significance.comparison import Comparison, PairComparison
+    from evaluation.metrics.design import SamplingDesign
+    from evaluation.significance.comparison import Comparison
+    from evaluation.significance.plan import Plan
+    from judgments.core.qrels import Qrels
+    from judgments.core.run import Run
 
 NAME = "compare"
 HELP = "compare runs query by query: difference, interval, p, corrected p, effect size"
 EXAMPLE = "assay compare qrels.txt bm25.run neural.run -m nDCG@10 --baseline bm25"
 
 DEFAULT_METRIC = "nDCG@10"
-HEADER = ["a", "b", "b - a", "interval", "p", "corrected", "effect", "better", "same", "worse"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("qrels", metavar="QRELS", help="the labels, as TREC qrels; - is standard input, .gz is read")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="two or more TREC runs; NAME=PATH gives a name")
+    parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help=f"two or more; {RUN_HELP}")
     parser.add_argument(
         "-m",
         "--metric",
@@ -40,120 +44,109 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--correction",
         choices=[*CORRECTIONS, "none"],
-        default="holm",
-        help="for the comparisons of one metric; default holm",
+        help="for the comparisons of one metric; default holm, and none that you may choose for tukey",
     )
     parser.add_argument("--permutations", type=int, metavar="N", help="draws of the test, default 100000")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of test and interval, default 0")
+    parser.add_argument("--level", type=float, default=0.95, help="of the interval of the difference, default 0.95")
     parser.add_argument(
-        "--missing", choices=["zero", "skip"], default="zero", help="a judged query that a run does not answer"
+        "--alpha", type=float, default=0.05, help="runs whose corrected p is below differ, default 0.05"
+    )
+    parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
+    parser.add_argument(
+        "--weights", metavar="FILE", help="queries.csv with weight and probability: weighted differences"
+    )
+    parser.add_argument("--design", choices=["sampled", "none"], default="sampled", help=DESIGN_HELP)
+    parser.add_argument("--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like")
+    parser.add_argument(
+        "--turning",
+        action="store_true",
+        help="also tell for each pair how few unjudged pairs could turn its decision, under the primary metric",
+    )
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="of a rater for one judgment, for --turning, default 20"
     )
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
+    add_table_formats(parser)
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, score, compare, print."""
     runs = [named(argument) for argument in args.runs]
-    stdin_once([args.qrels, *(path for _, path in runs)])
-    from evaluation.significance.compare import compare
-    from judgments.formats.trec_qrels import load_qrels_report
-    from judgments.formats.trec_run import load_run_report
+    stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
+    plan = _plan(args)
+    _check_turning(args)
+    from evaluation.decisions.doubts import open_pairs
+    from evaluation.metrics.evaluate import evaluate
+    from evaluation.significance.compare import compare_scores
+    from judgments.formats.tables import open_run
 
+    top = scale_values(args.scale)[-1] if args.scale else None
+    qrels, report = read_labels(args)
+    files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
+    # Turning asks for rows, and standard input is read once; for anything else no run is held as a whole.
+    held = [file.whole() for file in files] if args.turning else []
     design = _design(args)
-    qrels, report = load_qrels_report(Path(args.qrels), args.qrels)
-    read = [load_run_report(Path(path), path, name) for name, path in runs]
-    tell_warnings([report, *(of_run for _, of_run in read)])
-    tables = [table for table, _ in read]
-    metrics = args.metric or [DEFAULT_METRIC]
-    found = compare(qrels, tables, metrics, baseline=args.baseline, design=design, missing=args.missing)
-    files = {
+    scored = evaluate(qrels, held or files, args.metric or [DEFAULT_METRIC], args.missing, scale_top=top)
+    tell_warnings([report, *(file.report for file in files)])
+    found = compare_scores(scored, baseline=args.baseline, plan=plan, design=design)
+    about: dict[str, Any] = {
         "qrels": {"path": report.path, "sha256": report.sha256, "queries": qrels.queries, "judgments": len(qrels)},
-        "files": {table.name: {"path": of_run.path, "sha256": of_run.sha256} for table, of_run in read},
+        "files": {file.name: {"path": file.report.path, "sha256": file.report.sha256} for file in files},
     }
-    write_out(FORMATS[args.format](found, files), args.out)
+    about["bounds"] = {run.name: run.diagnostics.as_json()["bounds"] for run in scored.runs}
+    about["open"] = [one.sentence for one in open_pairs(found, scored, args.alpha)]
+    if args.turning:
+        about["turning"] = _turning(args, found, qrels, held, top)
+    write_out(FORMATS[args.format](found, about), args.out)
     return 0
 
 
-def as_json(found: Comparison, files: dict[str, Any]) -> str:
-    """Numbers unrounded, null where undefined."""
-    return json.dumps({**found.as_json(), **files}, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+def _turning(
+    args: argparse.Namespace, found: Comparison, qrels: Qrels, runs: Sequence[Run], top: float | None
+) -> list[dict[str, Any]]:
+    """What it would take to turn the decision of each pair that was compared."""
+    from evaluation.decisions.turning import SECONDS, turning
 
-
-def as_table(found: Comparison, files: dict[str, Any]) -> str:
-    """A table of means, one of comparisons for each metric, and what the numbers hang on."""
-    from assay.cli.text_table import number, text_table
-
-    metrics = list(dict.fromkeys(pair.metric for pair in found.pairs))
-    means = [[name, *(number(of[metric]) for metric in metrics)] for name, of in found.runs.items()]
-    parts = [text_table(["run", *metrics], means)]
-    for metric in metrics:
-        rank = "primary" if metric == found.settings["primary"] else "exploratory"
-        rows = [_row(pair, found.settings["smallest_p"]) for pair in found.of_metric(metric)]
-        parts.append(f"{metric} ({rank})\n" + text_table(HEADER, rows, left=2))
-    parts.append(_notes(found))
-    return "\n".join(parts)
-
-
-FORMATS: dict[str, Callable[[Comparison, dict[str, Any]], str]] = {"table": as_table, "json": as_json}
-
-
-def _design(args: argparse.Namespace) -> Design:
-    from evaluation.significance.compare import Design
-
-    if args.permutations is None:
-        return Design(test=args.test, correction=args.correction, seed=args.seed)
-    if not TESTS[args.test].draws:
-        raise NotValid(f"--test {args.test} goes by formula and takes no --permutations")
-    return Design(test=args.test, correction=args.correction, seed=args.seed, permutations=args.permutations)
-
-
-def _row(pair: PairComparison, smallest: float | None) -> list[str]:
-    from assay.cli.text_table import number
-
-    size = pair.effect
-    interval = "-" if pair.low is None or pair.high is None else f"[{pair.low:+.4f}, {pair.high:+.4f}]"
+    of, primary = {run.name: run for run in runs}, found.settings["primary"]
+    seconds = SECONDS if args.seconds is None else args.seconds
     return [
-        pair.a,
-        pair.b,
-        f"{size.difference:+.4f}",
-        interval,
-        _p(pair.p, smallest),
-        _p(pair.p_corrected),
-        "-" if size.size is None else f"{size.size:+.2f}",
-        *(number(count, 0) for count in (size.wins, size.ties, size.losses)),
+        turning(qrels, of[one.a], of[one.b], primary, missing=args.missing, scale_top=top).as_json(seconds)
+        for one in found.of_metric(primary)
     ]
 
 
-def _p(value: float | None, smallest: float | None = None) -> str:
-    """Four decimals; a p at the floor of the test is only known to be so small."""
-    if value is None:
-        return "-"
-    told = f"{value:.4f}" if value >= 0.0001 else f"{value:.1e}"
-    return f"<={told}" if smallest is not None and value <= smallest else told
+def _check_turning(args: argparse.Namespace) -> None:
+    if args.seconds is not None and not args.turning:
+        raise NotValid("--seconds is for --turning; add it, or leave --seconds out")
+    if args.seconds is not None and not 0 < args.seconds < float("inf"):
+        raise NotValid(f"--seconds is a number of seconds above 0, not {args.seconds:g}")
+    if args.turning and args.weights:
+        raise NotValid("--turning is about plain means; leave --weights out")
 
 
-def _notes(found: Comparison) -> str:
-    from assay.cli.text_table import counted
+def _plan(args: argparse.Namespace) -> Plan:
+    from evaluation.significance.paired import PERMUTATIONS
+    from evaluation.significance.plan import Plan
 
-    of = found.settings
-    left_out = f", {of['queries_left_out']} left out" if of["queries_left_out"] else ""
-    lines = [f"{counted(of['queries'], 'query', 'queries')}{left_out}; better, same, worse: queries, seen from b"]
-    if any(pair.p is not None for pair in found.pairs):
-        lines += _about_test(found)
-    reasons = dict.fromkeys(reason for pair in found.pairs if pair.reason for reason in pair.reason.split("; "))
-    return "".join(f"{line}\n" for line in [*lines, *(f"-: {reason}" for reason in reasons)])
+    if args.permutations is not None and not TESTS[args.test].draws:
+        raise NotValid(f"--test {args.test} goes by formula and takes no --permutations")
+    return Plan(
+        test=args.test,
+        correction=args.correction,
+        permutations=PERMUTATIONS if args.permutations is None else args.permutations,
+        seed=args.seed,
+        level=args.level,
+        alpha=args.alpha,
+    )
 
 
-def _about_test(found: Comparison) -> list[str]:
-    of = found.settings
-    draws, queries = of["permutations"], of["queries"]
-    looked = f", all {draws:,} sign patterns" if draws == 2**queries else f", {draws:,} draws" if draws else ""
-    family = f"corrected within {of['family']} by {of['correction']}" if of["correction"] != "none" else "not corrected"
-    lines = [f"test: {of['test']}{looked}, seed {of['seed']}; {family}"]
-    if any(pair.low is not None for pair in found.pairs):
-        lines.append(f"interval: {of['level']:.0%} of the difference, {of['resamples']:,} resamples of the queries")
-    detectable = [pair.effect.detectable for pair in found.of_metric(of["primary"])]
-    if largest := max((value for value in detectable if value is not None), default=0.0):
-        lines.append(f"with so many queries a true difference of {largest:.3f} in {of['primary']} shows 4 times in 5")
-    return lines
+def _design(args: argparse.Namespace) -> SamplingDesign | None:
+    if not args.weights:
+        return None
+    from assay.cli.query_weights import read_design
+
+    design, report = read_design(args.weights, sampled=args.design == "sampled", by_tier=False)
+    tell_warnings([report])
+    return design

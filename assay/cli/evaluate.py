@@ -6,27 +6,33 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
-from assay.cli.score_output import FORMATS, Output
+from assay.cli.files import add_out, named, stdin_once, tell_profile, tell_warnings, write_out
+from assay.cli.scale import scale_values
+from assay.cli.score_output import FORMATS
+from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from evaluation.metrics import DEFAULT_METRICS, TABLE
+from evaluation.reports.scores import ScoreReport
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
     from evaluation.metrics.design import SamplingDesign
     from judgments.core.report import Report
-    from judgments.core.run import Run
 
 NAME = "evaluate"
 HELP = "score runs against qrels: means, values per query, intervals, diagnostics"
 EXAMPLE = "assay evaluate qrels.txt bm25.run neural.run -m nDCG@10 -m 'P@5,10 AP' --format json"
 
+CI_METHOD = "percentile"
+
+
+# The other formats have no place for diagnostics.
+TELL_RANGES = ("table", "json")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("qrels", metavar="QRELS", help="the labels, as TREC qrels; - is standard input, .gz is read")
-    parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="a TREC run; NAME=PATH names it, otherwise the file does"
-    )
+    parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     parser.add_argument(
         "-m",
         "--metric",
@@ -37,17 +43,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--per-query", action="store_true", help="also print the value of each query")
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
-    parser.add_argument(
-        "--missing", choices=["zero", "skip"], default="zero", help="a judged query that a run does not answer"
-    )
+    parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
     parser.add_argument("--condensed", action="store_true", help="drop unjudged documents before scoring")
-    parser.add_argument("--ci", metavar="LEVEL", type=float, help="bootstrap interval over queries, such as 0.95")
+    parser.add_argument("--ci", metavar="LEVEL", type=float, help="interval over queries on every mean, such as 0.95")
+    parser.add_argument(
+        "--ci-method", choices=["percentile", "bca", "t"], help="how --ci is found; default: percentile"
+    )
+    parser.add_argument("--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like")
     parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap, default 0")
     parser.add_argument("--weights", metavar="FILE", help="queries.csv with weight and probability: weighted means")
-    parser.add_argument(
-        "--design", choices=["sampled", "none"], default="sampled", help="none: the file has no probabilities"
-    )
+    parser.add_argument("--design", choices=["sampled", "none"], default="sampled", help=DESIGN_HELP)
     parser.add_argument("--by", choices=["tier"], help="also break down by the tiers of --weights FILE")
+    parser.add_argument("--profile", action="store_true", help="tell on standard error where the time goes")
+    add_table_formats(parser)
     add_out(parser)
 
 
@@ -62,31 +70,51 @@ def run(args: argparse.Namespace) -> int:
         metrics = tuple({metric.condensed().name: metric.condensed() for metric in metrics}.values())
     from assay.cli.progress import progress
     from evaluation.metrics.evaluate import evaluate
-    from judgments.formats.trec_qrels import load_qrels_report
+    from evaluation.metrics.profile import Profile
+    from judgments.formats.tables import open_run
 
-    qrels, report = load_qrels_report(Path(args.qrels), args.qrels)
-    tables, reports = _read(runs)
-    design = _design(args)
-    watch = progress(len(tables), "scoring")
-    result = evaluate(qrels, tables, metrics, args.missing, level=args.ci, seed=args.seed, design=design, watch=watch)
-    tell_warnings([report, *reports])
-    output = Output(
+    profile = Profile()
+    with profile.part("reading"):
+        qrels, report = read_labels(args)
+    files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
+    result = evaluate(
+        qrels,
+        files,
+        metrics,
+        args.missing,
+        level=args.ci,
+        method=args.ci_method or CI_METHOD,
+        seed=args.seed,
+        design=_design(args),
+        scale_top=scale_values(args.scale)[-1] if args.scale else None,
+        ranges=args.format in TELL_RANGES,
+        watch=progress(len(files), "scoring"),
+        profile=profile,
+    )
+    tell_warnings([report, *(file.report for file in files)])
+    scored = ScoreReport(
         evaluation=result,
         trec_names={metric.name: metric.trec_name for metric in metrics},
         qrels=_about(report) | {"queries": qrels.queries, "judgments": len(qrels)},
-        files=[_about(of_run) for of_run in reports],
+        files=[_about(file.report) for file in files],
         settings={
             "missing": args.missing,
             "condensed": args.condensed,
+            "subtopics": args.subtopics,
             "level": args.ci,
+            "method": (args.ci_method or CI_METHOD) if args.ci is not None else None,
             "seed": args.seed,
+            "scale": args.scale,
             "design": args.design if args.weights else None,
             "effective_queries": result.effective_queries,
-            "metrics": {metric.name: {"cutoff": metric.cutoff, **metric.parameters} for metric in metrics},
+            "metrics": {metric.name: metric.settings for metric in result.bound},
         },
         per_query=args.per_query,
     )
-    write_out(FORMATS[args.format](output), args.out)
+    with profile.part("writing"):
+        write_out(FORMATS[args.format](scored), args.out)
+    if args.profile:
+        tell_profile(profile.seconds)
     return 0
 
 
@@ -98,15 +126,10 @@ def _check(args: argparse.Namespace, runs: list[tuple[str, str]]) -> None:
         raise NotValid(f"two runs are named {twice!r}; give one of them another name, as in NAME=PATH")
     if args.ci is not None and not 0 < args.ci < 1:
         raise NotValid(f"--ci is a level between 0 and 1, such as 0.95, not {args.ci:g}")
+    if args.ci_method and args.ci is None:
+        raise NotValid(f"--ci-method {args.ci_method} needs the level of the interval too, such as --ci 0.95")
     if args.by and not args.weights:
         raise NotValid("--by tier needs --weights FILE, a queries.csv with the column tier")
-
-
-def _read(runs: list[tuple[str, str]]) -> tuple[list[Run], list[Report]]:
-    from judgments.formats.trec_run import load_run_report
-
-    read = [load_run_report(Path(path), path, name) for name, path in runs]
-    return [table for table, _ in read], [report for _, report in read]
 
 
 def _design(args: argparse.Namespace) -> SamplingDesign | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from judgments.core.report import Report
 
 STDIN = "-"
-# What nobody needs to hear about: line ends, comments, blank lines, no line end at the end, other names of columns.
-UNREMARKABLE = frozenset({"W31", "W34", "W35", "W36", "W47"})
+# What nobody needs to hear about: line ends, comments, blank lines, no line end at the end, what separates cells, other
+# names of columns.
+UNREMARKABLE = frozenset({"W31", "W34", "W35", "W36", "W46", "W47"})
 
 
 def add_out(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +52,11 @@ def named(argument: str) -> tuple[str, str]:
     tuple of str
         Name and path. A file whose own name holds ``=`` is taken as a file.
 
+    Raises
+    ------
+    NotValid
+        When nothing stands behind the ``=``.
+
     Examples
     --------
     >>> named("runs/bm25.v2.run.gz"), named("new=runs/a.run"), named("-")
@@ -58,12 +64,21 @@ def named(argument: str) -> tuple[str, str]:
     """
     name, equals, path = argument.partition("=")
     if equals and name and "/" not in name and not Path(argument).exists():
+        if not path:
+            raise NotValid(f"{argument!r} names no file; write NAME=PATH or PATH")
         return name, path
     if argument == STDIN:
         return "stdin", STDIN
     stem = Path(argument).name
     # A leading dot hides a file and does not end its name.
     return stem[:1] + stem[1:].partition(".")[0], argument
+
+
+def tell_profile(seconds: Mapping[str, float]) -> None:
+    """Say on standard error where the time went, the most costly work first."""
+    total = sum(seconds.values()) or 1.0
+    for name, spent in sorted(seconds.items(), key=lambda entry: -entry[1]):
+        sys.stderr.write(f"profile: {name:<12} {spent:8.3f} s  {spent / total:4.0%}\n")
 
 
 def tell_warnings(reports: Iterable[Report]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
 from assay.cli.member_options import add_member_options, member_options
+from assay.cli.table_formats import RUN_HELP, add_table_formats
 from judgments.core.errors import NotValid
 from pooling.strategies import STRATEGIES
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from judgments.core.report import Report
     from judgments.core.run import Run
     from pooling.strategies.pool import Pool
+    from pooling.strategies.strategy import Wording
 
 NAME = "pool"
 HELP = "choose the pairs to judge from the runs of several systems"
@@ -25,17 +28,9 @@ EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool
 COLUMNS = ("query_id", "doc_id", "rank", "runs", "why")
 
 
-@dataclass(frozen=True)
-class _Input:
-    """One run with what its file said."""
-
-    run: Run
-    report: Report
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; those of the strategies come from their own declarations."""
-    parser.add_argument("runs", metavar="RUN", nargs="*", help="TREC runs; NAME=PATH gives a name, - is standard input")
+    parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
     parser.add_argument("--strategy", metavar="NAME", default="depth", help=f"{', '.join(STRATEGIES)}; default depth")
     add_member_options(parser, STRATEGIES)
     parser.add_argument("--pairs", metavar="FILE", help="the pairs of --strategy list: CSV with query_id,doc_id")
@@ -46,34 +41,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="order of a run: by score as trec_eval does, or by rank",
     )
     parser.add_argument("--budget", type=int, metavar="N", help="at most N of the strategy's pairs per query")
-    parser.add_argument("--qrels", metavar="FILE", help="leave out what is judged here; it spends no budget")
+    parser.add_argument(
+        "--qrels", metavar="FILE", help="what is judged already: left out, and what adaptive strategies learn from"
+    )
+    parser.add_argument(
+        "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default 1"
+    )
+    parser.add_argument("--queries", metavar="FILE", help="the queries' texts, for a strategy that reads: queries.csv")
+    parser.add_argument(
+        "--documents", metavar="FILE", help="the documents' texts, for a strategy that reads: documents.jsonl"
+    )
     parser.add_argument(
         "--residual", type=int, default=0, metavar="N", help="N more per query, drawn from what the pool leaves out"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of every random choice; default 0")
+    parser.add_argument(
+        "--batch", type=int, default=1, metavar="N", help="shuffle each query's pairs inside batches of N for raters"
+    )
     parser.add_argument("--format", choices=["csv", "json"], default="csv", help="default csv, one line a pair")
+    add_table_formats(parser)
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the runs, choose, write, and say what the pool looks like."""
-    stdin_once([path for path in (*(named(each)[1] for each in args.runs), args.qrels, args.pairs) if path])
+    paths = [*(named(each)[1] for each in args.runs), args.qrels, args.pairs, args.queries, args.documents]
+    stdin_once([path for path in paths if path])
     member = STRATEGIES[args.strategy]
     from pooling.strategies.pool import build_pool
 
-    inputs = [_read_run(argument, args.by) for argument in args.runs]
-    judged, reports = _judged(args.qrels)
-    tell_warnings([*(each.report for each in inputs), *reports])
+    if args.batch < 1:
+        raise NotValid(f"--batch is {args.batch}; give 1 to keep the order of choice, or more pairs")
+    given = _given(args)
+    names = [_name(each) for each in args.runs]
+    judged, reports = _judged(args.qrels, args.qrels_format)
+    wording, more = _wording(args) if member.reads else (None, [])
+    reports = [*reports, *more]
+    inputs: list[tuple[str, Report]] = []
     pool = build_pool(
-        [each.run for each in inputs],
+        _runs(args, names, inputs),
         member.name,
-        _given(args),
+        given,
         seed=args.seed,
         budget=args.budget,
         residual=args.residual,
         judged=judged,
+        relevant_from=args.relevant_from,
+        wording=wording,
     )
-    write_out(_as_json(pool, inputs, args.by) if args.format == "json" else _as_csv(pool), args.out)
+    tell_warnings([*(report for _, report in inputs), *reports])
+    write_out(_as_json(pool, inputs, args) if args.format == "json" else _as_csv(pool, args.batch), args.out)
     _tell(pool)
     return 0
 
@@ -87,25 +104,38 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def _read_run(argument: str, by: str) -> _Input:
-    from judgments.formats.trec_run import load_run_report
-
-    name, path = named(argument)
+def _name(argument: str) -> str:
+    name = named(argument)[0]
     if ";" in name:
         raise NotValid(f"the run's name {name!r} holds ';', which parts names in the pool; give another with NAME=PATH")
-    if by == "score":
-        return _Input(*load_run_report(Path(path), path, name))
-    return _by_rank(name, path)
+    return name
 
 
-def _by_rank(name: str, path: str) -> _Input:
-    from judgments.formats import trec_run
-    from pooling.strategies.ranking import by_rank
+def _runs(args: argparse.Namespace, names: list[str], inputs: list[tuple[str, Report]]) -> Iterator[Run]:
+    """Read one run after the other, so that no two files are held at once; note what each file said."""
+    from judgments.formats.tables import open_run
 
-    found = trec_run.read(Path(path), path=path)
-    found.report.raise_if_errors()
-    rows = [(row.query_id, row.doc_id, float("inf") if row.rank is None else row.rank) for row in found.rows]
-    return _Input(by_rank(rows, name), found.report)
+    for name, argument in zip(names, args.runs, strict=True):
+        path = named(argument)[1]
+        file = open_run(Path(path), path, name, args.run_format)
+        run = file.whole() if args.by == "score" else file.rows().by_rank(name)
+        inputs.append((name, file.report))
+        yield run
+
+
+def _wording(args: argparse.Namespace) -> tuple[Wording, list[Report]]:
+    """The words of the queries and documents, for a strategy that reads them."""
+    from judgments.formats import FORMATS
+    from pooling.strategies.strategy import Wording
+
+    if args.queries is None or args.documents is None:
+        raise NotValid(f"--strategy {args.strategy} reads texts; give --queries FILE and --documents FILE")
+    queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries)
+    documents = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents)
+    for found in (queries, documents):
+        found.report.raise_if_errors()
+    texts = {row.doc_id: f"{row.title} {row.text}" for row in documents.rows}
+    return Wording.of({row.query_id: row.query for row in queries.rows}, texts), [queries.report, documents.report]
 
 
 def _read_pairs(path: str) -> list[tuple[str, str]]:
@@ -116,22 +146,22 @@ def _read_pairs(path: str) -> list[tuple[str, str]]:
     return [(row.query_id, row.doc_id) for row in found.rows]
 
 
-def _judged(path: str | None) -> tuple[frozenset[tuple[str, str]], list[Report]]:
+def _judged(path: str | None, format: str | None) -> tuple[dict[tuple[str, str], float], list[Report]]:
     if path is None:
-        return frozenset(), []
-    from judgments.formats.trec_qrels import load_qrels_report
+        return {}, []
+    from judgments.formats.tables import load_qrels
 
-    qrels, report = load_qrels_report(Path(path), path)
-    return frozenset((query_id, doc_id) for query_id, doc_id, _ in qrels.rows()), [report]
+    qrels, report = load_qrels(Path(path), path, format)
+    return {(query_id, doc_id): grade for query_id, doc_id, grade in qrels.rows()}, [report]
 
 
-def _as_csv(pool: Pool) -> str:
+def _as_csv(pool: Pool, batch: int) -> str:
     """The five columns of the contract; a residual stratum needs a sixth, its inclusion probability."""
     from judgments.core.cells import csv_row, escape
 
     more = ["probability"] if pool.residual else []
     lines = [csv_row([*COLUMNS, *more])]
-    for pair in pool.pairs:
+    for pair in pool.handed_out(batch):
         rank = "" if pair.best_rank is None else str(pair.best_rank)
         names = escape(";".join(name for name, _ in pair.runs))
         probability = [repr(pair.probability)] if pool.residual else []
@@ -139,24 +169,28 @@ def _as_csv(pool: Pool) -> str:
     return "".join(lines)
 
 
-def _as_json(pool: Pool, inputs: list[_Input], by: str) -> str:
+def _as_json(pool: Pool, inputs: list[tuple[str, Report]], args: argparse.Namespace) -> str:
     from pooling.strategies.preview import preview
 
     told = {
         "strategy": pool.strategy,
         "params": {name: value for name, value in pool.params.items() if name != "pairs"},
-        "by": by,
+        "by": args.by,
         "seed": pool.seed,
         "budget": pool.budget,
         "residual": pool.residual,
+        "batch": args.batch,
+        "relevant_from": args.relevant_from,
         "runs": [
-            {"name": each.run.name, "path": each.report.path, "sha256": each.report.sha256}
-            for each in sorted(inputs, key=lambda each: each.run.name.encode())
+            {"name": name, "path": report.path, "sha256": report.sha256}
+            for name, report in sorted(inputs, key=lambda each: each[0].encode())
         ],
         "judged": pool.judged,
         "over_budget": pool.over_budget,
         "preview": asdict(preview(pool)),
-        "pairs": [{"query_id": pair.query_id, "doc_id": pair.doc_id, **pair.as_json()} for pair in pool.pairs],
+        "pairs": [
+            {"query_id": pair.query_id, "doc_id": pair.doc_id, **pair.as_json()} for pair in pool.handed_out(args.batch)
+        ],
     }
     return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 

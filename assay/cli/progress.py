@@ -6,6 +6,24 @@ import sys
 from collections.abc import Callable
 
 WIDTH = 30
+# Smaller files are read before a bar can be looked at.
+LARGE = 20_000_000
+
+
+def progress_of_bytes(total: int, what: str) -> Callable[[int], None]:
+    """Return a function that draws a bar for the bytes read so far; silent without a terminal, or for a small file."""
+    if total < LARGE or not sys.stderr.isatty():
+        return lambda done: None
+    draw = progress(100, what)
+    drawn = [-1]
+
+    def draw_percent(done: int) -> None:
+        percent = min(100, 100 * done // total)
+        if percent != drawn[0]:
+            drawn[0] = percent
+            draw(percent)
+
+    return draw_percent
 
 
 def progress(total: int, what: str) -> Callable[[int], None]:

@@ -33,7 +33,7 @@ def add_reader_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_file(
-    path: str, name: str | None, args: argparse.Namespace, kind: str | None = None
+    path: str, name: str | None, args: argparse.Namespace, kind: str | None = None, likely: str | None = None
 ) -> tuple[Format, Read[Any]]:
     """Read a file in the format named, or in the one that it looks like.
 
@@ -47,6 +47,8 @@ def read_file(
         With what `add_reader_options` declares.
     kind : str, optional
         The kind that is wanted, when the format is to be told from the content.
+    likely : str, optional
+        The kind that is taken where the content may be of several.
 
     Raises
     ------
@@ -57,21 +59,26 @@ def read_file(
     """
     from judgments.formats import FORMATS
 
-    member = FORMATS[name or _recognized(path, kind)]
-    return member, member.read(Path(path), path=path, **_options(member, args))
+    source: Path | str | bytes = Path(path)
+    if name is None:
+        source, name = _recognized(path, kind, likely)
+    member = FORMATS[name]
+    return member, member.read(source, path=path, **_options(member, args))
 
 
-def _recognized(path: str, kind: str | None) -> str:
+def _recognized(path: str, kind: str | None, likely: str | None) -> tuple[Path | str | bytes, str]:
+    """Return what is left to be read, and the format that it looks like."""
     from judgments.formats import FORMATS, sniff
-    from judgments.formats.decoding import Content
+    from judgments.formats.decoding import Content, kept
 
     if path == "-":
         raise NotValid("standard input is not looked at twice: name the format (convert: --from, validate: --format)")
-    with Content(Path(path), path) as content:
-        found = sniff(content.head, kind)
+    source = kept(Path(path))
+    with Content(source, path) as content:
+        found = sniff(content.head, kind or likely) or sniff(content.head, kind)
     if found is None:
         raise NotValid(f"{path}: the format is not recognized; name one of {', '.join(FORMATS)}")
-    return found
+    return source, found
 
 
 def _options(member: Format, args: argparse.Namespace) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, stdin_once, tell_warnings, write_out
+from assay.cli.progress import progress_of_bytes
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
+    from judgments.formats.rows import LogRow
     from pooling.sampling.draw import Sample
     from pooling.sampling.log import CountedLog
     from pooling.sampling.tiers import TierCut
@@ -20,9 +22,12 @@ HELP = "draw queries from a query log, by tier or in proportion to their traffic
 EXAMPLE = "assay sample log.csv --head 50 --torso 100 --tail 50 --seed 1 --out queries.csv --raw-out raw.csv"
 COLUMNS = ("query_id", "query", "tier", "frequency", "clients", "probability", "weight")
 RAW_COLUMNS = ("query_id", "line", "query", "timestamp", "count", "clicks")
-FORMATS_OF = {"csv": "query-log-csv", "jsonl": "query-log-jsonl"}
+GROUP_COLUMNS = ("group", "query", "frequency", "clients", "reason")
+FORMATS_OF = {"csv": "query-log-csv", "jsonl": "query-log-jsonl", "ubi": "query-log-ubi"}
 # What a person's privacy takes, by the field's usual rule; said, and left to whoever samples.
 FEW_CLIENTS = 5
+# The median over pairs of official runs at TREC's deep learning tracks of 2019 and 2020, nDCG@10 query by query.
+USUAL_SD = 0.17
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,26 +51,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--min-clients", type=int, default=1, metavar="N", help="leave out queries of fewer clients; default 1"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw; default 0")
+    parser.add_argument("--detect", type=float, metavar="X", help="also say how many queries a difference of X takes")
+    parser.add_argument(
+        "--sd", type=float, default=USUAL_SD, metavar="X", help=f"of paired differences; default {USUAL_SD}"
+    )
     parser.add_argument("--raw-out", metavar="FILE", help="also write one raw row of each query, without client_id")
+    parser.add_argument(
+        "--groups-out",
+        metavar="FILE",
+        help="also write which queries are most likely one, for a person to read",
+    )
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the log, count, cut, draw, write, and say what was left out."""
     _check_method(args)
+    _check_advice(args.sd, args.detect)
     stdin_once([args.log])
-    from pooling.sampling.log import count_log
     from pooling.sampling.tiers import cut_tiers
 
-    log = count_log(_read_log(args), window_days=args.window_days, min_clients=args.min_clients)
+    source = LogFile(args)
+    log = source.counted(window_days=args.window_days, min_clients=args.min_clients)
     if not log.queries:
         raise NotValid(f"{args.log}: no query is left to sample; {_left_out(log) or 'the log is empty'}")
     cut = cut_tiers(log.queries, head_share=args.head_share, torso_share=args.torso_share)
     sample = _draw(args, cut)
     write_out(_as_csv(sample), args.out)
     if args.raw_out:
-        write_out(_raw_rows(sample), args.raw_out)
+        write_out(_raw_rows(sample, source), args.raw_out)
+    if args.groups_out:
+        write_out(_groups(log), args.groups_out)
     _tell(log, cut, sample)
+    _advise(sample, args.sd, args.detect)
     return 0
 
 
@@ -77,19 +95,61 @@ def _check_method(args: argparse.Namespace) -> None:
         raise NotValid("--method stratified draws by tier; give --head N, --torso N or --tail N, and no --n")
 
 
-def _read_log(args: argparse.Namespace) -> list[Any]:
-    from judgments.formats import FORMATS
+class LogFile:
+    """The log on the command line: counted in one pass, and asked for single rows in another."""
 
-    lines = args.log.removesuffix(".gz").endswith((".jsonl", ".ndjson"))
-    name = FORMATS_OF[args.format or ("jsonl" if lines else "csv")]
-    found = FORMATS[name].read(Path(args.log), path=args.log, columns=_columns(args.columns), repeated=args.repeated)
-    found.report.raise_if_errors()
-    tell_warnings([found.report])
-    rows = list(found.rows)
-    ignored = any(problem.code == "W41" for problem in found.report.problems)
-    if ignored and all(row.count == 1 and not row.timestamp for row in rows):
-        sys.stderr.write("note: each row counts as one search; --columns count=NAME says which column holds counts\n")
-    return rows
+    def __init__(self, args: argparse.Namespace) -> None:
+        from judgments.formats.decoding import kept
+
+        self.path = args.log
+        # What comes through a pipe is needed twice; a file is opened again.
+        self.source = kept(args.log)
+        self.format = FORMATS_OF[args.format] if args.format else self._recognized()
+        given = {"columns": _columns(args.columns), "repeated": args.repeated}
+        self.options = {name: value for name, value in given.items() if value is not None}
+        if self.options and self.format == FORMATS_OF["ubi"]:
+            raise NotValid("a UBI log has its own names and one line for each search; give no --columns, no --repeated")
+
+    def _recognized(self) -> str:
+        """By its name CSV or JSONL; which JSONL, the content says."""
+        from judgments.formats import sniff
+        from judgments.formats.decoding import Content
+
+        if not self.path.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+            return FORMATS_OF["csv"]
+        with Content(self.source, self.path) as content:
+            found = sniff(content.head, "query-log")
+        return FORMATS_OF["ubi"] if found == FORMATS_OF["ubi"] else FORMATS_OF["jsonl"]
+
+    def counted(self, **options: Any) -> CountedLog:
+        """Count the log; its first error ends it."""
+        from judgments.formats.log_blocks import open_log
+        from pooling.sampling.log_columns import count_stream
+
+        size = len(self.source) if isinstance(self.source, bytes) else _size(self.source)
+        stream = open_log(self.source, path=self.path, format=self.format, **self.options)
+        log = count_stream(stream, progress=progress_of_bytes(size, "reading"), **options)
+        assert stream.report is not None  # noqa: S101 (it was read to its end)
+        stream.report.raise_if_errors()
+        tell_warnings([stream.report])
+        ignored = any(problem.code == "W41" for problem in stream.report.problems)
+        if ignored and not log.first and log.searches == log.rows:
+            sys.stderr.write("note: each row counts as one search; --columns count=NAME says which holds counts\n")
+        return log
+
+    def rows(self, lines: set[int]) -> dict[int, LogRow]:
+        """The rows on these lines."""
+        from judgments.formats.log_blocks import rows_on_lines
+
+        return rows_on_lines(self.source, lines, path=self.path, format=self.format, **self.options)
+
+
+def _size(path: Path | str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        # Opening it says what is wrong.
+        return 0
 
 
 def _columns(text: str | None) -> dict[str, str] | None:
@@ -122,16 +182,33 @@ def _as_csv(sample: Sample) -> str:
     return "".join(lines)
 
 
-def _raw_rows(sample: Sample) -> str:
-    """One row of the log for each query; who searched is nobody's business here."""
+def _raw_rows(sample: Sample, source: LogFile) -> str:
+    """One row of the log for each query, without what could name a person; who searched is nobody's business here."""
     from judgments.core.cells import csv_row, escape
+    from pooling.sampling.redaction import redact
 
-    lines = [csv_row(list(RAW_COLUMNS))]
-    for drawn in sample.queries:
-        raw: Any = drawn.query.raw
-        cells = [str(raw.line), escape(raw.query), raw.timestamp, str(raw.count), escape(raw.clicks)]
-        lines.append(csv_row([drawn.query_id, *cells]))
-    return "".join(lines)
+    lines = {drawn.query_id: int(str(drawn.query.raw)) for drawn in sample.queries}
+    rows = source.rows(set(lines.values()))
+    written = [csv_row(list(RAW_COLUMNS))]
+    for query_id, line in lines.items():
+        raw = rows[line]
+        cells = [str(line), escape(redact(raw.query)[0]), raw.timestamp, str(raw.count), escape(raw.clicks)]
+        written.append(csv_row([query_id, *cells]))
+    return "".join(written)
+
+
+def _groups(log: CountedLog) -> str:
+    """Queries that may be one, a group after the other, the most frequent of each first."""
+    from judgments.core.cells import csv_row, escape
+    from pooling.sampling.near_duplicates import near_duplicates
+
+    written = [csv_row(list(GROUP_COLUMNS))]
+    for number, group in enumerate(near_duplicates(log.queries), start=1):
+        for query, reason in zip(group.queries, group.reasons, strict=True):
+            clients = "" if query.clients is None else str(query.clients)
+            text = escape(" ".join(query.text.split()))
+            written.append(csv_row([f"g{number:03}", text, str(query.frequency), clients, reason]))
+    return "".join(written)
 
 
 def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
@@ -145,12 +222,37 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
         lines.append(f"  fewer than asked: {', '.join(short)}; all that there is was taken")
     if left_out := _left_out(log):
         lines.append(f"  left out: {left_out}")
+    if log.redacted:
+        found = ", ".join(f"{kind} in {number:,}" for kind, number in log.redacted.items())
+        lines.append(f"  taken out of queries: {found} searches; what stands there now is [{next(iter(log.redacted))}]")
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(
             f"  {few} drawn queries come from fewer than {FEW_CLIENTS} clients; read them for personal data before "
             f"others do, or draw with --min-clients {FEW_CLIENTS}"
         )
+    sys.stderr.write("\n".join(lines) + "\n")
+
+
+def _check_advice(sd: float, wanted: float | None) -> None:
+    if not 0 < sd < 10 or (wanted is not None and not 0 < wanted < 10):
+        raise NotValid("--detect is a difference of a metric and --sd its spread; give numbers above 0, such as 0.03")
+
+
+def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
+    """Say what a comparison on this sample can show, and what a wanted difference would take."""
+    from evaluation.significance.power import detectable, queries_needed
+
+    worth = sample.effective_size
+    if worth is None or worth < 1:
+        return
+    shown = detectable(sd, int(worth))
+    told = f"worth {worth:.0f} equally weighted queries: two runs that differ by {shown:.3f} would be told apart"
+    lines = [f"  {told} in four of five cases, if their differences vary with a standard deviation of {sd:g}"]
+    if wanted is not None:
+        needed = queries_needed(wanted, sd)
+        takes = needed.reason if needed.queries is None else f"takes {needed.queries:,} such queries"
+        lines.append(f"  a difference of {wanted:g}: {takes}")
     sys.stderr.write("\n".join(lines) + "\n")
 
 

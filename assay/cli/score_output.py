@@ -1,164 +1,129 @@
-"""How does an evaluation look as a table, JSON, CSV, trec_eval's lines or LaTeX?"""
+"""How does an evaluation look as a table in the terminal?"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from assay.cli.text_table import counted, number, text_table
-from judgments.core.cells import csv_row, escape
+from assay.cli.text_table import counted, text_table
+from evaluation.metrics.means import TIE
+from evaluation.reports.scores import WRITERS, ScoreReport, printed
 
 if TYPE_CHECKING:
-    from evaluation.metrics.results import Diagnostics, Evaluation, RunScores, Summary
+    from evaluation.metrics.diagnostics import Diagnostics
+    from evaluation.metrics.ranges import Range
+    from evaluation.metrics.results import RunScores, Summary
 
 
-@dataclass(frozen=True)
-class Output:
-    """An evaluation with what the files say about themselves.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The scores.
-    trec_names : dict of str to str
-        Canonical metric name to trec_eval's.
-    qrels : dict
-        The object ``qrels`` of the JSON.
-    files : sequence of dict
-        ``path`` and ``sha256`` of each run.
-    settings : dict
-        What the numbers hang on beside the files: missing, condensed, level, seed.
-    per_query : bool
-        Whether the values of single queries are wanted too; JSON always has them.
-    """
-
-    evaluation: Evaluation
-    trec_names: Mapping[str, str]
-    qrels: Mapping[str, Any]
-    files: Sequence[Mapping[str, str]]
-    settings: Mapping[str, Any]
-    per_query: bool
-
-
-def as_json(output: Output) -> str:
-    """Numbers unrounded, null where undefined."""
-    runs = [
-        {"name": run["name"], **file, **{key: value for key, value in run.items() if key != "name"}}
-        for run, file in zip(output.evaluation.as_json(), output.files, strict=True)
-    ]
-    told = {"qrels": output.qrels, "runs": runs, "settings": output.settings}
-    return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def as_csv(output: Output) -> str:
-    """One line for each run, tier, metric and query; ``all`` is the mean."""
-    rows = [["run", "tier", "metric", "query_id", "value", "queries", "low", "high", "weighted"]]
-    for run in output.evaluation.runs:
-        for tier, metrics in {"": run.metrics, **run.by_tier}.items():
-            for name, one in metrics.items():
-                cells = [one.mean, one.queries, one.low, one.high, one.weighted]
-                told = ["" if cell is None else repr(cell) for cell in cells]
-                rows.append([escape(run.name), escape(tier), name, "all", *told])
-        for query_id, values in _queries(output, run).items():
-            for name, value in values.items():
-                rows.append([escape(run.name), "", name, escape(query_id), repr(value), "", "", "", ""])
-    return "".join(map(csv_row, rows))
-
-
-def as_trec(output: Output) -> str:
-    """NAME, query or ``all``, VALUE with tabs between; each run begins with its ``runid``."""
-    lines = []
-    for run in output.evaluation.runs:
-        lines.append(f"runid\tall\t{run.name}\n")
-        for query_id, values in _queries(output, run).items():
-            lines += [f"{output.trec_names[name]}\t{query_id}\t{value:.4f}\n" for name, value in values.items()]
-        lines += [f"{output.trec_names[name]}\tall\t{number(one.mean)}\n" for name, one in run.metrics.items()]
-    return "".join(lines)
-
-
-def as_latex(output: Output) -> str:
-    """A tabular with the rules of booktabs, the best mean of each metric in bold."""
-    metrics, runs = output.evaluation.metrics, output.evaluation.runs
-    best = {name: max((run.metrics[name].mean or 0.0 for run in runs), default=0.0) for name in metrics}
-    lines = [
-        rf"\begin{{tabular}}{{l{'r' * len(metrics)}}}",
-        r"\toprule",
-        " & ".join(["Run", *map(_escape, metrics)]) + r" \\",
-        r"\midrule",
-    ]
-    for run in runs:
-        cells = [_bold(number(run.metrics[name].mean), run.metrics[name].mean == best[name]) for name in metrics]
-        lines.append(" & ".join([_escape(run.name), *cells]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def as_table(output: Output) -> str:
+def as_table(report: ScoreReport) -> str:
     """Tables for people: means, weighted means, tiers, queries, and what to know about each run."""
-    runs = output.evaluation.runs
-    parts = [_table(output, {run.name: run.metrics for run in runs}, _mean)]
+    runs = report.evaluation.runs
+    parts = [_table(report, {run.name: run.metrics for run in runs}, _mean)]
     if any(one.weighted is not None for run in runs for one in run.metrics.values()):
-        parts.append("weighted by traffic\n" + _table(output, {run.name: run.metrics for run in runs}, _weighted))
+        parts.append("weighted by traffic\n" + _table(report, {run.name: run.metrics for run in runs}, _weighted))
     for tier in dict.fromkeys(tier for run in runs for tier in run.by_tier):
-        parts.append(f"{tier}\n" + _table(output, {run.name: run.by_tier[tier] for run in runs}, _mean))
-    if output.per_query:
-        parts += [_query_table(output, run) for run in runs]
-    parts.append(_notes(output))
+        inside = {run.name: run.by_tier[tier] for run in runs}
+        parts.append(f"{tier}\n" + _table(report, inside, _mean))
+        if any(one.weighted is not None for metrics in inside.values() for one in metrics.values()):
+            parts.append(f"{tier}, weighted by traffic\n" + _table(report, inside, _weighted))
+    if report.per_query:
+        parts += [_query_table(report, run) for run in runs]
+    parts.append(_notes(report))
     return "\n".join(parts)
 
 
-LATEX = str.maketrans(
-    {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-)
+# Where ties move more means than these, the JSON tells the others.
+TIES_TOLD = 6
 
-FORMATS: dict[str, Callable[[Output], str]] = {
-    "table": as_table,
-    "json": as_json,
-    "csv": as_csv,
-    "trec": as_trec,
-    "latex": as_latex,
-}
+FORMATS: dict[str, Callable[[ScoreReport], str]] = {"table": as_table, **WRITERS}
 
 
-def _queries(output: Output, run: RunScores) -> dict[str, dict[str, float]]:
-    return output.evaluation.query_values(run) if output.per_query else {}
+def _table(report: ScoreReport, rows: Mapping[str, Mapping[str, Summary]], cell: Callable[[str, Summary], str]) -> str:
+    names = report.evaluation.metrics
+    return text_table(["run", *names], [[run, *(cell(name, of[name]) for name in names)] for run, of in rows.items()])
 
 
-def _table(output: Output, rows: Mapping[str, Mapping[str, Summary]], cell: Callable[[Summary], str]) -> str:
-    names = output.evaluation.metrics
-    return text_table(["run", *names], [[run, *(cell(of[name]) for name in names)] for run, of in rows.items()])
+def _mean(name: str, one: Summary) -> str:
+    return _with_interval(*(printed(name, value) for value in (one.mean, one.low, one.high)))
 
 
-def _mean(one: Summary) -> str:
-    return number(one.mean) if one.low is None else f"{number(one.mean)} [{number(one.low)}, {number(one.high)}]"
+def _weighted(name: str, one: Summary) -> str:
+    return _with_interval(*(printed(name, value) for value in (one.weighted, one.weighted_low, one.weighted_high)))
 
 
-def _weighted(one: Summary) -> str:
-    told = number(one.weighted)
-    return told if one.weighted_low is None else f"{told} [{number(one.weighted_low)}, {number(one.weighted_high)}]"
+def _with_interval(value: str, low: str, high: str) -> str:
+    return value if low == "-" else f"{value} [{low}, {high}]"
 
 
-def _query_table(output: Output, run: RunScores) -> str:
-    names = output.evaluation.metrics
-    rows = [[query, *(number(of[name]) for name in names)] for query, of in _queries(output, run).items()]
+def _query_table(report: ScoreReport, run: RunScores) -> str:
+    names = report.evaluation.metrics
+    rows = [[query, *(printed(name, of[name]) for name in names)] for query, of in report.queries(run).items()]
     return f"{run.name}, query by query\n" + text_table(["query", *names], rows)
 
 
-def _notes(output: Output) -> str:
-    rule = "score 0" if output.settings["missing"] == "zero" else "are left out"
+def _notes(report: ScoreReport) -> str:
+    rule = "score 0" if report.settings["missing"] == "zero" else "are left out"
     lines = [
-        f"{counted(output.qrels['queries'], 'query', 'queries')}, {counted(output.qrels['judgments'], 'judgment')}; "
+        f"{counted(report.qrels['queries'], 'query', 'queries')}, {counted(report.qrels['judgments'], 'judgment')}; "
         f"queries that a run does not answer {rule}\n"
     ]
-    reasons = {one.reason: None for run in output.evaluation.runs for one in run.metrics.values() if one.reason}
-    if output.settings["level"] is not None:
-        told = "; ".join(reasons) or f"{output.settings['level']:.0%} bootstrap over queries"
-        lines.append(f"interval: {told}, seed {output.settings['seed']}\n")
-    if output.evaluation.effective_queries is not None:
-        lines.append(f"the weights leave {output.evaluation.effective_queries:.1f} effective queries\n")
-    return "".join([*lines, *(f"{run.name}: {_about(run.diagnostics)}\n" for run in output.evaluation.runs)])
+    if report.settings["level"] is not None:
+        lines += _about_intervals(report)
+    if report.evaluation.effective_queries is not None:
+        lines.append(f"the weights leave {report.evaluation.effective_queries:.1f} effective queries\n")
+    lines += [f"{run.name}: {_about(run.diagnostics)}\n" for run in report.evaluation.runs]
+    return "".join([*lines, *_about_holes(report), *_about_ties(report)])
+
+
+def _about_holes(report: ScoreReport) -> list[str]:
+    """How far other grades for what nobody judged could move each mean."""
+    return [
+        f"{run.name}, if all it returned within the cutoff were judged: {', '.join(told)}\n"
+        for run in report.evaluation.runs
+        if (told := [f"{name} {one.low:.4f} to {one.high:.4f}" for name, one in _open_bounds(run)])
+    ]
+
+
+def _open_bounds(run: RunScores) -> list[tuple[str, Range]]:
+    return [(name, one) for name, one in run.diagnostics.bounds.items() if one.high - one.low > TIE]
+
+
+def _about_ties(report: ScoreReport) -> list[str]:
+    """Which means the order of tied documents moves further than it should."""
+    from evaluation.decisions.doubts import tie_doubts
+
+    lines, found = [], tie_doubts(report.evaluation)
+    for one in found[:TIES_TOLD]:
+        past = f", past {one.others[0]}" if one.others else ""
+        past += f" and {len(one.others) - 1} more" if len(one.others) > 1 else ""
+        where = f"{counted(one.queries, 'query', 'queries')} with a tie across the cutoff"
+        told = f"{one.metric} is {one.low:.4f} to {one.high:.4f}{past} by the order of tied documents"
+        lines.append(f"{one.run}: {told}; {where}\n")
+    if len(found) > TIES_TOLD:
+        lines.append(f"and {len(found) - TIES_TOLD} more means that hang on ties; --format json has ties_at of all\n")
+    return lines
+
+
+HOW = {
+    "percentile": "percentile bootstrap over queries, seed {seed}",
+    "bca": "BCa bootstrap over queries, seed {seed}",
+    "t": "Student's t over queries",
+}
+
+
+def _about_intervals(report: ScoreReport) -> list[str]:
+    """How the intervals were made, and which are missing for what reason."""
+    missing: dict[tuple[str, str], dict[str, None]] = {}
+    for tier, metrics in (pair for run in report.evaluation.runs for pair in ({"": run.metrics} | run.by_tier).items()):
+        place = f" of {tier}" if tier else ""
+        for name, one in metrics.items():
+            if one.reason:
+                missing.setdefault((place, one.reason), {})[name] = None
+            if one.weighted_reason and one.weighted_reason != one.reason:
+                missing.setdefault((f"{place}, weighted", one.weighted_reason), {})[name] = None
+    how = HOW[report.settings["method"]].format(seed=report.settings["seed"])
+    told = f"interval: {report.settings['level']:.0%} {how}\n"
+    return [told, *(f"no interval for {' '.join(names)}{at}: {why}\n" for (at, why), names in missing.items())]
 
 
 def _about(found: Diagnostics) -> str:
@@ -169,14 +134,12 @@ def _about(found: Diagnostics) -> str:
         told.append(counted(found.queries_unjudged, "query", "queries") + " without judgments ignored")
     if found.queries_without_relevant:
         told.append(counted(found.queries_without_relevant, "query", "queries") + " without anything relevant")
+    if found.identical_to:
+        told.append(f"ranks as {', '.join(found.identical_to)} does")
+    if found.ranks_contradicted:
+        told.append(counted(found.ranks_contradicted, "rank") + " against the scores")
+    if found.float32_ties:
+        told.append(counted(found.float32_ties, "pair") + " that only float64 tells apart")
     if found.duplicates:
         told.append(counted(found.duplicates, "identical judgment") + " kept once")
     return ", ".join(told)
-
-
-def _escape(text: str) -> str:
-    return text.translate(LATEX)
-
-
-def _bold(text: str, best: bool) -> str:
-    return rf"\textbf{{{text}}}" if best else text

@@ -80,7 +80,7 @@ def test_anything_with_pairs_becomes_pairs(folder: Path):
     ("words", "message"),
     [
         ("convert qrels.txt --to trec-run", "qrels (trec-qrels) do not become run (trec-run); they become: trec-qrels"),
-        ("convert qrels.txt --to trec-run", "beir-qrels, pairs-csv, pairs-jsonl"),
+        ("convert qrels.txt --to trec-run", "qrels-parquet, pairs-csv, pairs-jsonl"),
         ("convert qrels.txt --to trec-qrel", "there is no format 'trec-qrel'; did you mean trec-qrels"),
         (
             "convert qrels.txt --to judgment-list",

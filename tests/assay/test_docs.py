@@ -1,4 +1,4 @@
-"""Do the examples of docs/cli.md run, and is docs/metrics.md what the family says?"""
+"""Do the examples of the pages run, and is docs/metrics.md what the family says?"""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from assay.cli import COMMANDS
+from evaluation import evaluate
 from evaluation.metrics.document import page
 from judgments.formats.manifest import file_entry
+from judgments.formats.tables import load_qrels, load_run
 from tests import worked_example
 from tests.assay.conftest import Call
 
+# The pages speak of these runs; which file of the worked example stands for each.
+RUNS = {"bm25": "bm25", "neural": "neural", "hybrid": "new", "baseline": "bm25", "candidate": "neural"}
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -22,6 +26,16 @@ def examples(page: str) -> list[str]:
     text = (DOCS / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```\n(.*?)^```", text, re.M | re.S)
     return [line for block in blocks for line in block.splitlines() if line.startswith("assay ")]
+
+
+@pytest.mark.usefixtures("assay")
+@pytest.mark.parametrize("page", ["cli.md", "significance.md", "gates.md", "decisions.md"])
+def test_what_stands_there_in_python_runs(page: str) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.M | re.S)
+    runs = {name: load_run(f"{file}.run", name=name)[0] for name, file in RUNS.items()}
+    for block in blocks:
+        exec(block, {"evaluate": evaluate, "qrels": load_qrels("qrels.txt")[0], **runs})
+    assert blocks
 
 
 @pytest.mark.parametrize("line", examples("cli.md"))

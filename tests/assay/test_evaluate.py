@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def test_the_table(assay: Call) -> None:
     lines = assay("evaluate", "qrels.txt", "bm25.run", "neural.run", "-m", "nDCG@3")[1].splitlines()
     assert lines[:3] == ["run     nDCG@3", "bm25    0.7350", "neural  0.8175"]
     assert "bm25: 3 rows, 66.7% tied, 0 holes in the top 10" in lines
+
+
+def test_counts_are_added_up_and_have_no_decimals(assay: Call) -> None:
+    lines = assay("evaluate", "qrels.txt", "bm25.run", "-m", "NumQ NumRet NumRel(rel=2) AP", "--per-query")[
+        1
+    ].splitlines()
+    # d3 stands before d2, with which it is tied: AP is (1/1 + 2/3) / 3.
+    assert [line.split() for line in lines[1:2] + lines[5:6]] == [
+        ["bm25", "1", "3", "2", "0.5556"],
+        ["q1", "1", "3", "2", "0.5556"],
+    ]
 
 
 def test_trec_lines_carry_trec_evals_names(assay: Call) -> None:
@@ -106,6 +118,36 @@ def test_standard_input_and_gzip(assay: Call, monkeypatch: pytest.MonkeyPatch) -
     assert told["runs"][0]["metrics"]["nDCG@3"]["mean"] == pytest.approx(0.7350, abs=5e-5)
 
 
+def test_files_may_stand_on_both_sides_of_an_option(assay: Call) -> None:
+    together = assay("evaluate", "qrels.txt", "bm25.run", "neural.run", "-m", "AP")
+    assert assay("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "neural.run") == together
+    assert assay("evaluate", "-m", "AP", "qrels.txt", "bm25.run", "neural.run") == together
+
+
+def test_a_pipe_is_read_once_and_whole(assay: Call) -> None:
+    # What a shell hands in for <(zcat bm25.run.gz).
+    ends = [os.pipe() for _ in range(2)]
+    for (_, into), name in zip(ends, ["qrels.txt", "bm25.run"], strict=True):
+        os.write(into, Path(name).read_bytes())
+        os.close(into)
+    (qrels, _), (run, _) = ends
+    told = json.loads(
+        assay("evaluate", f"/dev/fd/{qrels}", f"new=/dev/fd/{run}", "-m", "nDCG@3", "--format", "json")[1]
+    )
+    assert told["runs"][0]["metrics"]["nDCG@3"]["mean"] == pytest.approx(0.7350, abs=5e-5)
+    for end in (qrels, run):
+        os.close(end)
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
+def test_a_stream_may_be_closed(assay: Call, monkeypatch: pytest.MonkeyPatch, stream: str) -> None:
+    monkeypatch.setattr(sys, stream, None)
+    status, _, err = assay("evaluate", "qrels.txt", "-" if stream == "stdin" else "bm25.run")
+    getattr(sys, stream).close()
+    assert status == (2 if stream == "stdin" else 0)
+    assert ("-: is empty" in err) == (stream == "stdin")
+
+
 def test_unanswered_queries_and_condensed_lists(assay: Call) -> None:
     Path("two.txt").write_text(Path("qrels.txt").read_text() + "q2 0 d1 1\n")
     skipped = json.loads(
@@ -145,6 +187,8 @@ def test_intervals(assay: Call) -> None:
     summary = json.loads(first)["runs"][0]["metrics"]["P@1"]
     assert first == again
     assert summary["low"] < 0.5 < summary["high"]
+    latex = assay(*words[:-1], "latex")[1]
+    assert rf"many & \textbf{{0.5000}} [{summary['low']:.4f}, {summary['high']:.4f}] \\" in latex
 
 
 @pytest.mark.parametrize(
@@ -156,6 +200,8 @@ def test_intervals(assay: Call) -> None:
         (("qrels.txt", "bm25.run", "-m", "foo@3"), "there is no metric 'foo@3'"),
         (("qrels.txt", "bm25.run", "--ci", "2"), "between 0 and 1"),
         (("qrels.txt", "bm25.run", "--ci", "x"), "invalid float"),
+        (("qrels.txt", "bm25.run", "--ci-method", "bca"), "--ci-method bca needs the level of the interval too"),
+        (("qrels.txt", "new="), "'new=' names no file; write NAME=PATH or PATH"),
         (("qrels.txt", "bm25.run", "--by", "tier"), "needs --weights"),
         (("qrels.txt", "bm25.run", "--format", "xml"), "invalid choice"),
         (("qrels.txt",), "RUN"),

@@ -87,6 +87,7 @@ def test_out_writes_a_file(runs: list[str], capsys: pytest.CaptureFixture[str]) 
         (["bm25.run", "--depth", "0"], "depth is 0"),
         (["bm25.run", "--p", "0.5"], "no parameter 'p'"),
         (["a;b=bm25.run"], "holds ';'"),
+        (["bm25.run", "--batch", "0"], "--batch is 0"),
         (["none.run"], "none.run"),
         (["--strategy", "list"], "--pairs FILE"),
         (["broken.run"], "broken.run:2"),
@@ -101,3 +102,37 @@ def test_a_mistake_is_told_in_one_line(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert message in err
+
+
+def test_a_strategy_that_learns_follows_the_run_that_was_right(
+    runs: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("so-far.qrels").write_text("q1 0 d4 2\nq1 0 d1 0\n", encoding="utf-8")
+    words = ["--strategy", "hedge", "--budget", "1", "--qrels", "so-far.qrels"]
+    assert main(["pool", *runs, *words]) == 0
+    assert [row["doc_id"] for row in rows_of(capsys.readouterr().out)] == ["d5"]
+    assert main(["pool", *runs, *words, "--relevant-from", "3"]) == 0
+    assert [row["doc_id"] for row in rows_of(capsys.readouterr().out)] != ["d5"]
+
+
+def test_a_strategy_that_reads_takes_texts(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("so-far.qrels").write_text("q1 0 d1 2\nq1 0 d2 0\n", encoding="utf-8")
+    Path("queries.csv").write_text("query_id,query\nq1,rain jacket\n", encoding="utf-8")
+    texts = {"d1": "jacket for rain", "d2": "tent peg", "d3": "peg of a tent", "d4": "rain jacket red", "d5": "tent"}
+    lines = [json.dumps({"doc_id": doc_id, "title": doc_id, "text": text}) for doc_id, text in texts.items()]
+    Path("documents.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = ["pool", *runs, "--strategy", "text-learning", "--qrels", "so-far.qrels"]
+    assert main([*words, "--queries", "queries.csv", "--documents", "documents.jsonl"]) == 0
+    assert rows_of(capsys.readouterr().out)[0]["doc_id"] == "d4"
+    assert main(words) == 2
+    assert "--documents FILE" in capsys.readouterr().err
+
+
+def test_batches_are_shuffled_for_raters(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    orders = set()
+    for seed in range(9):
+        assert main(["pool", *runs, "--batch", "2", "--format", "json", "--seed", str(seed)]) == 0
+        steps = [pair["step"] for pair in json.loads(capsys.readouterr().out)["pairs"]]
+        assert [sorted(steps[at : at + 2]) for at in (0, 2, 4)] == [[1, 2], [3, 4], [5]]
+        orders.add(tuple(steps))
+    assert len(orders) > 1

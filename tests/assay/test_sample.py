@@ -103,6 +103,19 @@ def test_a_jsonl_log_is_known_by_its_name(tmp_path: Path, capsys: pytest.Capture
     assert rows_of(capsys.readouterr().out)[0]["query"] == "tent"
 
 
+def test_a_ubi_log_is_known_by_its_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "ubi.ndjson"
+    query = '{"query_id": "1", "client_id": "c1", "user_query": "tent", "timestamp": "2026-03-02T09:14:07Z"}'
+    path.write_text(f'{{"index": {{"_index": "ubi_queries"}}}}\n{query}\n' * 2, encoding="utf-8")
+    assert main(["sample", str(path), "--head", "1", "--raw-out", str(tmp_path / "raw.csv")]) == 0
+    (row,) = rows_of(capsys.readouterr().out)
+    assert (row["query"], row["frequency"], row["clients"]) == ("tent", "2", "1")
+    (raw,) = rows_of((tmp_path / "raw.csv").read_text(encoding="utf-8"))
+    assert (raw["line"], raw["timestamp"]) == ("2", "2026-03-02T09:14:07Z")
+    assert main(["sample", str(path), "--head", "1", "--columns", "query=term"]) == 2
+    assert "own names" in capsys.readouterr().err
+
+
 def test_few_clients_are_told_and_can_be_left_out(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["sample", log, "--tail", "100"])
     out, err = capsys.readouterr()
@@ -112,6 +125,24 @@ def test_few_clients_are_told_and_can_be_left_out(log: str, capsys: pytest.Captu
     few, err = capsys.readouterr()
     assert len(rows_of(few)) < len(rows_of(out))
     assert "left out:" in err
+
+
+def test_the_sample_says_what_it_can_show(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exact power of the paired t test, as tables have it: sd .15 and a difference of .03 take 199 queries."""
+    assert main(["sample", log, "--method", "pps", "--n", "20", "--detect", "0.03", "--sd", "0.15"]) == 0
+    err = capsys.readouterr().err
+    assert "equally weighted queries" in err
+    assert "a difference of 0.03: takes 199 such queries" in err
+
+
+def test_likely_doubles_are_written_for_a_person(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, groups = tmp_path / "counts.csv", tmp_path / "groups.csv"
+    path.write_text("query,count\nred tent,5\ntent red,2\nrope,9\n", encoding="utf-8")
+    assert main(["sample", str(path), "--head", "1", "--groups-out", str(groups)]) == 0
+    assert [(row["group"], row["query"], row["reason"]) for row in rows_of(groups.read_text(encoding="utf-8"))] == [
+        ("g001", "red tent", ""),
+        ("g001", "tent red", "the same words"),
+    ]
 
 
 def test_a_sample_can_be_read_again(log: str) -> None:
@@ -134,6 +165,8 @@ def test_a_sample_can_be_read_again(log: str) -> None:
         (["log.csv", "--head", "1", "--window-days", "0"], "window"),
         (["log.csv", "--head", "1", "--min-clients", "9999"], "no query is left"),
         (["log.csv", "--head", "1", "--columns", "query"], "OURS=THEIRS"),
+        (["log.csv", "--head", "1", "--detect", "0"], "--detect"),
+        (["log.csv", "--head", "1", "--sd", "-1"], "--sd"),
         (["none.csv", "--head", "1"], "none.csv"),
         (["bare.csv", "--head", "1"], "bare.csv"),
     ],

@@ -1,0 +1,143 @@
+"""May this run go out? Decided by rules, for a pipeline that stops at exit status 1."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.gate_output import FORMATS, Output
+from assay.cli.scale import scale_values
+from assay.cli.table_formats import MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
+from judgments.core.errors import NotValid, UnreadableInput
+
+if TYPE_CHECKING:
+    from evaluation.decisions.rules import Rule
+    from judgments.formats.run_files import RunFile
+
+NAME = "gate"
+HELP = "let a run through, or not: exit 1 when a rule fails"
+EXAMPLE = (
+    "assay gate qrels.txt --baseline bm25.run --candidate neural.run "
+    "--rule 'Judged@10 >= 0.8' --rule 'drop(nDCG@10) <= 0.02 unless p >= 0.05'"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
+    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run that is to go out; {RUN_HELP}")
+    parser.add_argument(
+        "--baseline", metavar="RUN", help="the run that a drop is measured from; rules on drops need it"
+    )
+    parser.add_argument(
+        "--rule",
+        metavar="RULE",
+        action="append",
+        default=[],
+        help="METRIC OP NUMBER, drop(METRIC) OP NUMBER, or drop(METRIC) OP NUMBER unless p >= NUMBER, with OP one of "
+        ">= > <= < ==; the number of a drop may be a share of the baseline, such as 2%%; repeat it for more rules",
+    )
+    parser.add_argument("--rules", metavar="FILE", help="one rule a line, # begins a comment; added to those of --rule")
+    parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
+    parser.add_argument(
+        "--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like; default: as in QRELS"
+    )
+    parser.add_argument(
+        "--permutations", type=int, default=100_000, metavar="N", help="draws of the sign-flip test, default 100000"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of these draws, default 0")
+    parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line a rule")
+    add_table_formats(parser)
+    add_out(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, decide, print; 1 when a rule fails."""
+    candidate = named(args.candidate)
+    baseline = named(args.baseline) if args.baseline is not None else None
+    stdin_once([args.qrels, candidate[1], baseline[1] if baseline else "", args.rules or ""])
+    rules, rule_files = _rules(args)
+    from evaluation.decisions.gate import check, gate
+    from judgments.formats.tables import open_run
+
+    # What is wrong with the words is told before files are read.
+    check(rules, baseline is not None, args.permutations, args.seed)
+    qrels, report = read_labels(args)
+    new, old = open_run(Path(candidate[1]), candidate[1], candidate[0], args.run_format), None
+    if baseline:
+        old = open_run(Path(baseline[1]), baseline[1], baseline[0], args.run_format)
+    began = time.perf_counter()
+    result = gate(
+        qrels,
+        old,
+        new,
+        rules,
+        missing=args.missing,
+        permutations=args.permutations,
+        seed=args.seed,
+        scale_top=scale_values(args.scale)[-1] if args.scale else None,
+    )
+    seconds = time.perf_counter() - began
+    tell_warnings([report, *(file.report for file in (old, new) if file)])
+    about: dict[str, Any] = {"path": report.path, "sha256": report.sha256}
+    files = {"candidate": _about(new), "baseline": old and _about(old), "rules": rule_files}
+    output = Output(result, about | {"queries": qrels.queries, "judgments": len(qrels)}, files, seconds, _reading(args))
+    _warn(output, old is not None and old.report.sha256 == new.report.sha256)
+    write_out(FORMATS[args.format](output), args.out)
+    return 0 if result.passed else 1
+
+
+def _rules(args: argparse.Namespace) -> tuple[list[Rule], list[dict[str, str]]]:
+    """The rules of the words, then those of the file; and what the file is."""
+    from evaluation.decisions.rules import DROP_EXAMPLE, EXAMPLE, parse_rule
+
+    rules = [parse_rule(text) for text in args.rule]
+    files = []
+    if args.rules is not None:
+        of_file, sha256 = _read(args.rules)
+        rules += of_file
+        files.append({"path": args.rules, "sha256": sha256})
+    if not rules:
+        raise NotValid(f"there is no rule to decide by; add for example --rule {EXAMPLE!r} or --rule {DROP_EXAMPLE!r}")
+    return rules, files
+
+
+def _read(path: str) -> tuple[list[Rule], str]:
+    from evaluation.decisions.rules import EXAMPLE, parse_rule
+    from judgments.formats.decoding import Content
+
+    rules = []
+    with Content(Path(path), path) as content:
+        for line, text in content.lines():
+            told = text.partition("#")[0].strip()
+            if not told:
+                continue
+            try:
+                rules.append(parse_rule(told))
+            except NotValid as error:
+                raise NotValid(f"{path}:{line}: {error}") from None
+        if not rules:
+            raise UnreadableInput(path, None, "holds no rule", f"write one a line, for example {EXAMPLE!r}")
+        return rules, content.sha256
+
+
+def _reading(args: argparse.Namespace) -> list[str]:
+    """The options that `assay evaluate` and `assay compare` need too, to read the same files in the same way."""
+    words = ["--subtopics"] if args.subtopics else []
+    told = {"--scale": args.scale, "--qrels-format": args.qrels_format, "--run-format": args.run_format}
+    return words + [word for option, value in told.items() if value for word in (option, value)]
+
+
+def _about(file: RunFile) -> dict[str, str]:
+    return {"name": file.name, "path": file.report.path, "sha256": file.report.sha256}
+
+
+def _warn(output: Output, same: bool) -> None:
+    if same:
+        sys.stderr.write("warning: baseline and candidate are the same file: nothing can drop\n")
+    for warning in output.result.warnings:
+        sys.stderr.write(f"warning: {warning}\n")

@@ -1,0 +1,199 @@
+"""How does a gate look as text, JSON, JUnit XML, or a comment in Markdown?"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.text_table import counted, number
+
+if TYPE_CHECKING:
+    from evaluation.decisions.verdicts import GateResult, Verdict
+
+# What XML 1.0 cannot hold, not even escaped.
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Output:
+    """A gate with the files that it was decided on.
+
+    Parameters
+    ----------
+    result : GateResult
+        The verdicts.
+    qrels : dict
+        ``path``, ``sha256``, ``queries`` and ``judgments``.
+    files : dict
+        ``candidate`` and ``baseline`` with ``name``, ``path`` and ``sha256`` (None without a baseline); ``rules``, the
+        files of rules.
+    seconds : float
+        How long scoring and deciding took.
+    reading : sequence of str
+        The options that say how the files were read, for the command to look further with.
+    """
+
+    result: GateResult
+    qrels: Mapping[str, Any]
+    files: Mapping[str, Any]
+    seconds: float
+    reading: Sequence[str] = ()
+
+
+def as_text(output: Output) -> str:
+    """One line for each rule: what came of it, the numbers, and where to look when it failed."""
+    return "".join(f"{_line(output, verdict)}\n" for verdict in output.result.verdicts)
+
+
+def as_json(output: Output) -> str:
+    """Numbers unrounded, null where undefined."""
+    told = {**output.result.as_json(), "qrels": output.qrels, "files": output.files}
+    return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_junit(output: Output) -> str:
+    """A suite with one test case for each rule; what the numbers hang on as properties, warnings as its output."""
+    from xml.etree import ElementTree as Xml
+
+    verdicts = output.result.verdicts
+    totals = {
+        "tests": str(len(verdicts)),
+        "failures": str(output.result.failures),
+        "errors": "0",
+        "skipped": "0",
+        "time": f"{output.seconds:.3f}",
+    }
+    root = Xml.Element("testsuites", {"name": "assay gate", **totals})
+    suite = Xml.SubElement(root, "testsuite", {"name": "assay gate", **totals})
+    properties = Xml.SubElement(suite, "properties")
+    for name, value in _properties(output).items():
+        Xml.SubElement(properties, "property", {"name": name, "value": _xml(value)})
+    for verdict in verdicts:
+        # All rules are decided at once: each case has an equal part of the time, so that their sum is the suite's.
+        case = {"classname": "assay.gate", "name": verdict.rule.text, "time": f"{output.seconds / len(verdicts):.3f}"}
+        element = Xml.SubElement(suite, "testcase", {key: _xml(value) for key, value in case.items()})
+        if not verdict.passed:
+            told = {"message": _xml(f"{verdict.rule.text}: {_numbers(verdict)}; {verdict.reason}"), "type": "gate"}
+            Xml.SubElement(element, "failure", told).text = _xml(_line(output, verdict))
+    if output.result.warnings:
+        Xml.SubElement(suite, "system-err").text = _xml("\n".join(output.result.warnings))
+    Xml.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+
+
+def as_markdown(output: Output) -> str:
+    """A table to put under a pull request."""
+    result = output.result
+    passing = f"{len(result.verdicts) - result.failures} of {counted(len(result.verdicts), 'rule')}"
+    lines = [
+        f"### Gate {'passed' if result.passed else 'failed'}: {passing} passed",
+        "",
+        "| | rule | value | baseline | candidate | p | queries | why |",
+        "|---|---|---:|---:|---:|---:|---:|---|",
+        *(_markdown_row(verdict) for verdict in result.verdicts),
+        "",
+    ]
+    lines += [f"- {_text(warning)}" for warning in result.warnings]
+    failed = [verdict for verdict in result.verdicts if not verdict.passed]
+    commands = dict.fromkeys(_command(output, verdict) for verdict in failed)
+    lines += [f"- look at {_code(command)}" for command in commands]
+    files = [("labels", output.qrels), ("candidate", output.files["candidate"]), ("baseline", output.files["baseline"])]
+    told = [f"{what} {_code(of['path'])} (sha256 {of['sha256'][:12]})" for what, of in files if of]
+    settings = f"queries not answered: {result.missing}, seed {result.seed}"
+    return "\n".join([*lines, f"- {', '.join(told)}; {settings}", ""])
+
+
+FORMATS: dict[str, Callable[[Output], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "junit": as_junit,
+    "markdown": as_markdown,
+}
+
+
+def _line(output: Output, verdict: Verdict) -> str:
+    parts = [f"{'pass' if verdict.passed else 'FAIL'}  {verdict.rule.text}: {_numbers(verdict)}"]
+    if verdict.reason:
+        parts.append(verdict.reason)
+    if not verdict.passed:
+        parts.append(f"look at: {_command(output, verdict)}")
+    return "; ".join(parts)
+
+
+def _numbers(verdict: Verdict) -> str:
+    """The value, for a drop what it is made of, and over how many queries."""
+    told = [_value(verdict)]
+    if verdict.rule.drop and verdict.value is not None:
+        told[0] += f" (from {number(verdict.baseline)} to {number(verdict.candidate)})"
+    if verdict.p is not None:
+        told.append(f"p {_p(verdict)}")
+    return f"{', '.join(told)}, {counted(verdict.queries, 'query', 'queries')}"
+
+
+def _value(verdict: Verdict) -> str:
+    from evaluation.decisions.verdicts import amount
+
+    return "undefined" if verdict.value is None else amount(verdict.value, verdict.rule)
+
+
+def _p(verdict: Verdict) -> str:
+    """A p at the floor of the test is only known to be so small."""
+    if verdict.p is None:
+        return "-"
+    floor = verdict.smallest_p is not None and verdict.p <= verdict.smallest_p
+    return f"{'<=' if floor else ''}{verdict.p:.4g}"
+
+
+def _command(output: Output, verdict: Verdict) -> str:
+    """The command that shows the failing metric query by query."""
+    metric, missing = verdict.rule.metric.name, output.result.missing
+    candidate, baseline = output.files["candidate"], output.files["baseline"]
+    words = ["assay", "evaluate", output.qrels["path"], f"candidate={candidate['path']}", "-m", metric, "--per-query"]
+    if baseline is not None:
+        runs = [f"baseline={baseline['path']}", f"candidate={candidate['path']}"]
+        words = ["assay", "compare", output.qrels["path"], *runs, "-m", metric]
+    return shlex.join([*words, *(["--missing", missing] if missing != "zero" else []), *output.reading])
+
+
+def _properties(output: Output) -> dict[str, str]:
+    told = {"qrels": output.qrels["path"], "qrels.sha256": output.qrels["sha256"]}
+    for name in ("candidate", "baseline"):
+        if (of := output.files[name]) is not None:
+            told |= {name: of["path"], f"{name}.sha256": of["sha256"]}
+    settings = output.result.as_json()["settings"]
+    return told | {name: str(value) for name, value in settings.items() if value is not None}
+
+
+def _markdown_row(verdict: Verdict) -> str:
+    cells = [
+        "✅ pass" if verdict.passed else "❌ **fail**",
+        _code(verdict.rule.text),
+        _text(_value(verdict)),
+        number(verdict.baseline),
+        number(verdict.candidate),
+        _text(_p(verdict)),
+        str(verdict.queries),
+        _text(verdict.reason or ""),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(text: str) -> str:
+    """A code span in a table: nothing is markup there but the bar, and a run of backticks as long as the fence."""
+    told = " ".join(text.split()).replace("|", r"\|")
+    fence = "`" * (max(map(len, re.findall("`+", told)), default=0) + 1)
+    return f"{fence} {told} {fence}" if len(fence) > 1 else f"{fence}{told}{fence}"
+
+
+def _text(text: str) -> str:
+    """Plain text: nothing in it is markup, HTML, or the end of a cell."""
+    return re.sub(r"([\\`*_\[\]|~#])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
+
+
+def _xml(text: str) -> str:
+    return NOT_XML.sub("�", text)

@@ -1,0 +1,80 @@
+"""How far can these qrels be trusted for a system that did not help to build them?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.table_formats import QRELS_HELP, RUN_HELP, add_table_formats, read_labels
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from evaluation.estimators.reuse import Reuse
+
+NAME = "reuse"
+HELP = "leave each run out of the pool, estimate what judging missed, tell how much of each run is judged"
+EXAMPLE = "assay reuse qrels.txt bm25.run neural.run --depth 10 -m nDCG@10"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
+    parser.add_argument("-m", "--metric", metavar="METRIC", default="nDCG@10", help="one metric; default: nDCG@10")
+    parser.add_argument(
+        "--depth", metavar="K", type=int, help="depth of the pool; default: the rank down to which all is judged"
+    )
+    parser.add_argument("--together", metavar="NAMES", default="", help="runs to leave out as one group, by commas")
+    parser.add_argument("--new", metavar="NAMES", default="", help="runs that the pool was not drawn from, by commas")
+    parser.add_argument(
+        "--pool", metavar="FILE", help="the pool's CSV, whose residual stratum measures what was missed"
+    )
+    parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draws behind the interval, default 0")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    add_table_formats(parser)
+    add_out(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, leave out, print."""
+    from assay.cli.progress import progress
+    from assay.cli.reuse_output import FORMATS
+    from judgments.formats.tables import open_run
+
+    if args.depth is not None and args.depth < 1:
+        raise NotValid(f"--depth is {args.depth}; give a rank from 1")
+    runs = [named(argument) for argument in args.runs]
+    stdin_once([args.qrels, *(path for _, path in runs), args.pool or ""])
+    qrels, report = read_labels(args)
+    files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
+    tables = [file.whole() for file in files]
+    tell_warnings([report, *(file.report for file in files)])
+    new = _names(args.new)
+    from assay.cli.residual_file import read_residual
+    from evaluation.estimators.residual import strata_of
+    from evaluation.estimators.reuse import reuse
+
+    strange = next((name for name in new if name not in {name for name, _ in runs}), None)
+    if strange is not None:
+        raise NotValid(f"--new names {strange!r}, and there is no such run")
+    found: Reuse = reuse(
+        qrels,
+        tables,
+        args.metric,
+        contributors=[table.name for table in tables if table.name not in new],
+        depth=args.depth,
+        together=_names(args.together),
+        strata=strata_of(read_residual(args.pool), qrels, args.relevant) if args.pool else (),
+        rel=args.relevant,
+        seed=args.seed,
+        watch=progress(len(tables), "leaving out"),
+    )
+    write_out(FORMATS[args.format](found), args.out)
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

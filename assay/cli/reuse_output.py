@@ -1,0 +1,87 @@
+"""How does a collection's use for new systems look in the terminal?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from assay.cli.text_table import counted, number, text_table
+
+if TYPE_CHECKING:
+    from evaluation.estimators.left_out import LeftOut
+    from evaluation.estimators.missed import Missed
+    from evaluation.estimators.reuse import Reuse
+
+HEADER = (
+    "left out",
+    "pairs",
+    "unique",
+    "relevant",
+    "score",
+    "without",
+    "rank",
+    "without",
+    "Judged@10",
+    "without",
+    "tau",
+)
+
+
+def as_table(found: Reuse) -> str:
+    """A table of runs left out, what is estimated to be missed, and how much of each run is judged."""
+    every = [*found.left_out, *found.groups]
+    rows = [row for one in every for row in _rows(one)]
+    deep = "all ranks" if found.depth is None else f"rank {found.depth}"
+    parts = [f"{found.metric}, contributions down to {deep}\n" + text_table(HEADER, rows)] if rows else []
+    parts += [f"{found.reason}\n"] if found.reason else []
+    parts += [f"{one.name}: {one.reason}\n" for one in every if one.reason]
+    parts.append("".join(f"{line}\n" for line in missed_lines(found.missed)))
+    cutoffs = list(next(iter(found.judged.values())))
+    judged = [[run, *(number(of[k]) for k in cutoffs)] for run, of in found.judged.items()]
+    parts.append(text_table(("run", *(f"Judged@{k}" for k in cutoffs)), judged))
+    return "\n".join(parts)
+
+
+def _rows(one: LeftOut) -> list[list[str]]:
+    counts = [f"{count:,}" for count in (one.contributed, one.unique, one.unique_relevant)]
+    return [
+        [
+            one.name if len(one.runs) == 1 else f"{one.name}: {hurt.run}",
+            *counts,
+            number(hurt.score),
+            number(hurt.score_without),
+            str(hurt.rank or "-"),
+            str(hurt.rank_without or "-"),
+            number(hurt.judged),
+            number(hurt.judged_without),
+            number(one.tau),
+        ]
+        for hurt in one.runs
+    ]
+
+
+def missed_lines(missed: Missed) -> list[str]:
+    """The estimate in words, with what limits it.
+
+    Examples
+    --------
+    >>> from evaluation.estimators.missed import CURVE, Missed
+    >>> missed_lines(Missed(None, None, None, CURVE, 3, 40, 2, reason="2 judged queries are too few"))
+    ['relevant documents still unjudged: not known; 2 judged queries are too few']
+    """
+    if missed.value is None or missed.low is None or missed.high is None:
+        return [f"relevant documents still unjudged: not known; {missed.reason}"]
+    ends = f"{missed.level:.0%} interval {missed.low:,.0f} to {missed.high:,.0f}"
+    among = f"among {counted(missed.unjudged, 'unjudged pair')} of {counted(missed.queries, 'query', 'queries')}"
+    first = f"relevant documents still unjudged: about {missed.value:,.0f}, {ends}, {among}"
+    share = "" if missed.share_found is None else f"; found so far: {missed.found:,}, {missed.share_found:.0%}"
+    return [first + share, *(f"note: {note}" for note in missed.notes)]
+
+
+def as_json(found: Reuse) -> str:
+    """Plain names, numbers unrounded, null with a reason where undefined."""
+    return json.dumps(found.as_json(), ensure_ascii=False, indent=1) + "\n"
+
+
+FORMATS: dict[str, Callable[[Reuse], str]] = {"table": as_table, "json": as_json}

@@ -1,0 +1,53 @@
+"""How does a command read its qrels, and in which formats are they and the runs where their content does not say?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from judgments.core.qrels import Qrels
+    from judgments.core.report import Report
+
+QRELS_HELP = "the labels: TREC qrels, JSON, JSONL, CSV, Parquet, ...; - is standard input, .gz is read"
+RUN_HELP = "TREC, JSON, JSONL, CSV, TSV or Parquet; NAME=PATH names it, otherwise the file does"
+MISSING_HELP = "a judged query that a run does not answer scores zero, or is left out (skip); default: zero"
+DESIGN_HELP = "how --weights FILE was drawn: by its probabilities, or not sampled at all (none); default: sampled"
+SUBTOPIC_FORMAT = "trec-subtopic-qrels"
+
+
+def add_table_formats(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--subtopics``, ``--qrels-format`` and ``--run-format``."""
+    parser.add_argument(
+        "--subtopics", action="store_true", help="column 2 of QRELS is the subtopic, for alpha_nDCG and its like"
+    )
+    for kind in ("qrels", "run"):
+        parser.add_argument(
+            f"--{kind}-format",
+            metavar="FORMAT",
+            help=f"a format of assay formats --kind {kind}; default: what the file looks like",
+        )
+
+
+def read_labels(args: argparse.Namespace) -> tuple[Qrels, Report]:
+    """Read QRELS as the options say.
+
+    Raises
+    ------
+    NotValid
+        When ``--subtopics`` stands beside a format that has none.
+    UnreadableInput
+        When the file cannot be read.
+    """
+    if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
+        from judgments.formats.tables import load_qrels
+
+        return load_qrels(Path(args.qrels), args.qrels, args.qrels_format)
+    if args.qrels_format not in (None, SUBTOPIC_FORMAT):
+        raise NotValid(f"--subtopics reads {SUBTOPIC_FORMAT}, not {args.qrels_format}; leave one of the two out")
+    from judgments.formats.trec_subtopic_qrels import load_subtopic_qrels
+
+    return load_subtopic_qrels(Path(args.qrels), args.qrels)

@@ -1,0 +1,119 @@
+"""Does a queries.csv enter the mean once, and is what would bend it refused with its place?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli.query_weights import read_design
+from judgments.core.errors import NotValid, UnreadableInput
+from tests.assay.conftest import Call
+
+EVALUATE = ("evaluate", "two.txt", "bm25.run", "-m", "RR", "--format", "json", "--weights", "w.csv")
+
+
+@pytest.fixture(autouse=True)
+def two_queries(assay: Call) -> None:
+    """A second judged query, which bm25 does not answer."""
+    Path("two.txt").write_text(Path("qrels.txt").read_text() + "q2 0 d1 1\n")
+
+
+def write(*rows: str) -> None:
+    Path("w.csv").write_text("\n".join(("query_id,weight,probability,tier", *rows, "")))
+
+
+def weighted(out: str) -> float:
+    found: float = json.loads(out)["runs"][0]["metrics"]["RR"]["weighted"]
+    return found
+
+
+def test_weight_over_probability(assay: Call) -> None:
+    write("q1,0.6,1.0,head", "q2,0.1,0.5,tail")
+    status, out, err = assay(*EVALUATE)
+    assert (status, err) == (0, "")
+    assert weighted(out) == pytest.approx(0.6 / (0.6 + 0.1 / 0.5))
+
+
+def test_a_draw_in_proportion_to_traffic_leaves_the_plain_mean(assay: Call) -> None:
+    write("q1,0.06,0.6,head", "q2,0.01,0.1,tail")
+    assert weighted(assay(*EVALUATE)[1]) == pytest.approx(0.5)
+
+
+def test_weights_alone_on_such_a_draw_are_refused(assay: Call) -> None:
+    write("q1,0.06,0.6,head", "q2,0.01,0.1,tail")
+    status, out, err = assay(*EVALUATE, "--design", "none")
+    assert (status, out) == (2, "")
+    assert "w.csv: these queries were drawn in proportion to their traffic" in err
+    assert "count the traffic twice" in err
+    assert "leave --design none out" in err
+
+
+def test_weights_alone_on_another_draw_are_told(assay: Call) -> None:
+    write("q1,0.6,1.0,head", "q2,0.1,0.5,tail")
+    status, out, err = assay(*EVALUATE, "--design", "none")
+    assert status == 0
+    assert weighted(out) == pytest.approx(0.6 / 0.7)
+    assert err.startswith("note: w.csv: holds unequal inclusion probabilities")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("probability", ["", "1.0", "0.25"])
+def test_nothing_sampled_needs_one_word_and_no_note(assay: Call, probability: str) -> None:
+    write(f"q1,0.6,{probability},head", f"q2,0.1,{probability},tail")
+    status, out, err = assay(*EVALUATE, "--design", "none")
+    assert (status, err) == (0, "")
+    assert weighted(out) == pytest.approx(0.6 / 0.7)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("q2,0.1,,tail", "'q2' has no probability"),
+        ("q2,0.1,0,tail", "'q2' has the probability 0"),
+        ("q2,,0.5,tail", "'q2' has no weight"),
+    ],
+)
+def test_what_a_query_lacks_is_told_with_its_line(row: str, message: str) -> None:
+    write("q1,0.6,1.0,head", row)
+    with pytest.raises(UnreadableInput, match=f"w.csv:3: the query {message}"):
+        read_design("w.csv", sampled=True, by_tier=False)
+
+
+def test_what_is_missing_is_answered_with_the_way_out() -> None:
+    write("q1,0.6,,head")
+    with pytest.raises(NotValid, match=r"counts the traffic twice.*--design none"):
+        read_design("w.csv", sampled=True, by_tier=False)
+
+
+def test_tiers_need_no_weights() -> None:
+    Path("w.csv").write_text("query_id,tier\nq1,head\nq2,tail\n")
+    design, _ = read_design("w.csv", sampled=True, by_tier=True)
+    assert design.weights_of(["q1"]) is None
+    assert design.tiers_of(["q2", "q1"]) == ["tail", "head"]
+    Path("w.csv").write_text("query_id,tier\nq1,head\nq2,\n")
+    with pytest.raises(UnreadableInput, match=r"w.csv:3: the query 'q2' has no tier"):
+        read_design("w.csv", sampled=True, by_tier=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("percentile", "interval: 90% percentile bootstrap over queries, seed 0\n"),
+        ("bca", "interval: 90% BCa bootstrap over queries, seed 0\n"),
+        ("t", "interval: 90% Student's t over queries\n"),
+    ],
+)
+def test_the_table_says_how_intervals_were_made_and_which_are_missing(assay: Call, method: str, told: str) -> None:
+    Path("many.txt").write_text("".join(f"q{n:02} 0 a 1\n" for n in range(20)))
+    Path("many.run").write_text("".join(f"q{n:02} Q0 {'a' if n % 2 else 'b'} 1 1.0 x\n" for n in range(20)))
+    write(*(f"q{n:02},0.05,{0.5 if n else 1.0},{'torso' if n else 'head'}" for n in range(20)))
+    words = ("evaluate", "many.txt", "many.run", "-m", "P@1", "--ci", "0.9", "--ci-method", method)
+    status, out, _ = assay(*words, "--weights", "w.csv", "--by", "tier")
+    assert status == 0
+    assert told in out
+    assert "no interval for P@1, weighted: one query alone stands for the tier 'head'" in out
+    assert "no interval for P@1 of head: fewer than 10 queries\n" in out
+    assert "torso, weighted by traffic\n" in out
+    assert "no interval for P@1:" not in out
