@@ -1,38 +1,49 @@
 """How long does a newcomer wait: from a bare clone to the demo's log-in page, and at every start after that?
 
-    python benchmarks/first_run.py
+    python benchmarks/first_run.py [--reps N] [--json FILE]
 
-Clones this checkout into a temporary folder, calls ``make run`` twice, and prints each wait as a ratio to its limit.
+Clones this checkout into a temporary folder, calls ``make run`` there again and again, and tells each wait as a share
+of its limit.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import signal
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+
+from side_by_side.processes import CouldNotRun
+from side_by_side.rows import Row, options, tell
 
 ROOT = Path(__file__).resolve().parent.parent
 COLD_LIMIT, WARM_LIMIT = 180.0, 5.0
 WARM_STARTS = 3
 
 
-def main() -> None:
-    """Print one line for the first start and one for the later ones."""
+def main() -> int:
+    """Measure both kinds of start."""
+    return tell({"starts": rows}, options(__doc__, ["starts"]).parse_args())
+
+
+def rows(asked: argparse.Namespace) -> Iterator[Row]:
+    """One row for the first start and one for the later ones."""
     folder = Path(tempfile.mkdtemp(prefix="assay-first-run-"))
     try:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder / "clone")], check=True)
-        cold = wait_for_start(folder / "clone")
-        warm = [wait_for_start(folder / "clone") for _ in range(WARM_STARTS)]
-        told("first start of a bare clone", cold, COLD_LIMIT)
-        told(f"later starts, median of {WARM_STARTS}", statistics.median(warm), WARM_LIMIT)
+        yield told("first start of a bare clone", [wait_for_start(folder / "clone")], COLD_LIMIT)
+        warm = [wait_for_start(folder / "clone") for _ in range(asked.reps or WARM_STARTS)]
+        yield told("later starts", warm, WARM_LIMIT)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -55,9 +66,9 @@ def wait_for_start(clone: Path) -> float:
             if answers(port):
                 return time.monotonic() - began
             if process.poll() is not None:
-                raise SystemExit(f"make run ended with status {process.returncode}")
+                raise CouldNotRun(f"make run ended with status {process.returncode}")
             time.sleep(0.05)
-        raise SystemExit("make run did not answer")
+        raise CouldNotRun("make run did not answer")
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(timeout=30)
@@ -79,10 +90,11 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def told(what: str, seconds: float, limit: float) -> None:
-    """One line: the ratio first, since absolute times are only good on one machine."""
-    print(f"{what:<36} {seconds / limit:5.2f} of the limit   ({seconds:6.1f} s, limit {limit:.0f} s)")
+def told(what: str, seconds: list[float], limit: float) -> Row:
+    """One row: a share of the limit, since absolute times are only good on one machine."""
+    measured = f"{statistics.median(seconds):.1f} s, {len(seconds)}x"
+    return Row(what, f"the limit of {limit:.0f} s", [one / limit for one in seconds], 1.0, None, measured)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

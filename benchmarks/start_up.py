@@ -1,46 +1,46 @@
 """How long does ``assay evaluate --help`` take, against bare Python with argparse and against our limit?
 
-    python benchmarks/start_up.py [ROUNDS]
+    python benchmarks/start_up.py [--reps N] [--quick] [--json FILE]
 
-Runs both in turn, so that a busy machine slows both, and prints minimum and median.
+Runs all in turn, so that a busy machine slows all of them.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import subprocess
 import sys
-import time
-from pathlib import Path
+from collections.abc import Iterator
+
+from side_by_side.processes import measure
+from side_by_side.rows import Row, options, tell
 
 LIMIT = 0.25
+ROUNDS, QUICK_ROUNDS = 15, 3
+BARE = [sys.executable, "-c", "import argparse"]
 COMMANDS = {
     "assay evaluate --help": [sys.executable, "-m", "assay", "evaluate", "--help"],
     "assay --help": [sys.executable, "-m", "assay", "--help"],
-    "python -c 'import argparse'": [sys.executable, "-c", "import argparse"],
 }
 
 
-def seconds(command: list[str]) -> float:
-    """Wall time of one fresh process."""
-    start = time.perf_counter()
-    subprocess.run(command, cwd=Path(__file__).resolve().parent.parent, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - start
+def main() -> int:
+    """Measure the command's start."""
+    return tell({"help": rows}, options(__doc__, ["help"]).parse_args())
 
 
-def main(rounds: int) -> None:
-    """Print the table."""
-    times: dict[str, list[float]] = {name: [] for name in COMMANDS}
-    for _ in range(rounds):
-        for name, command in COMMANDS.items():
-            times[name].append(seconds(command))
-    least = min(times["python -c 'import argparse'"])
-    middle = statistics.median(times["python -c 'import argparse'"])
-    print(f"{'':30}{'min s':>8}{'median s':>10}{'x bare min':>12}{'x bare med':>12}{'of limit':>10}")
-    for name, of in times.items():
-        low, mid = min(of), statistics.median(of)
-        print(f"{name:30}{low:8.3f}{mid:10.3f}{low / least:12.1f}{mid / middle:12.1f}{mid / LIMIT:10.0%}")
+def rows(asked: argparse.Namespace) -> Iterator[Row]:
+    """Two rows for each command: a share of the limit, and a multiple of bare Python."""
+    walls: dict[str, list[float]] = {name: [] for name in ("bare", *COMMANDS)}
+    for _ in range(asked.reps or (QUICK_ROUNDS if asked.quick else ROUNDS)):
+        for name, command in (("bare", BARE), *COMMANDS.items()):
+            walls[name].append(measure(command).wall)
+    for name in COMMANDS:
+        measured = f"{statistics.median(walls[name]):.3f} s, least {min(walls[name]):.3f} s, {len(walls[name])}x"
+        yield Row(name, f"the limit of {LIMIT:g} s", [one / LIMIT for one in walls[name]], 1.0, None, measured)
+        bare = [one / other for one, other in zip(walls[name], walls["bare"], strict=True)]
+        yield Row(name, "bare Python", bare, measured=f"{statistics.median(walls['bare']):.3f} s is bare Python")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 15)
+    sys.exit(main())

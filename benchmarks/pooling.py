@@ -1,0 +1,103 @@
+"""What does each pool strategy find with 50 judgments a query, and how long does a pool over many runs take?
+
+    python benchmarks/pooling.py [--only CASE] [--reps N] [--quick] [--data FOLDER] [--json FILE]
+
+The first three cases are simulated collections, calibrated to what the official runs of three years gave; ``cranfield``
+reads FOLDER/cranfield and says so where it is not there. Each prints a table of every strategy. A limit is told as a
+ratio: 1.15 times what depth-k finds over what the advised strategy finds, and what it loses in tau over 0.02.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from side_by_side.processes import ROOT, child, measure
+from side_by_side.rows import Row, note, options, tell
+
+MORE, TAU = 1.15, 0.02
+SECONDS, MEGABYTES = 5.0, 1536.0
+# Many systems that differ tell a lot by themselves; of few that are alike the texts tell more.
+ADVISED = {"2019": "move-to-front", "2020": "move-to-front", "2021": "move-to-front", "cranfield": "text-learning"}
+
+
+def main() -> int:
+    """Measure every case that was asked for."""
+    cases = {**{name: partial(found, name) for name in ADVISED}, "speed": speed}
+    return tell(cases, options(__doc__, cases).parse_args())
+
+
+def found(name: str, asked: argparse.Namespace) -> Iterator[Row]:
+    """Replay every strategy on one collection, print what each finds, and hold the advised one against depth-k."""
+    words = ["--seeds", str(asked.reps or (1 if asked.quick else 6 if name != "cranfield" else 1))]
+    if name == "cranfield":
+        folder = cranfield(asked.data)
+        if folder is None:
+            note("cranfield is not here: put its files into DATA/cranfield, or name the folder with ASSAY_CRANFIELD")
+            return
+        words += ["--folder", str(folder.resolve()), "--batch", "10"]
+    told: dict[str, dict[str, float]] = json.loads(measure(child("replay", name, *words)).output)
+    print(table(name, told), flush=True)
+    best, plain = told[ADVISED[name]], told["depth"]
+    case = f"{name}: {ADVISED[name]}"
+    limit = None if asked.quick else 1.0
+    counts = f"{best['found']:,.0f} : {plain['found']:,.0f} found"
+    yield Row(case, f"{MORE} x depth-k's finds", [MORE * plain["found"] / best["found"]], limit, None, counts)
+    lost = max(0.0, plain["tau"] - best["tau"]) / TAU
+    yield Row(case, f"{TAU} of tau", [lost], limit, None, f"tau {best['tau']:.3f} : {plain['tau']:.3f}")
+
+
+def cranfield(data: Path | None) -> Path | None:
+    """Where Cranfield's files are, if they are."""
+    named = os.environ.get("ASSAY_CRANFIELD")
+    places = (
+        [Path(named)]
+        if named
+        else [(data or ROOT / "var" / "bench") / "cranfield", ROOT.parent / "shared/data/cranfield"]
+    )
+    return next((place for place in places if (place / "qrels.txt").exists()), None)
+
+
+def table(name: str, told: dict[str, dict[str, float]]) -> str:
+    """Lay out what every strategy found."""
+    depth = told["depth"]["found"]
+    lines = [f"{name:<16}{'found':>8}{'x depth-k':>11}{'share':>8}{'judged':>8}{'tau':>8}"]
+    for strategy, one in told.items():
+        numbers = f"{one['found']:>8,.0f}{one['found'] / depth:>11.3f}{one['share']:>8.3f}"
+        lines.append(f"{strategy:<16}{numbers}{one['judged']:>8.1f}{one['tau']:>8.3f}")
+    return "\n".join(lines)
+
+
+def speed(asked: argparse.Namespace) -> Iterator[Row]:
+    """Pool 20 runs of 5,000 queries, 100 deep, from their files."""
+    size = {"queries": 200 if asked.quick else 5000, "depth": 100, "runs": 20}
+    words = [word for key, value in size.items() for word in (f"--{key}", str(value))]
+    folder = (asked.data or ROOT / "var" / "bench") / f"pool-{size['queries']}"
+    measure(child("pool_once", "make", folder, *words))
+    for strategy, depth in (("depth", 10), ("depth", 100), ("rbp", 50)):
+        command = child("pool_once", "pool", folder, "--strategy", strategy, "--depth", str(depth))
+        runs: list[dict[str, Any]] = []
+        peaks, work = [], []
+        for _ in range(asked.reps or (1 if asked.quick else 3)):
+            measured = measure(command)
+            runs.append(json.loads(measured.output))
+            peaks.append(measured.peak)
+            work.append(measured.cpu)
+        seconds = [one["seconds"] for one in runs]
+        case = f"{size['runs']} runs x {size['queries']:,} queries x {size['depth']}: {strategy} {depth}"
+        limit = None if asked.quick else 1.0
+        times = f"{statistics.median(seconds):.2f} s ({statistics.median(work):.2f} s cpu), {runs[0]['pairs']:,} pairs"
+        yield Row(case, f"the limit of {SECONDS:g} s", [one / SECONDS for one in seconds], limit, None, times)
+        memory = f"{statistics.median(peaks):,.0f} MB"
+        yield Row(case, f"the limit of {MEGABYTES:,.0f} MB", [one / MEGABYTES for one in peaks], limit, None, memory)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

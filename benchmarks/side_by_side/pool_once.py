@@ -1,0 +1,69 @@
+"""How long does it take to unite stored runs into a pool?
+
+    python benchmarks/side_by_side/pool_once.py make FOLDER --queries N --depth N --runs N
+    python benchmarks/side_by_side/pool_once.py pool FOLDER [--strategy NAME] [--depth N]
+
+``make`` writes runs that share about as many documents as systems do: each query has three times as many documents as a
+run returns. ``pool`` reads them and prints JSON: the seconds from the first file's opening to the finished pool, the
+pairs, and the entries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from data import decimal, run_lines, write
+
+SEED = 8_140_227
+SHARED = 3
+
+
+def make(folder: Path, queries: int, depth: int, runs: int) -> None:
+    """Write the runs that are not there yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = decimal(10_000 + np.arange(queries), 5)
+    merit = np.random.default_rng([SEED, queries]).normal(size=(queries, SHARED * depth))
+    for number in range(runs):
+        path = folder / f"run-{number:02d}.txt"
+        if not path.exists():
+            rng = np.random.default_rng([SEED, queries, number])
+            value = merit + rng.normal(size=merit.shape)
+            best = np.argsort(-value, axis=1)[:, :depth]
+            thousandths = (np.take_along_axis(value, best, axis=1) * 1000).astype(np.int64) + 20_000
+            documents = decimal((best + 7_919 * np.arange(queries)[:, None]).ravel(), 8)
+            write(path, [run_lines(names, documents, thousandths, b"sys%02d" % number)])
+
+
+def pool(folder: Path, strategy: str, depth: int | None) -> dict[str, float]:
+    """Read the runs and choose."""
+    from judgments.formats.tables import load_run
+    from pooling.strategies.pool import build_pool
+
+    began = time.perf_counter()
+    runs = (load_run(path, str(path), path.stem)[0] for path in sorted(folder.glob("run-*.txt")))
+    found = build_pool(runs, strategy, {"depth": depth} if depth else {}, seed=1)
+    seconds = time.perf_counter() - began
+    return {"seconds": seconds, "pairs": len(found), "entries": len(found.candidates.ranks)}
+
+
+def main() -> None:
+    """Make or pool."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("act", choices=["make", "pool"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--strategy", default="depth")
+    for name, default in (("queries", 5000), ("depth", 100), ("runs", 20)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    asked = parser.parse_args()
+    if asked.act == "make":
+        make(asked.folder, asked.queries, asked.depth, asked.runs)
+    else:
+        print(json.dumps(pool(asked.folder, asked.strategy, asked.depth)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""What does each strategy find with 50 judgments a query, and do the labels that it leaves rank the systems the same?
+
+    python benchmarks/side_by_side/replay.py {2019,2020,2021,cranfield} [--folder CRANFIELD] [--seeds N] [--batch N]
+
+A judgment is looked up in the known labels as soon as a strategy has chosen a pair; strategies that learn are asked for
+``--batch`` pairs at a time. Prints JSON, for each strategy the relevant documents found, their mean share of a query's,
+the judgments spent on a query, and Kendall's tau of the systems by nDCG@10 against all labels; each a mean over seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import kendalltau
+from simulated import WORLDS, collection
+
+from evaluation import evaluate
+from judgments.core.qrels import Qrels
+from judgments.core.run import Run
+from pooling.strategies import STRATEGIES
+from pooling.strategies.candidates import Candidates
+from pooling.strategies.strategy import UNKNOWN, Task, Wording
+
+BUDGET = 50
+METRIC = "nDCG@10"
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Runs whose labels are known: the candidates with the grade of each."""
+
+    runs: list[Run]
+    table: Candidates
+    grades: npt.NDArray[np.float64]
+    relevant: npt.NDArray[np.int8]
+    wording: Wording | None
+
+    @classmethod
+    def of(
+        cls, runs: list[Run], grades: dict[str, dict[str, float]], from_grade: float, wording: Wording | None
+    ) -> Known:
+        """Look every candidate up; one without a label is not relevant."""
+        table = Candidates.of(runs)
+        names = [table.query_ids[query] for query in table.query_of.tolist()]
+        found = [grades.get(query_id, {}).get(doc_id, 0) for query_id, doc_id in zip(names, table.doc_ids, strict=True)]
+        values = np.array(found, dtype=np.float64)
+        return cls(runs, table, values, (values >= from_grade).astype(np.int8), wording)
+
+    def replay(self, name: str, batch: int, seed: int) -> npt.NDArray[np.bool_]:
+        """Say which candidates a strategy has judged in the end."""
+        member = STRATEGIES[name]
+        params = {**member.checked({}), "depth": int(self.table.ranks.max())}
+        state = np.full(len(self.table), UNKNOWN, dtype=np.int8)
+        step = batch if member.adaptive else BUDGET
+        for begin in range(0, BUDGET, step):
+            size = min(step, BUDGET - begin)
+            chosen = member.choose(Task(self.table, state, seed, size, self.wording), params).rows
+            state[chosen] = self.relevant[chosen]
+        judged: npt.NDArray[np.bool_] = state != UNKNOWN
+        return judged
+
+    def best(self) -> npt.NDArray[np.bool_]:
+        """What who knows all labels would judge."""
+        order = np.lexsort((-self.relevant, self.table.query_of))
+        judged = np.zeros(len(self.table), dtype=np.bool_)
+        judged[order[np.arange(len(order)) - self.table.offsets[self.table.query_of] < BUDGET]] = True
+        return judged
+
+    def scores(self, judged: npt.NDArray[np.bool_]) -> list[float]:
+        """Every system's mean by the labels of these candidates."""
+        rows = np.flatnonzero(judged)
+        names, doc_ids = self.table.query_of[rows].tolist(), self.table.doc_ids.take(rows).tolist()
+        labels: dict[str, dict[str, float]] = {}
+        for query, doc_id, grade in zip(names, doc_ids, self.grades[rows].tolist(), strict=True):
+            labels.setdefault(self.table.query_ids[query], {})[doc_id] = grade
+        found = evaluate(Qrels.from_dict(labels), self.runs, [METRIC])
+        return [run.metrics[METRIC].mean or 0.0 for run in found.runs]
+
+    def told(self, judged: npt.NDArray[np.bool_], truth: list[float]) -> dict[str, float]:
+        """Describe what was found."""
+        queries = len(self.table.query_ids)
+        found = np.bincount(self.table.query_of, weights=judged & (self.relevant == 1), minlength=queries)
+        there = np.bincount(self.table.query_of, weights=self.relevant == 1, minlength=queries)
+        some = there > 0
+        return {
+            "found": float(found.sum()),
+            "share": float(np.mean(found[some] / there[some])),
+            "judged": float(judged.sum() / queries),
+            "tau": float(kendalltau(self.scores(judged), truth).statistic),
+        }
+
+
+def cranfield(folder: Path) -> Known:
+    """Cranfield's eight runs with its texts; what its labels leave out counts as not relevant."""
+    from judgments.formats.tables import load_qrels, load_run
+
+    paths = sorted((folder / "runs").glob("*.run.gz"))
+    runs = [load_run(path, str(path), path.name.split(".")[0])[0] for path in paths]
+    documents = {}
+    for line in (folder / "documents.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        documents[row["doc_id"]] = f"{row['title']} {row['text']}"
+    lines = (folder / "queries.tsv").read_text(encoding="utf-8").splitlines()
+    queries = {line.split("\t")[0]: line.split("\t")[1] for line in lines}
+    labels = load_qrels(folder / "qrels.txt")[0].to_dict()
+    return Known.of(runs, labels, 1, Wording.of(queries, documents))
+
+
+def worlds(name: str, folder: Path, seeds: int) -> Iterator[tuple[int, Known]]:
+    """Yield a seed with a collection."""
+    if name == "cranfield":
+        known = cranfield(folder)
+        yield from ((seed, known) for seed in range(1, seeds + 1))
+        return
+    for seed in range(1, seeds + 1):
+        runs, grades = collection(WORLDS[name], seed)
+        yield seed, Known.of(runs, {query: dict(found) for query, found in grades.items()}, 2, None)
+
+
+def main() -> None:
+    """Replay every strategy and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("world", choices=[*WORLDS, "cranfield"])
+    parser.add_argument("--folder", type=Path, default=Path())
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--batch", type=int, default=5)
+    asked = parser.parse_args()
+    found: dict[str, list[dict[str, float]]] = {}
+    for seed, known in worlds(asked.world, asked.folder, asked.seeds):
+        truth = known.scores(np.ones(len(known.table), dtype=np.bool_))
+        for name in STRATEGIES:
+            if STRATEGIES[name].given is None and (known.wording or not STRATEGIES[name].reads):
+                judged = known.replay(name, asked.batch, seed)
+                found.setdefault(name, []).append(known.told(judged, truth))
+        found.setdefault("oracle", []).append(known.told(known.best(), truth))
+    means = {name: {key: float(np.mean([one[key] for one in rows])) for key in rows[0]} for name, rows in found.items()}
+    print(json.dumps(means))
+
+
+if __name__ == "__main__":
+    main()

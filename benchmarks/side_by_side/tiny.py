@@ -1,0 +1,84 @@
+"""How long does one tiny query take through the Python interface, over and over in one process?
+
+    python benchmarks/side_by_side/tiny.py {assay,pytrec_eval} [ROUNDS]
+
+A query has 100 documents of which 30 are judged. The labels are prepared once, as both sides allow; each round hands
+over another run as plain dictionaries. Prints JSON: seconds a round, and the means over the runs as a check.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections.abc import Callable
+
+RUNS = 50
+METRICS = ("nDCG@10", "AP", "RR@10", "R@100", "R@1000", "P@10")
+Ranked = dict[str, dict[str, float]]
+
+
+def data() -> tuple[dict[str, dict[str, int]], list[Ranked]]:
+    """One query's labels and fifty runs; scores of two decimals tie."""
+    draw = random.Random(8_140_227)
+    documents = [f"page-{draw.getrandbits(100):025x}" for _ in range(200)]
+    qrels = {"q1": {document: draw.choice((0, 0, 0, 1, 1, 2, 3)) for document in draw.sample(documents, 60)}}
+    unjudged = [document for document in documents if document not in qrels["q1"]]
+    runs = []
+    for _ in range(RUNS):
+        returned = draw.sample(sorted(qrels["q1"]), 30) + draw.sample(unjudged, 70)
+        runs.append({"q1": {document: round(draw.uniform(5, 25), 2) for document in returned}})
+    return qrels, runs
+
+
+def assay(qrels: dict[str, dict[str, int]]) -> Callable[[Ranked], dict[str, float]]:
+    """Prepare ours."""
+    from evaluation import evaluate
+    from evaluation.metrics.names import parse_metrics
+    from judgments.core.qrels import Qrels
+    from judgments.core.run import Run
+
+    judged, metrics = Qrels.from_dict(qrels), parse_metrics(METRICS)
+
+    def score(run: Ranked) -> dict[str, float]:
+        result = evaluate(judged, Run.from_dict(run), metrics, ranges=False)
+        return {name: float(values[0]) for name, values in result.runs[0].per_query.items()}
+
+    return score
+
+
+def pytrec_eval(qrels: dict[str, dict[str, int]]) -> Callable[[Ranked], dict[str, float]]:
+    """Prepare the peer."""
+    import pytrec_eval
+
+    names = {"ndcg_cut.10", "map", "recip_rank", "recall.100,1000", "P.10"}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
+
+    def score(run: Ranked) -> dict[str, float]:
+        found = evaluator.evaluate(run)["q1"]
+        first = found["recip_rank"]
+        values = (found["ndcg_cut_10"], found["map"], first if first >= 1 / 10 else 0.0, found["recall_100"])
+        return dict(zip(METRICS, (*values, found["recall_1000"], found["P_10"]), strict=True))
+
+    return score
+
+
+SIDES = {"assay": assay, "pytrec_eval": pytrec_eval}
+
+
+def main(side: str, rounds: int) -> None:
+    """Warm up on every run, which also gives the check; then count the seconds."""
+    qrels, runs = data()
+    score = SIDES[side](qrels)
+    found = [score(run) for run in runs]
+    began = time.perf_counter()
+    for at in range(rounds):
+        score(runs[at % RUNS])
+    seconds = (time.perf_counter() - began) / rounds
+    means = {metric: sum(values[metric] for values in found) / RUNS for metric in METRICS}
+    print(json.dumps({"seconds": seconds, "means": means}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1000)

@@ -1,0 +1,39 @@
+"""Would the benchmark of significance notice a peer with another p?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import ttest_rel
+
+from benchmarks.side_by_side.flips import sampled, scores
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_the_sampled_pairs_have_a_small_a_middling_and_a_large_p() -> None:
+    table = scores(43, 60)
+    found = [float(ttest_rel(table[:, a], table[:, b]).pvalue) for a, b in sampled(table, 3)]
+    np.testing.assert_allclose(found, [0.05, 0.2, 0.5], atol=0.02)
+
+
+def test_a_peer_with_another_p_stops_the_benchmark(tmp_path: Path) -> None:
+    peer, said = tmp_path / "python", tmp_path / "said"
+    # The first p of the peer comes out larger by one; what else it says stays as it is.
+    peer.write_text(f"""#!/bin/sh\n{sys.executable} "$@" >{said} || exit 1\nsed 's/"p": [[]0/"p": [1/' {said}\n""")
+    peer.chmod(0o755)
+    found = subprocess.run(
+        [sys.executable, "benchmarks/significance.py", "--quick", "--reps", "1", "--only", "few"],
+        cwd=ROOT,
+        env={**os.environ, "ASSAY_BENCH_PYTHON": str(peer)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 1, found.stderr
+    assert "standard errors apart" in found.stderr
+    assert found.stdout == ""
