@@ -31,3 +31,31 @@ const here = steps?.querySelector("[aria-current]");
 if (here && steps.scrollWidth > steps.clientWidth) steps.scrollLeft = here.offsetLeft - 24;
 
 for (const button of document.querySelectorAll("[data-close-toast], [data-copy]")) button.hidden = false;
+
+// A long list of boxes gets a field that narrows it, and buttons for all that it shows.
+for (const tools of document.querySelectorAll("[data-narrows]")) {
+  const choices = [...document.querySelector(tools.dataset.narrows).querySelectorAll(".choice")];
+  const field = tools.querySelector("input");
+  tools.hidden = false;
+  field.addEventListener("input", () => {
+    const words = field.value.trim().toLowerCase();
+    for (const choice of choices) choice.hidden = !choice.textContent.toLowerCase().includes(words);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault();
+  });
+  tools.addEventListener("click", (event) => {
+    const wanted = event.target.dataset.check;
+    if (wanted) for (const choice of choices) if (!choice.hidden) choice.querySelector("input").checked = wanted === "all";
+  });
+}
+
+// A button adds its word to a field of words.
+for (const button of document.querySelectorAll("[data-adds]")) {
+  const field = document.querySelector(button.dataset.to);
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const words = field.value.split(/\s+/).filter(Boolean);
+    if (!words.includes(button.dataset.adds)) field.value = [...words, button.dataset.adds].join(" ");
+  });
+}
