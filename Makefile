@@ -6,7 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 PIP := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --constraint constraints.txt
+# pip compiles nothing, because most of what it installs is never imported. What every `assay` command imports is compiled
+# here: where Python may not write its caches, as in many containers, each command would otherwise compile it again.
+COMPILE = $(BIN)/python -m compileall -q -j 0 $$($(BIN)/python -c 'import numpy; print(numpy.__path__[0])') \
+	assay evaluation judgments pooling >/dev/null || true
 TEST ?=
+BENCH ?=
 
 .PHONY: run test check bench install format
 
@@ -33,7 +38,7 @@ format: $(VENV)/.dev
 	$(BIN)/djlint templates --reformat --quiet || true
 
 bench: $(VENV)/.dev
-	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/run.py $(BENCH)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "make: no Python found; install Python 3.11 or newer" >&2; exit 1; }
@@ -44,9 +49,11 @@ $(VENV)/bin/python:
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing Assay into $(VENV) (once, about a minute) ..."
 	@$(PIP) --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing what the tests need into $(VENV) (once) ..."
 	@$(PIP) --editable '.[dev]'
+	@$(COMPILE)
 	@touch $@ $(VENV)/.core

@@ -182,6 +182,13 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 # An upload with more bytes than this is worked as a job, and the caller gets 202.
 JOB_FROM_BYTES = env.int("JOB_FROM_MB", default=8) * 1024 * 1024
 
+# --- Engines. A connector reaches nothing but what the operator names here; with nothing named, nothing.
+CONNECTOR_HOSTS = env.list("CONNECTOR_HOSTS", default=[])
+CONNECTOR_NETWORKS = env.list("CONNECTOR_NETWORKS", default=[])
+CONNECTOR_FOLDERS = env.list("CONNECTOR_FOLDERS", default=[])
+# The first encrypts secrets, all of them decrypt; without any they hang on SECRET_KEY.
+CONNECTOR_KEYS = env.list("CONNECTOR_KEYS", default=[])
+
 # --- The API.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -17,8 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # The families know no database, and a browser shows nothing else on another one.
 ONLY_ON_SQLITE = (
     "tests/assay",
+    "tests/benchmarks",
     "tests/browser",
     "tests/demo",
+    "tests/evaluation/decisions",
     "tests/evaluation/metrics",
     "tests/evaluation/significance",
     "tests/judgments/agreement",
@@ -27,6 +29,7 @@ ONLY_ON_SQLITE = (
     "tests/judgments/formats",
     "tests/judgments/judges",
     "tests/judgments/textmetrics",
+    "tests/pooling/connectors",
     "tests/pooling/sampling",
     "tests/pooling/strategies",
     "tests/test_rules.py",
@@ -80,6 +83,7 @@ def told() -> str:
             ("a chromium", chromium),
             ("../shared", (ROOT.parent / "shared").is_dir()),
             ("a Redis (TEST_REDIS_URL)", os.environ.get("TEST_REDIS_URL")),
+            ("an Elasticsearch (TEST_ELASTICSEARCH_URL)", os.environ.get("TEST_ELASTICSEARCH_URL")),
         )
         if not there
     ]

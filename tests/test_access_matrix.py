@@ -21,6 +21,16 @@ TABLE = """
 GET    /                                                              200 200 200 200 302
 GET    c/<slug:slug>/                                                 404 403 200 200 302
 GET    c/<slug:slug>/activity/                                        404 403 200 200 302
+GET    c/<slug:slug>/connectors/                                      404 403 200 200 302
+GET    c/<slug:slug>/connectors/<uuid:uuid>/                          404 403 200 200 302
+POST   c/<slug:slug>/connectors/<uuid:uuid>/                          404 403 422 422 302
+GET    c/<slug:slug>/connectors/<uuid:uuid>/change/                   404 403 200 200 302
+POST   c/<slug:slug>/connectors/<uuid:uuid>/change/                   404 403 422 422 302
+POST   c/<slug:slug>/connectors/<uuid:uuid>/go-on/                    404 403 302 302 302
+POST   c/<slug:slug>/connectors/<uuid:uuid>/remove/                   404 403 302 302 302
+POST   c/<slug:slug>/connectors/<uuid:uuid>/try/                      404 403 422 422 302
+GET    c/<slug:slug>/connectors/new/                                  404 403 200 200 302
+POST   c/<slug:slug>/connectors/new/                                  404 403 422 422 302
 GET    c/<slug:slug>/documents/                                       404 403 200 200 302
 GET    c/<slug:slug>/documents/<uuid:uuid>/                           404 403 200 200 302
 GET    c/<slug:slug>/documents/new/                                   404 403 403 200 302
@@ -61,11 +71,14 @@ GET    c/<slug:slug>/runs/new/                                        404 403 20
 POST   c/<slug:slug>/runs/new/                                        404 403 422 422 302
 GET    c/<slug:slug>/scores/                                          404 403 200 200 302
 GET    c/<slug:slug>/scores/new/                                      404 403 200 200 302
-POST   c/<slug:slug>/scores/                                          404 403 422 422 302
 POST   c/<slug:slug>/scores/new/                                      404 403 422 422 302
+GET    c/<slug:slug>/scores/history/                                  404 403 200 200 302
 GET    c/<slug:slug>/scores/<uuid:uuid>/                              404 403 200 200 302
 GET    c/<slug:slug>/scores/compare/                                  404 403 200 200 302
 GET    c/<slug:slug>/scores/query/                                    404 403 302 302 302
+GET    c/<slug:slug>/scores/reuse/                                    404 403 200 200 302
+GET    c/<slug:slug>/scores/turning/                                  404 403 200 200 302
+POST   c/<slug:slug>/scores/turning/                                  404 403 403 422 302
 GET    c/<slug:slug>/settings/                                        404 403 403 200 302
 POST   c/<slug:slug>/settings/                                        404 403 403 422 302
 GET    c/<slug:slug>/snapshots/                                       404 403 200 200 302
@@ -108,6 +121,15 @@ GET    api/v1/collections/                                            200 200 20
 POST   api/v1/collections/                                            400 400 400 400 401
 GET    api/v1/collections/<slug:slug>/                                404 403 200 200 401
 PATCH  api/v1/collections/<slug:slug>/                                404 403 403 200 401
+GET    api/v1/collections/<slug:slug>/connectors/                     404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/connectors/                     404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/         404 403 200 200 401
+PATCH  api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/         404 403 400 400 401
+DELETE api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/         404 403 204 204 401
+POST   api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/try/     404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/fetches/ 404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/fetches/ 404 403 400 400 401
+POST   api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/fetches/<uuid:fetch>/go-on/ 404 403 404 404 401
 GET    api/v1/collections/<slug:slug>/documents/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/documents/                      404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/members/                        404 403 200 200 401
@@ -127,6 +149,10 @@ GET    api/v1/collections/<slug:slug>/runs/                           404 403 20
 POST   api/v1/collections/<slug:slug>/runs/                           404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/scores/                         404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/scores/                         404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/scores/compare/                 404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/scores/history/                 404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/scores/reuse/                   404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/scores/turning/                 404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/snapshots/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/snapshots/                      404 403 403 400 401
 GET    api/v1/jobs/<uuid:uuid>/                                       404 403 200 200 401
@@ -179,11 +205,13 @@ def address(route: str, world: World) -> str:
         "documents": world.conflict.document,
         "runs": world.runs[0],
         "query-logs": world.log,
+        "connectors": world.connector,
         "pools": world.pool,
         "scores": world.scoring,
     }
     filled = route.replace("<slug:slug>", world.collection.slug)
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)
+    filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
     return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)

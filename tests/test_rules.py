@@ -29,6 +29,7 @@ FAMILIES = {
     "format": ("judgments.formats", "FORMATS", "docs/formats.md"),
     "coefficient": ("judgments.agreement", "COEFFICIENTS", "docs/agreement.md"),
     "label rule": ("judgments.aggregation", "RULES", "docs/agreement.md"),
+    "connector": ("pooling.connectors", "CONNECTORS", "docs/connectors.md"),
     "pool strategy": ("pooling.strategies", "STRATEGIES", "docs/pooling.md"),
     "metric": ("evaluation.metrics", "METRICS", "docs/metrics.md"),
     "judge": ("judgments.judges", "JUDGES", "docs/judges.md"),

@@ -24,8 +24,9 @@ from judgments.models import (
     Upload,
     User,
 )
-from pooling import pools
-from pooling.models import Pool, QueryLog, Run
+from pooling import pools, sealing
+from pooling.connectors import CONNECTORS
+from pooling.models import Connector, Pool, QueryLog, Run
 from tests import worked_example as example
 
 # Words that no answer to a rater may hold: names of runs, another rater's note, a machine's reasons.
@@ -40,6 +41,7 @@ class World:
     engineer: User
     runs: list[Run]
     log: QueryLog
+    connector: Connector
     pool: Pool
     round: Round  # open; rater and rater2 were asked, rater2 has answered everything
     draft: Round
@@ -78,6 +80,7 @@ def make_world(collection: Collection, *, lead: User, engineer: User, rater: Use
         engineer=engineer,
         runs=runs,
         log=collection.query_logs.get(),
+        connector=_connector(collection, engineer),
         pool=pool,
         round=open_round,
         draft=draft,
@@ -104,6 +107,16 @@ def grade_all(round_: Round, rater: User, grades: dict[str, int], note: str = ""
     for pair in assignment.claim_batch(round_, rater=rater, size=50):
         answer = submission.Answer(uuid.uuid4(), pair.uuid, grades[pair.document.doc_id], note=note, seconds_active=9.5)
         submission.submit(round_, answer, rater=rater)
+
+
+def _connector(collection: Collection, engineer: User) -> Connector:
+    """An engine with a secret, at an address that nobody allowed: no test of addresses asks it."""
+    settings = {one.name: one.default for one in CONNECTORS["json-http"].settings if not one.secret}
+    settings["address"] = "https://search.example.com/find"
+    sealed = sealing.seal({"secret": "secret-of-a-connector"})
+    return Connector.objects.create(
+        collection=collection, name="live", kind="json-http", settings=settings, sealed=sealed, created_by=engineer
+    )
 
 
 def _stored(collection: Collection, lead: User) -> None:
