@@ -54,6 +54,10 @@ def content(queries: list[Query], rounds: list[Round], settled: Settled, how: Co
     return {
         "assay_content": CONTENT_VERSION,
         "labels": [[label.query_id, label.doc_id, label.grade, label.column] for label in settled.labels],
+        # Only where there are any: the hash of labels without them is what it was before there could be.
+        **(
+            {"carried": [[one.query_id, one.doc_id, *one.source] for one in settled.carried]} if settled.carried else {}
+        ),
         "queries": [
             {
                 "query_id": query.query_id,
@@ -120,8 +124,16 @@ def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[s
     from judgments.formats.rows import LabelRow, QueryRow
 
     text = {query.query_id: query.text for query in queries}
+    sources = {(one.query_id, one.doc_id): one.source for one in settled.carried}
     labels = [
-        LabelRow(label.query_id, label.doc_id, label.grade, label.column, text[label.query_id])
+        LabelRow(
+            label.query_id,
+            label.doc_id,
+            label.grade,
+            label.column,
+            text[label.query_id],
+            sources.get((label.query_id, label.doc_id)),
+        )
         for label in settled.labels
     ]
     rows_of_queries = [

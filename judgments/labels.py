@@ -8,11 +8,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from judgments import carried as carrying
 from judgments import reliability
 from judgments.core.errors import NotValid
 from judgments.models import Adjudication, Collection, ImportedLabel, Judgment, LabelSource, Round
 
-# Column 2 of our qrels: where a label comes from.
+# Column 2 of our qrels: where a label comes from. What is carried from another pair has a column of its own.
 HUMAN, MACHINE, IMPORTED = "0", "1", "2"
 SOURCES = ("human", "imported")
 MERGES = ("newest", "same-guidelines")
@@ -53,6 +54,7 @@ class Settled:
     without_rating: int
     adjudicated: int
     by_grade: dict[int, int] = field(default_factory=dict)
+    carried: list[carrying.Carried] = field(default_factory=list)  # among the labels, none of them a judgment
 
 
 def settle_labels(
@@ -72,13 +74,15 @@ def settle_labels(
         ``newest`` (the newest round wins per pair) or ``same-guidelines`` (the same, and refused where rounds were
         judged under different guidelines).
     sources : sequence of str
-        ``human``, ``imported`` or both; a human label always wins.
+        ``human``, ``imported`` or both; a human label always wins, and one that is carried from a judged pair wins over
+        an imported one: it stands under this round's guidelines.
     """
     _check(collection, rounds, merge, sources)
     human: dict[tuple[str, str], int] = {}
     totals = dict.fromkeys(("ratings", "ties", "conflicts", "unsettled", "unrateable", "without_rating"), 0)
     adjudicated = 0
-    for round_ in sorted(rounds, key=lambda row: (row.created_at, row.pk)) if "human" in sources else ():
+    judged = sorted(rounds, key=lambda row: (row.created_at, row.pk)) if "human" in sources else []
+    for round_ in judged:
         settled = _adjudicated(round_)
         labels, found = _of_round(round_, rule, settled)
         human.update(labels)
@@ -87,14 +91,18 @@ def settle_labels(
         for name, number in found.items():
             totals[name] += number
     labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in human.items()]
+    carried = carrying.carried(judged, human)
+    labels += [Label(one.query_id, one.doc_id, one.grade, carrying.COLUMN) for one in carried]
     if "imported" in sources:
         scale = rounds[0].scale.values() if rounds else []
-        labels += [label for label in _imported(collection, scale) if (label.query_id, label.doc_id) not in human]
+        known = {(label.query_id, label.doc_id) for label in labels}
+        labels += [label for label in _imported(collection, scale) if (label.query_id, label.doc_id) not in known]
     labels.sort()
     by_grade: dict[int, int] = {}
     for label in labels:
         by_grade[label.grade] = by_grade.get(label.grade, 0) + 1
-    return Settled(labels, adjudicated=adjudicated, by_grade=dict(sorted(by_grade.items())), **totals)
+    by_grade = dict(sorted(by_grade.items()))
+    return Settled(labels, adjudicated=adjudicated, by_grade=by_grade, carried=carried, **totals)
 
 
 def _check(collection: Collection, rounds: Sequence[Round], merge: str, sources: Sequence[str]) -> None:

@@ -210,6 +210,7 @@ def _manifest(rounds: list[Round], settled: Settled, how: Consolidation) -> dict
             "unrateable": settled.unrateable,
             "conflicts": settled.conflicts,
             "adjudicated": settled.adjudicated,
+            "carried": len(settled.carried),
         },
         "options": {"csv_escape": "apostrophe", "encode_ids": False, "omit_unrated": True, "pseudonyms": True},
         "scale": bundle.scale_of(rounds),
@@ -223,6 +224,10 @@ def _manifest(rounds: list[Round], settled: Settled, how: Consolidation) -> dict
 
 def _warnings(settled: Settled, agreement: list[dict[str, Any]]) -> list[str]:
     found = []
+    if settled.carried:
+        found.append(
+            f"{len(settled.carried)} labels are carried from another pair; nobody judged those pairs themselves"
+        )
     if settled.unsettled:
         found.append(f"{settled.unsettled} conflicts were decided by the rule, not by a person")
     if settled.without_rating:

@@ -37,6 +37,7 @@ EXAMPLE = """[
 ]
 """
 _EXPECTED = '[{"query_id": "q001", "query": "...", "ratings": [{"doc_id": "doc-abc", "rating": 3}]}]'
+COPIED = ("query_id", "doc_id", "why")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -120,13 +121,22 @@ def write(
 
 def _element(query_id: str, text: str, labels: list[LabelRow]) -> str:
     ratings = ",\n".join(
-        f'      {{"doc_id": {_quoted(row.doc_id)}, "rating": {"null" if row.grade is None else whole_grade(row)}}}'
+        f'      {{"doc_id": {_quoted(row.doc_id)}, "rating": {"null" if row.grade is None else whole_grade(row)}'
+        f"{_copied(row)}}}"
         for row in labels
     )
     return (
         f'  {{\n    "query_id": {_quoted(query_id)},\n    "query": {_quoted(text)},\n'
         f'    "ratings": [\n{ratings}\n    ]\n  }}'
     )
+
+
+def _copied(row: LabelRow) -> str:
+    """What marks a label that is carried from another pair, so that nobody takes it for a judgment."""
+    if row.copied_from is None:
+        return ""
+    parts = zip(COPIED, row.copied_from, strict=True)
+    return ', "copied_from": {' + ", ".join(f'"{name}": {_quoted(text)}' for name, text in parts) + "}"
 
 
 def _quoted(text: str) -> str:
@@ -243,8 +253,10 @@ def _label(
     if number:
         tally.once("W42", line, "a document id is a number", done="read as text", column="doc_id")
     value = rating["rating"]
+    source = _source(rating.get("copied_from"))
+    origin = "3" if source else "2"
     if value is None:
-        return LabelRow(query_id, doc_id, None, "2", query, line), number
+        return LabelRow(query_id, doc_id, None, origin, query, source, line), number
     if isinstance(value, bool | str | dict | list):
         raise RowFault("E12", f"the rating {value!r} is not a number", "expected a whole number")
     grade = scale_grade(repr(value), grades)
@@ -252,7 +264,17 @@ def _label(
         raise RowFault(*grade)
     if grade[1]:
         tally.once("W32", line, f"the rating is written as {value!r}", done=f"read as {grade[0]}")
-    return LabelRow(query_id, doc_id, grade[0], "2", query, line), number or bool(grade[1])
+    return LabelRow(query_id, doc_id, grade[0], origin, query, source, line), number or bool(grade[1])
+
+
+def _source(value: Any) -> tuple[str, str, str] | None:
+    """The pair that a carried label comes from, and why it holds here."""
+    if value is None:
+        return None
+    parts = [value.get(name) for name in COPIED] if isinstance(value, dict) else []
+    if not parts or not all(isinstance(part, str) and part for part in parts):
+        raise RowFault("E23", "copied_from is no object with query_id, doc_id and why", "name the judged pair")
+    return parts[0], parts[1], parts[2]
 
 
 FORMAT = Format(

@@ -12,13 +12,18 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """One grade of one pair. ``origin`` is column 2 of qrels: 0 a human label, 1 a machine's, 2 imported."""
+    """One grade of one pair.
+
+    ``origin`` is column 2 of qrels: 0 a human label, 1 a machine's, 2 imported, 3 carried from another pair, which
+    ``copied_from`` then names: its query, its document, and why.
+    """
 
     query_id: str
     doc_id: str
     grade: float | None
     origin: str = "0"
     query: str = ""
+    copied_from: tuple[str, str, str] | None = None
     line: int = field(default=0, compare=False)
 
 

@@ -61,6 +61,15 @@ def test_round_trip():
     assert [entry["query_id"] for entry in json.loads(GOLDEN)] == ["q1", "q2"]
 
 
+def test_a_label_that_is_carried_says_from_where_and_reads_back():
+    row = LabelRow("q1", "d2", 3, "3", "tent", ("q1", "d1", "duplicate"))
+    text = written([row])
+    mark = {"query_id": "q1", "doc_id": "d1", "why": "duplicate"}
+    assert json.loads(text)[0]["ratings"] == [{"doc_id": "d2", "rating": 3, "copied_from": mark}]
+    assert read(text.encode()).rows == [row]
+    assert codes(a_list('{"doc_id": "d", "rating": 1, "copied_from": "d1"}')) == {"E23": 1}
+
+
 def test_a_pair_without_a_grade_is_left_out_or_null():
     rows = [*ROWS[2:], LabelRow("q2", "y", None, query="tent"), LabelRow("q3", "y", None, query="boots")]
     assert [entry["query_id"] for entry in json.loads(written(rows))] == ["q2"]

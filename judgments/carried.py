@@ -1,0 +1,76 @@
+"""Which labels are carried to a pair that nobody judged, because judging it would have said nothing new?
+
+A carried label is not a judgment: nobody looked at that pair. It is made when labels are settled, from the one settled
+label of a pair that was judged, and it names that pair and the reason. A pair with a human label of its own keeps it.
+There is one mechanism for every reason; a reason is one function that answers ``Carried`` rows, joined in `carried`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from judgments.models import Pair, Round
+
+# Column 2 of our qrels for them, beside 0 human, 1 machine, 2 imported.
+COLUMN = "3"
+# The reasons. Of a pool's documents that say the same, one is judged: its pair's origin names the others.
+DUPLICATE = "duplicate"
+
+Key = tuple[str, str]
+
+
+class Source(NamedTuple):
+    """The judged pair that a label comes from, and why it holds for the other one."""
+
+    query_id: str
+    doc_id: str
+    why: str
+
+
+@dataclass(frozen=True, order=True)
+class Carried:
+    """A grade for a pair that nobody judged."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    source: Source
+
+
+def carried(rounds: Sequence[Round], human: Mapping[Key, int]) -> list[Carried]:
+    """All labels that are carried, each pair once, in the order of the ids.
+
+    Parameters
+    ----------
+    rounds : sequence of Round
+        Whose pairs were judged, the oldest first: the newest round wins.
+    human : mapping of (query_id, doc_id) to grade
+        The settled labels of these rounds. A pair that is here takes no other label.
+    """
+    found: dict[Key, Carried] = {}
+    for one in _of_duplicates(rounds, human):
+        if (one.query_id, one.doc_id) not in human:
+            found[one.query_id, one.doc_id] = one
+    return sorted(found.values())
+
+
+def _of_duplicates(rounds: Sequence[Round], human: Mapping[Key, int]) -> Iterable[Carried]:
+    for round_ in rounds:
+        for query_id, doc_id, copies in copies_of(Pair.objects.filter(round=round_)):
+            if (query_id, doc_id) in human:
+                source = Source(query_id, doc_id, DUPLICATE)
+                yield from (Carried(query_id, copy["doc_id"], human[query_id, doc_id], source) for copy in copies)
+
+
+def copies_of(pairs: Any) -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
+    """Query, judged document and the documents that it stands for, for each of the pairs that stands for any.
+
+    Parameters
+    ----------
+    pairs : QuerySet of Pair
+        In the order in which they are wanted.
+    """
+    rows = pairs.filter(origin__has_key="copies").order_by("pk")
+    return rows.values_list("query__query_id", "document__doc_id", "origin__copies").iterator(chunk_size=2_000)
