@@ -15,6 +15,11 @@ Make = Callable[..., Any]
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Packed bytes hold the time of packing: named by them, a test would have another name in each worker."""
+    return argname if isinstance(val, bytes) and val.startswith((b"\x1f\x8b", b"PK")) else None
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder with real data; a test that needs it skips by name where it is not."""
@@ -49,8 +54,22 @@ def storage_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     default = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
     # The server's static root is made by collectstatic, which tests do without; WhiteNoise wants to see a folder.
     static = str(tmp_path_factory.mktemp("static"))
-    with override_settings(STORAGES={**settings.STORAGES, "default": default}, STATIC_ROOT=static):
+    storages = {**settings.STORAGES, "default": default}
+    # Looked for when asked: each test's client would else list every static file there is, before its first request.
+    with override_settings(STORAGES=storages, STATIC_ROOT=static, WHITENOISE_AUTOREFRESH=True):
         yield folder
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """No test pulls the plug: a commit need not wait for the disk."""
+    from django.db import connection
+
+    options = connection.settings_dict["OPTIONS"]
+    if connection.vendor == "sqlite":
+        options["init_command"] = options["init_command"].replace("synchronous=FULL", "synchronous=OFF")
+    else:
+        options["options"] = "-c synchronous_commit=off"
 
 
 @pytest.fixture(scope="session")
