@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars
 
-    from judgments.formats.declaration import Format
-
     Codes = npt.NDArray[np.uint32]
     Whole = npt.NDArray[np.int64]
     Keys = npt.NDArray[np.uint64]
@@ -122,8 +120,10 @@ class LogStream:
     report: Report | None = None
 
     def __iter__(self) -> Iterator[LogBlock]:
+        from judgments.formats import FORMATS
+
         content, tally = _opened(self.source, self.path, self.format, self.encoding)
-        blocks = _member(self.format).blocks
+        blocks = FORMATS[self.format].blocks
         with content:
             for block in blocks(content, tally, self.texts, **self.options) if blocks else ():
                 self.bytes_read = content.size
@@ -155,14 +155,10 @@ def open_log(source: Source, *, path: str, format: str, encoding: str = "utf-8",
 
 
 def _opened(source: Source, path: str, format: str, encoding: str) -> tuple[Content, Tally]:
-    example = _member(format).example.splitlines()[0]
-    return open_as(source, path, format, example, encoding=encoding, limit=MAX_LOG)
-
-
-def _member(format: str) -> Format:
     from judgments.formats import FORMATS
 
-    return FORMATS[format]
+    example = FORMATS[format].example.splitlines()[0]
+    return open_as(source, path, format, example, encoding=encoding, limit=MAX_LOG)
 
 
 def careful_blocks(rows: Iterable[LogRow], texts: LogTexts) -> Iterator[LogBlock]:
@@ -238,8 +234,10 @@ def rows_on_lines(source: Source, lines: set[int], *, path: str, format: str, **
     UnreadableInput
         When the whole file is refused.
     """
+    from judgments.formats import FORMATS
+
     content, tally = _opened(source, path, format, options.pop("encoding", "utf-8"))
-    rows = _member(format).rows
+    rows = FORMATS[format].rows
     found: dict[int, LogRow] = {}
     with content:
         for row in rows(content, tally, lines=lines, **options) if rows else ():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from judgments.core.family import Family
 from pooling.connectors.addresses import Allowed
-from pooling.connectors.contract import ConnectorKind, Engine, EngineFault, Hit, Setting
+from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
+from pooling.connectors.faults import EngineFault
 
 CONNECTORS: Family[ConnectorKind] = Family(
     "connector",

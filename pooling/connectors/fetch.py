@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-from pooling.connectors.contract import Engine, EngineFault, Hit
+from pooling.connectors.contract import Engine, Hit
+from pooling.connectors.faults import EngineFault
 
 # Seconds between two signs of life while an engine lets us wait.
 BEAT = 5.0

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from judgments.core.errors import NotValid
 from pooling.connectors.addresses import Allowed
-from pooling.connectors.contract import EngineFault
+from pooling.connectors.faults import EngineFault
 
 if TYPE_CHECKING:
     import httpx
