@@ -13,6 +13,8 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TypeAlias
 
 from pooling.connectors.faults import EngineFault
@@ -22,6 +24,8 @@ Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # Addresses of the IPv6 world that are IPv4 addresses in disguise (RFC 6052).
 TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+# Seconds in which a name has to have its address, where nobody says less.
+PATIENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +66,31 @@ class Allowed:
         plain = host.lower().rstrip(".")
         return any(_fits(pattern, plain, port) for pattern in self.hosts)
 
-    def addresses(self, host: str, port: int) -> list[str]:
+    def addresses(self, host: str, port: int, seconds: float = PATIENCE) -> list[str]:
         """Return the addresses of a host that may be asked.
+
+        Parameters
+        ----------
+        host : str
+            A name or an address.
+        port : int
+            Where it will be asked.
+        seconds : float
+            How long finding them may take.
 
         Raises
         ------
         EngineFault
             ``not-allowed`` when the host is not on the operator's list, or any of its addresses is in a network that is
-            neither public nor allowed; ``unreachable`` when it has no address.
+            neither public nor allowed; ``unreachable`` when it has no address; ``timeout`` when nobody could tell in
+            time.
         """
         if not self.names(host, port):
             raise EngineFault(
                 "not-allowed",
                 f"This server may not ask {host}. Its operator can add {host}:{port} to CONNECTOR_HOSTS.",
             )
-        found = _resolved(host, port)
+        found = _resolved(host, port, seconds)
         for address in found:
             if not self._reachable(address):
                 raise EngineFault(
@@ -137,10 +151,22 @@ def _fits(pattern: str, host: str, port: int) -> bool:
     return name in ("*", host) or (name.startswith("*.") and host.endswith(name[1:]))
 
 
-def _resolved(host: str, port: int) -> list[Address]:
+def _resolved(host: str, port: int, seconds: float) -> list[Address]:
+    """Ask in a thread of its own: the system's resolver knows no time limit, and is left behind when it is late."""
+    answers: SimpleQueue[list[str] | None] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answers.put([str(entry[4][0]).partition("%")[0] for entry in found])
+        except (OSError, UnicodeError):
+            answers.put(None)
+
+    Thread(target=ask, daemon=True, name="resolve").start()
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise EngineFault("unreachable", f"{host} has no address: is the name right?") from None
-    names = dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found)
-    return [ipaddress.ip_address(name) for name in names]
+        names = answers.get(timeout=seconds)
+    except Empty:
+        raise EngineFault("timeout", f"Nobody told the address of {host} within {seconds:.3g} seconds.") from None
+    if names is None:
+        raise EngineFault("unreachable", f"{host} has no address: is the name right?")
+    return [ipaddress.ip_address(name) for name in dict.fromkeys(names)]

@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from judgments.core.errors import NotValid
 from pooling.connectors.addresses import Allowed
+from pooling.connectors.deadline import Clock, timed_transport
 from pooling.connectors.faults import EngineFault
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Transport:
     allowed : Allowed
         Where it may go.
     timeout : float
-        Seconds for a whole request, from the connection to the last byte of the reply.
+        Seconds for a whole request, from the name's address to the last byte of the reply, redirects among it.
     headers : mapping, optional
         Sent with every request.
     secret : str, optional
@@ -56,8 +57,12 @@ class Transport:
 
         self.allowed, self.timeout, self.secret = allowed, timeout, secret
         self.headers = {"Accept": "application/json", "User-Agent": "assay", **(headers or {})}
+        self._clock = Clock()
         self._client = httpx.Client(
-            timeout=httpx.Timeout(timeout), trust_env=False, follow_redirects=False, verify=ssl.create_default_context()
+            timeout=httpx.Timeout(timeout),
+            trust_env=False,
+            follow_redirects=False,
+            transport=timed_transport(self._clock, ssl.create_default_context()),
         )
 
     def close(self) -> None:
@@ -82,7 +87,7 @@ class Transport:
             raise EngineFault("reply", f"{said}. Is this its search address?") from None
 
     def _reply(self, method: str, url: str, body: bytes | None) -> tuple[int, bytes, str | None]:
-        deadline = time.monotonic() + self.timeout
+        deadline = self._clock.until = time.monotonic() + self.timeout
         for _ in range(MOST_REDIRECTS + 1):
             with self._told(url), self._sent(method, url, body, deadline) as response:
                 if response.status_code not in REDIRECTS:
@@ -96,7 +101,7 @@ class Transport:
         import httpx
 
         _, host, port = place_of(url)
-        addresses = self.allowed.addresses(host, port)
+        addresses = self.allowed.addresses(host, port, max(0.001, deadline - time.monotonic()))
         for number, address in enumerate(addresses, start=1):
             try:
                 response = self._client.send(self._pinned(method, url, address, body, deadline), stream=True)
@@ -146,7 +151,6 @@ class Transport:
             raise EngineFault("unreachable", f"{_shown(url)} cannot be asked ({type(error).__name__}).") from None
 
     def _content(self, response: httpx.Response, url: str, deadline: float) -> bytes:
-        # An engine that sends a byte now and then never runs into the limit of a single read.
         content = bytearray()
         for block in response.iter_bytes():
             content += block

@@ -104,6 +104,16 @@ class Behavior(BaseHTTPRequestHandler):
             self.wfile.write(b" ")
             self.wfile.flush()
 
+    def _drips_headers(self, asked: Any) -> None:
+        """Headers without end, a letter at a time; it gives up after five seconds and breaks off."""
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        for _ in range(100):
+            if self.server.let_go.wait(0.05):
+                break
+            self.wfile.write(b"a")
+            self.wfile.flush()
+        self.close_connection = True
+
     def _breaks(self, asked: Any) -> None:
         self.send_response(200)
         self.send_header("Content-Length", "1000")
