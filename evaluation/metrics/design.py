@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
 
 from judgments.core.errors import NotValid
 
@@ -14,6 +14,57 @@ Value = TypeVar("Value")
 TIERS = ("head", "torso", "tail")
 # Files carry rounded shares: two ratios of weight to probability that differ by less are the same.
 SAME_RATIO = 0.01
+
+
+class Place(NamedTuple):
+    """What a query stands for in one stratum: its share w of the stratum's traffic, and its inclusion probability p."""
+
+    query_id: str
+    stratum: str
+    tier: str
+    weight: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Units:
+    """The places of some queries, as columns: a query that was drawn in two strata stands here twice.
+
+    Parameters
+    ----------
+    rows : list of int
+        Which of the queries each place belongs to.
+    weights : list of float
+        w / p.
+    cells : list of str
+        Inside which part of the traffic each was drawn: its stratum and tier.
+    strata : list of str
+        The stratum of each.
+    shares : dict of str to float
+        Each stratum's share of the traffic.
+    """
+
+    rows: list[int]
+    weights: list[float]
+    cells: list[str]
+    strata: list[str]
+    shares: dict[str, float]
+
+    def coefficients(self, counted: Sequence[int]) -> list[float] | None:
+        """Return what each of the counted queries counts in their mean: those of one stratum sum to its share.
+
+        None where all that a stratum has is left out: its share of the traffic then has no mean.
+        """
+        place_of = {row: place for place, row in enumerate(counted)}
+        left = [at for at, row in enumerate(self.rows) if row in place_of]
+        totals = _totals([self.strata[at] for at in left], [self.weights[at] for at in left])
+        if any(not totals.get(name) for name in self.shares):
+            return None
+        found = [0.0] * len(counted)
+        for at in left:
+            name = self.strata[at]
+            found[place_of[self.rows[at]]] += self.shares[name] * self.weights[at] / totals[name]
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +91,13 @@ class SamplingDesign:
     sampled : bool
         False: the judged queries are all there are, p = 1. Probabilities that are known nevertheless are not used, but
         they can refute it.
+    strata : mapping of str to str
+        Query id to the stratum that it was drawn in; a weight is then a share of that stratum's traffic, and a tier is
+        cut inside it. Empty: all queries come from one traffic.
+    shares : mapping of str to float
+        Stratum to its share of the whole traffic, in any unit.
+    also : sequence of Place
+        Further strata that a query was drawn in.
 
     Raises
     ------
@@ -54,7 +112,12 @@ class SamplingDesign:
     traffic inside the tiers is in the sample already. Tiers are the strata of the intervals unless the whole log was
     drawn from at once in proportion to traffic: then they were told apart only afterwards.
 
-    Source: Hájek 1971; Särndal, Swensson and Wretman 1992, sections 3.6 and 5.7.
+    With strata the mean is sum W_h R_h: Hájek's mean R_h of each stratum on its own, times the stratum's share W_h,
+    which is told and not estimated (the separate ratio estimator). Strata are drawn from independently, so a query that
+    two draws hit counts in both, each time for what it stands for there. Of strata without a judged query nothing is
+    known; the mean then speaks for the others.
+
+    Source: Hájek 1971; Särndal, Swensson and Wretman 1992, sections 3.6, 5.7 and 7.6.
 
     Examples
     --------
@@ -70,8 +133,12 @@ class SamplingDesign:
     tiers: Mapping[str, str] = field(default_factory=dict)
     by_tier: bool = False
     sampled: bool = True
+    strata: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
+    also: Sequence[Place] = ()
 
     def __post_init__(self) -> None:
+        self._check_strata()
         for query_id, weight in self.weights.items():
             if not (math.isfinite(weight) and weight >= 0):
                 raise NotValid(
@@ -90,6 +157,19 @@ class SamplingDesign:
                 "probability counts it once"
             )
 
+    def _check_strata(self) -> None:
+        for name in {*self.strata.values(), *(place.stratum for place in self.also)}:
+            share = self.shares.get(name)
+            if share is None or not (math.isfinite(share) and share > 0):
+                told = "no share of the traffic" if share is None else f"the share {share:g}"
+                raise NotValid(f"the stratum {name!r} has {told}; expected a number above 0")
+        for place in self.also:
+            if place.query_id not in self.strata or not (place.weight >= 0 and 0 < place.probability <= 1):
+                raise NotValid(
+                    f"the query {place.query_id!r} cannot stand in {place.stratum!r} too: expected a stratum of its "
+                    "own, a weight of 0 or more, and a probability above 0, up to 1"
+                )
+
     def _refuse_bare_weights(self) -> None:
         bare = next((query_id for query_id in self.weights if query_id not in self.probabilities), None)
         if bare is not None:
@@ -100,13 +180,24 @@ class SamplingDesign:
             )
 
     def weights_of(self, query_ids: Sequence[str]) -> list[float] | None:
-        """Return w / p of the given queries, or None when the design has neither weights nor probabilities.
+        """Return what each of the given queries counts in their mean, or None when there are no weights at all.
+
+        It is w / p; with strata, w / p in units in which the queries of each stratum sum to its share, so that
+        `hajek_mean` of the given queries is the mean over strata.
 
         Raises
         ------
         NotValid
             When a query has no weight: left out silently it would bend the mean.
         """
+        if not self.strata or not (self.sampled and self.probabilities):
+            return self._ratios(query_ids)
+        units = self.units_of(query_ids)
+        found = None if units is None else units.coefficients(range(len(query_ids)))
+        # Without any traffic in a stratum no mean has a meaning; zeros say so to whoever takes one.
+        return [0.0] * len(query_ids) if found is None else found
+
+    def _ratios(self, query_ids: Sequence[str]) -> list[float] | None:
         if not self.sampled:
             return [_of(self.weights, query_id, "weight") for query_id in query_ids] if self.weights else None
         if not self.probabilities:
@@ -116,12 +207,78 @@ class SamplingDesign:
             _of(shares, query_id, "weight") / _of(self.probabilities, query_id, "probability") for query_id in query_ids
         ]
 
+    def units_of(self, query_ids: Sequence[str]) -> Units | None:
+        """Return the places of the given queries in their strata; None for a design without strata or weights."""
+        ratios = self._ratios(query_ids) if self.strata and self.sampled else None
+        if ratios is None:
+            return None
+        row_of = {query_id: row for row, query_id in enumerate(query_ids)}
+        own = [_of(self.strata, query_id, "stratum") for query_id in query_ids]
+        more = [place for place in self.also if place.query_id in row_of]
+        tiers = [self.tiers.get(query_id, "") for query_id in query_ids] + [place.tier for place in more]
+        strata = own + [place.stratum for place in more]
+        # Drawn from the whole stratum at once, in proportion to traffic, its tiers were told apart only afterwards.
+        at_once = {name for name in set(own) if in_proportion(*self._inside(name))}
+        cells = [
+            stratum if stratum in at_once or not tier else f"{stratum} {tier}"
+            for stratum, tier in zip(strata, tiers, strict=True)
+        ]
+        return Units(
+            rows=[*range(len(own)), *(row_of[place.query_id] for place in more)],
+            weights=ratios + [place.weight / place.probability for place in more],
+            cells=cells,
+            strata=strata,
+            shares={name: self.shares[name] for name in dict.fromkeys(strata)},
+        )
+
+    def _inside(self, stratum: str) -> tuple[dict[str, float], dict[str, float]]:
+        """The weights and probabilities of one stratum's own queries."""
+        mine = [query_id for query_id, name in self.strata.items() if name == stratum]
+        tables = (self.weights, self.probabilities)
+        weights, chances = ({one: table[one] for one in mine if one in table} for table in tables)
+        return weights, chances
+
+    def of_tier(self, query_ids: Sequence[str], tier: str) -> SamplingDesign:
+        """Return the design of the traffic of one tier: of each stratum, the share that its queries there stand for."""
+        units = self.units_of(query_ids)
+        if units is None:
+            return self
+        inside = [self.tiers.get(query_id, "") == tier for query_id in query_ids]
+        inside += [place.tier == tier for place in self.also if place.query_id in set(query_ids)]
+        whole = _totals(units.strata, units.weights)
+        kept = [(of, weight) for of, weight, its in zip(units.strata, units.weights, inside, strict=True) if its]
+        part = _totals([of for of, _ in kept], [weight for _, weight in kept])
+        shares = {name: units.shares[name] * part[name] / whole[name] for name in part if part[name] > 0}
+        also = [place for place in self.also if place.tier == tier and place.stratum in shares]
+        return replace(self, shares={**self.shares, **shares}, also=also)
+
+    def of_stratum(self, query_ids: Sequence[str], stratum: str) -> tuple[list[str], SamplingDesign]:
+        """Return those of the given queries that were drawn in a stratum, and the design of that stratum alone."""
+        places = {place.query_id: place for place in self.also if place.stratum == stratum}
+        mine = [one for one in query_ids if self.strata.get(one) == stratum or one in places]
+
+        def own(table: Mapping[str, Value], name: str) -> dict[str, Value]:
+            return {one: getattr(places[one], name) if one in places else table[one] for one in mine if one in table}
+
+        return mine, SamplingDesign(
+            weights=own(self.weights, "weight"),
+            probabilities=own(self.probabilities, "probability"),
+            tiers=own(self.tiers, "tier"),
+            sampled=self.sampled,
+        )
+
     def tiers_of(self, query_ids: Sequence[str]) -> list[str] | None:
         """Return the tiers of the given queries, or None when the design has none."""
         return [_of(self.tiers, query_id, "tier") for query_id in query_ids] if self.tiers else None
 
     def strata_of(self, query_ids: Sequence[str]) -> list[str] | None:
-        """Return inside which tiers the queries were drawn, or None when they were drawn from all alike."""
+        """Return inside which parts of the traffic the queries were drawn, or None when they were drawn from all alike.
+
+        A query that was drawn in several strata stands in its first; `units_of` tells all.
+        """
+        units = self.units_of(query_ids)
+        if units is not None:
+            return units.cells[: len(query_ids)]
         if self.sampled and self.weights and in_proportion(self.weights, self.probabilities):
             return None
         return self.tiers_of(query_ids)
@@ -159,6 +316,13 @@ def in_proportion(
     groups = list(inside.values())
     constant = all(_alike(weights[one] / probabilities[one] for one in group) for group in groups)
     return constant and any(not _alike(weights[one] for one in group) for group in groups)
+
+
+def _totals(names: Sequence[str], weights: Sequence[float]) -> dict[str, float]:
+    parts: dict[str, list[float]] = {}
+    for name, weight in zip(names, weights, strict=True):
+        parts.setdefault(name, []).append(weight)
+    return {name: math.fsum(part) for name, part in parts.items()}
 
 
 def _alike(values: Iterable[float]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,8 @@ def mean_intervals(
     weights: Sequence[float] | None = None,
     strata: Sequence[str] | None = None,
     kinds: Sequence[MeanKind] | None = None,
+    parts: Sequence[str] | None = None,
+    shares: Mapping[str, float] | None = None,
 ) -> list[Interval]:
     """Compute an interval for the mean of each column, from the same resamples of the queries.
 
@@ -53,6 +55,10 @@ def mean_intervals(
     kinds : sequence of {"arithmetic", "geometric", "sum"}, optional
         For each column, arithmetic by default. A geometric mean's interval is computed over ln max(m, 1e-5) and mapped
         back; a sum has none.
+    parts : sequence of str, optional
+        The part of the traffic that each row stands for; the mean is then that of each part times its share.
+    shares : mapping of str to float, optional
+        The share of each part.
 
     Returns
     -------
@@ -88,7 +94,7 @@ def mean_intervals(
     """
     table = np.asarray(values, dtype=np.float64)
     weight, groups = _checked(len(table), weights, strata)
-    plan = _Plan(weight, groups, level, method, resamples, seed)
+    plan = _Plan(weight, groups, level, method, resamples, seed, _parts(len(table), parts, shares))
     kind: list[MeanKind] = list(kinds) if kinds else ["arithmetic"] * table.shape[1]
     found: list[Interval] = []
     for begin in range(0, table.shape[1], MOST_COLUMNS):
@@ -131,6 +137,7 @@ class _Plan:
     method: str
     resamples: int
     seed: int
+    parts: tuple[tuple[str, float, Floats], ...] = ()  # name, share, and 1 for each row of it
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -160,6 +167,15 @@ def _checked(
     return weight, {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
 
 
+def _parts(
+    queries: int, parts: Sequence[str] | None, shares: Mapping[str, float] | None
+) -> tuple[tuple[str, float, Floats], ...]:
+    names = np.zeros(queries, dtype=np.str_) if parts is None else np.asarray(parts)
+    told = {str(name): 1.0 for name in np.unique(names)} if shares is None else shares
+    total = sum(told[str(name)] for name in np.unique(names))
+    return tuple((str(name), told[str(name)] / total, (names == name).astype(float)) for name in np.unique(names))
+
+
 def _intervals(values: Floats, kinds: Sequence[MeanKind], plan: _Plan) -> list[Interval]:
     reasons = [_refusal(values[:, at], kind, plan) for at, kind in enumerate(kinds)]
     left = [at for at, reason in enumerate(reasons) if reason is None]
@@ -178,6 +194,9 @@ def _refusal(column: Floats, kind: MeanKind, plan: _Plan) -> str | None:
         return "a sum over the queries at hand has no interval"
     if np.count_nonzero(counts & (plan.weight > 0)) < LEAST_QUERIES:
         return f"fewer than {LEAST_QUERIES} queries"
+    for name, _, inside in plan.parts:
+        if not np.count_nonzero(counts & (plan.weight * inside > 0)):
+            return f"no query of the stratum {name!r} counts"
     lonely = [name for name, rows in plan.groups.items() if np.count_nonzero(counts[rows]) == 1]
     if lonely and len(plan.groups) > 1:
         return f"one query alone stands for the tier {lonely[0]!r} and cannot show its spread"
@@ -186,13 +205,22 @@ def _refusal(column: Floats, kind: MeanKind, plan: _Plan) -> str | None:
 
 def _bounds(columns: Floats, plan: _Plan) -> list[Interval]:
     weight, strata = plan.weight, plan.strata
-    centers = np.array([_center(column, weight) for column in columns.T])
+    # A mean over several parts is a sum of means, and so is all that moves it: in each part the others weigh nothing.
+    own = [(share, weight * inside) for _, share, inside in plan.parts]
+    of_parts = [np.array([_center(column, part) for column in columns.T]) for _, part in own]
+    centers = np.sum([share * found for (share, _), found in zip(own, of_parts, strict=True)], axis=0)
     if plan.method == "t":
-        return _t(columns, centers, weight, strata, plan.level)
-    means = resampled_means(columns, centers, weight, strata, resamples=plan.resamples, seed=plan.seed)
+        found = [share * _influences(columns, c, part, strata) for (share, part), c in zip(own, of_parts, strict=True)]
+        return _t(columns, centers, np.sum(found, axis=0), strata, plan.level)
+    drawn = [
+        share * resampled_means(columns, c, part, strata, resamples=plan.resamples, seed=plan.seed)
+        for (share, part), c in zip(own, of_parts, strict=True)
+    ]
+    means = np.sum(drawn, axis=0)
     if plan.method == "percentile":
         return [_of_resamples(of, center, None, plan.level) for of, center in zip(means.T, centers, strict=True)]
-    moves = _jackknife(columns, centers, weight, strata)
+    moved = [share * _jackknife(columns, c, part, strata) for (share, part), c in zip(own, of_parts, strict=True)]
+    moves = np.sum(moved, axis=0)
     return [
         _of_resamples(of, center, theirs, plan.level)
         for of, center, theirs in zip(means.T, centers, moves.T, strict=True)
@@ -240,10 +268,9 @@ def _bca_ends(means: Floats, center: float, moves: Floats, ends: Floats) -> Floa
     return moved
 
 
-def _t(values: Floats, centers: Floats, weight: Floats, strata: Sequence[Places], level: float) -> list[Interval]:
+def _t(values: Floats, centers: Floats, influences: Floats, strata: Sequence[Places], level: float) -> list[Interval]:
     from scipy.special import stdtrit
 
-    influences = _influences(values, centers, weight, strata)
     variance, freedom = np.zeros(len(centers)), np.zeros(len(centers))
     for rows in strata:
         counted = np.count_nonzero(~np.isnan(values[rows]), axis=0)

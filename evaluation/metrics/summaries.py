@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evaluation.metrics.design import TIERS, SamplingDesign
+from evaluation.metrics.design import TIERS, SamplingDesign, Units
 from evaluation.metrics.means import Interval, MeanKind, effective_queries, hajek_mean, mean
 from evaluation.metrics.results import Summary
 
@@ -64,12 +64,19 @@ def summarize(
     (0.75, 2)
     """
     plan = design or SamplingDesign()
-    weights, strata = plan.weights_of(query_ids), plan.strata_of(query_ids)
-    intervals = partial(_intervals, values, kinds, level=level, method=method, resamples=resamples, seed=seed)
-    plain = intervals()
-    weighted = intervals(weights=weights, strata=strata) if weights is not None else [None] * len(kinds)
+    weights, strata, units = plan.weights_of(query_ids), plan.strata_of(query_ids), plan.units_of(query_ids)
+    intervals = partial(_intervals, kinds=kinds, level=level, method=method, resamples=resamples, seed=seed)
+    plain = intervals(values)
+    weighted: Sequence[Interval | None] = [None] * len(kinds)
+    if units is not None:
+        weighted = intervals(
+            values[units.rows], weights=units.weights, strata=units.cells, parts=units.strata, shares=units.shares
+        )
+    elif weights is not None:
+        weighted = intervals(values, weights=weights, strata=strata)
     return [
-        _summary(values[:, at].tolist(), kinds[at], plain[at], weights, weighted[at]) for at in range(values.shape[1])
+        _summary(values[:, at].tolist(), kinds[at], plain[at], weights, weighted[at], units)
+        for at in range(values.shape[1])
     ]
 
 
@@ -89,19 +96,23 @@ def summarize_tiers(
     Returns
     -------
     dict of str to list of Summary
-        Head, torso and tail as far as there are any, then other names. Empty when the design has no tiers or does not
-        ask for them.
+        Head, torso and tail as far as there are any, then other names; then ``stratum NAME`` for each stratum, where
+        there are several. Empty when the design has no tiers or does not ask for them.
     """
     tiers = design.tiers_of(query_ids)
     if tiers is None or not design.by_tier:
         return {}
     found = {}
+    told = {"level": level, "method": method, "resamples": resamples, "seed": seed}
     for tier in sorted(set(tiers), key=lambda name: ((*TIERS, name).index(name), name)):
         rows = [at for at, name in enumerate(tiers) if name == tier]
         ids = [query_ids[at] for at in rows]
-        found[tier] = summarize(
-            values[rows], kinds, ids, design=design, level=level, method=method, resamples=resamples, seed=seed
-        )
+        found[tier] = summarize(values[rows], kinds, ids, design=design.of_tier(query_ids, tier), **told)  # type: ignore[arg-type]
+    units = design.units_of(query_ids)
+    for stratum in sorted(units.shares) if units is not None and len(units.shares) > 1 else ():
+        ids, its = design.of_stratum(query_ids, stratum)
+        rows = [at for at, name in enumerate(query_ids) if name in set(ids)]
+        found[f"stratum {stratum}"] = summarize(values[rows], kinds, ids, design=its, **told)  # type: ignore[arg-type]
     return found
 
 
@@ -115,18 +126,34 @@ def _intervals(
     seed: int,
     weights: Sequence[float] | None = None,
     strata: Sequence[str] | None = None,
+    parts: Sequence[str] | None = None,
+    shares: Mapping[str, float] | None = None,
 ) -> list[Interval]:
     if level is None:
         return [Interval(None, None)] * len(kinds)
     from evaluation.metrics.intervals import mean_intervals
 
     return mean_intervals(
-        values, level, method=method, resamples=resamples, seed=seed, weights=weights, strata=strata, kinds=kinds
+        values,
+        level,
+        method=method,
+        resamples=resamples,
+        seed=seed,
+        weights=weights,
+        strata=strata,
+        kinds=kinds,
+        parts=parts,
+        shares=shares,
     )
 
 
 def _summary(
-    column: list[float], kind: MeanKind, plain: Interval, weights: Sequence[float] | None, weighted: Interval | None
+    column: list[float],
+    kind: MeanKind,
+    plain: Interval,
+    weights: Sequence[float] | None,
+    weighted: Interval | None,
+    units: Units | None,
 ) -> Summary:
     counted = [at for at, value in enumerate(column) if value == value]
     values = [column[at] for at in counted]
@@ -135,7 +162,9 @@ def _summary(
     told = Summary(mean(values, kind), len(values), low=plain.low, high=plain.high, reason=plain.reason)
     if weights is None or weighted is None:
         return told
-    theirs = [weights[at] for at in counted]
+    theirs = [weights[at] for at in counted] if units is None else units.coefficients(counted)
+    if theirs is None:
+        return replace(told, weighted_reason="a stratum has no query that counts; its share of the traffic has no mean")
     found = hajek_mean(values, theirs, kind)
     return replace(
         told,
