@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from judgments import growing
 from judgments.core.errors import Closed, NotAllowed
 from judgments.models import Handout, Judgment, Pair, Round, Slot, User
 from judgments.rounds import is_rater
@@ -57,6 +58,7 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair]:
     waiting = [pair for pair in held if pair.pk not in postponed]
     if len(waiting) < size:
         waiting += _take(round_, rater, size - len(waiting), until, after=waiting)
+        growing.wake(round_)
     put_off = [pair for pair in held if pair.pk in postponed]
     return [*_for_rater(round_, rater, waiting), *_for_rater(round_, rater, put_off)][:size]
 
@@ -75,6 +77,31 @@ def remaining(round_: Round, rater: User) -> int:
     slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
     mine = Q(rater=rater)
     return slots.filter(mine | _open_to(round_, rater)).values("pair").distinct().count()
+
+
+def ahead(round_: Round) -> dict[int, int]:
+    """How many pairs could be handed to each rater of the round, beside those that they have in hand, by user."""
+    raters = list(round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True))
+    free = Slot.objects.filter(_nobody(), round=round_, filled_by__isnull=True).order_by().values("pair")
+    mine = Slot.objects.filter(round=round_, rater__in=raters, pair__in=free)
+    surplus = Judgment.objects.filter(pair__in=free, rater__in=raters, surplus=True)
+    left = dict.fromkeys(raters, free.distinct().count())
+    for rows in (mine, surplus):
+        counted = rows.order_by().values_list("rater").annotate(number=Count("pair", distinct=True))
+        for rater, number in counted:
+            left[rater] -= number
+    return left
+
+
+def free_slots(round_: Round) -> int:
+    """How many ratings nobody has in hand."""
+    return Slot.objects.filter(_nobody(), round=round_, filled_by__isnull=True).count()
+
+
+def at_work(round_: Round) -> int:
+    """How many raters were handed a pair of the round within the length of a lease."""
+    recent = Handout.objects.filter(pair__round=round_, at__gt=timezone.now() - LEASE)
+    return recent.order_by().values("rater").distinct().count()
 
 
 @dataclass(frozen=True)

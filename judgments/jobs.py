@@ -31,6 +31,9 @@ Handler = Callable[["Work"], "dict[str, Any]"]
 # Apps above this one register their kinds in their AppConfig.
 KINDS: Family[Handler] = Family("job kind", {"import": "judgments.ingestion:work_on_upload"})
 
+# What apps above want to look at now and then, besides lost jobs.
+TICKS: Family[Callable[[], None]] = Family("tick", {})
+
 
 class Cancelled(AssayError):
     """The user asked for the job to stop."""
@@ -135,6 +138,19 @@ def _finish(job: Job, state: str, fields: dict[str, Any]) -> None:
     _held(job).update(state=state, finished_at=timezone.now(), lease_until=None, **fields)
 
 
+def again(job: Job) -> bool:
+    """Put a job that is over into the queue once more, for work that comes back; True for exactly one caller.
+
+    The row keeps its log. A job that waits or runs is left alone: it will see what there is to do.
+    """
+    over = Job.objects.filter(pk=job.pk).exclude(state__in=[Job.State.QUEUED, Job.State.RUNNING])
+    fresh: dict[str, Any] = {"attempts": 0, "cancel_asked": False, "error": "", "traceback": "", "finished_at": None}
+    taken = over.update(state=Job.State.QUEUED, lease_until=timezone.now() + PATIENCE, result=None, **fresh)
+    if taken:
+        transaction.on_commit(lambda: work_on_job.enqueue(str(job.uuid)))
+    return bool(taken)
+
+
 def cancel(job: Job, *, actor: Any) -> None:
     """Ask for the job to stop: at once when it waits, at its next step when it runs."""
     waiting = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
@@ -166,3 +182,10 @@ def reap() -> int:
     for uuid in again:
         work_on_job.enqueue(str(uuid))
     return len(again)
+
+
+def tick() -> int:
+    """What is done every half minute by ``serve``, and by cron where that does not run; answers as `reap` does."""
+    for name in TICKS:
+        TICKS[name]()
+    return reap()

@@ -1,4 +1,4 @@
-"""How is a round made, opened, manned and closed?"""
+"""How is a round made, opened, manned, enlarged and closed?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils import timezone
 
-from judgments import audit
-from judgments.core.errors import Conflict, NotValid
+from judgments import audit, growing
+from judgments.core.errors import Closed, Conflict, NotValid
 from judgments.models import (
     Collection,
     Document,
@@ -53,6 +54,7 @@ def create_round(
     overlap: float = 1.0,
     raters: Sequence[User] = (),
     seed: int = 1,
+    most_pairs: int | None = None,
 ) -> Round:
     """Make a draft round from chosen pairs: its pairs, its slots and its raters.
 
@@ -80,6 +82,8 @@ def create_round(
         Who is asked to rate. They must be members as rater or lead.
     seed : int
         For the overlap, the order within queries and the pseudonyms.
+    most_pairs : int, optional
+        How many pairs the round may have at most, when more are to be chosen while it is open; fixed when None.
 
     Raises
     ------
@@ -92,6 +96,9 @@ def create_round(
     chosen = _by_query(candidates)
     if not chosen:
         raise NotValid("A round needs at least one pair.", {"pool": "This pool is empty."})
+    if most_pairs is not None and most_pairs <= len(chosen):
+        said = f"The round begins with {len(chosen):,} pairs already; allow more, or choose no further ones."
+        raise NotValid(said, {"most_pairs": said})
     with _free(name.strip()):
         round_ = Round.objects.create(
             collection=collection,
@@ -102,6 +109,8 @@ def create_round(
             overlap=overlap,
             seed=seed,
             provenance=provenance,
+            most_pairs=most_pairs,
+            growing=most_pairs is not None,
             created_by=actor,
         )
     _add_pairs(round_, chosen)
@@ -123,6 +132,67 @@ def open_round(round_: Round, *, actor: User) -> Round:
     round_.save(update_fields=["state", "opened_at"])
     sentence = f"{actor} opened round {round_}"
     audit.record("rounds.open_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    growing.wake(round_)
+    return round_
+
+
+@transaction.atomic
+def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User | None) -> int:
+    """Put more pairs into a growing round, behind those that it has; slots and overlap follow the rules of its making.
+
+    Parameters
+    ----------
+    round_ : Round
+        A round that was made with ``most_pairs`` and is still growing.
+    candidates : iterable of Candidate
+        The pairs, in the order in which queries are to be handed out. What the round has already is passed over.
+    actor : User or None
+        Who adds them; None for the server itself.
+
+    Returns
+    -------
+    int
+        How many pairs were new.
+
+    Raises
+    ------
+    Closed
+        The round takes no more answers.
+    Conflict
+        Its pairs are fixed, or these would be more than it may have.
+    """
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.state == Round.State.CLOSED:
+        raise Closed(f"Round {round_} is closed and takes no more pairs.")
+    if not round_.growing or round_.most_pairs is None:
+        raise Conflict(f"The pairs of round {round_} are fixed. Make a new round for others.")
+    chosen = _by_query(candidates)
+    pairs = round_.pairs.filter(query__in={one.query.pk for one in chosen})
+    present = set(pairs.values_list("query_id", "document_id"))
+    new = [one for one in chosen if (one.query.pk, one.document.pk) not in present]
+    has = round_.pairs.count()
+    if has + len(new) > round_.most_pairs:
+        raise Conflict(f"Round {round_} has {has:,} of at most {round_.most_pairs:,} pairs; {len(new):,} are too many.")
+    if not new:
+        return 0
+    _add_pairs(round_, new)
+    if "pairs" in round_.provenance:
+        round_.provenance["pairs"] = has + len(new)
+        round_.save(update_fields=["provenance"])
+    sentence = f"{actor or 'The server'} added {len(new):,} pairs to round {round_}, {has + len(new):,} by now"
+    audit.record("rounds.append_pairs", sentence, actor=actor, collection=round_.collection, target=round_)
+    return len(new)
+
+
+@transaction.atomic
+def stop_growing(round_: Round, *, why: str, actor: User | None) -> Round:
+    """Say that no more pairs will come; what is there is still rated. Saying it twice is saying it once."""
+    round_ = Round.objects.select_for_update().get(pk=round_.pk)
+    if round_.growing:
+        round_.growing = False
+        round_.save(update_fields=["growing"])
+        sentence = f"The pairs of round {round_} are complete: {why}"
+        audit.record("rounds.stop_growing", sentence, actor=actor, collection=round_.collection, target=round_)
     return round_
 
 
@@ -133,8 +203,8 @@ def close_round(round_: Round, *, actor: User) -> Round:
     round_ = Round.objects.select_for_update().get(pk=round_.pk)
     if round_.state != Round.State.OPEN:
         raise Conflict(f"Round {round_} is {round_.state}; only an open round can be closed.")
-    round_.state, round_.closed_at = Round.State.CLOSED, timezone.now()
-    round_.save(update_fields=["state", "closed_at"])
+    round_.state, round_.closed_at, round_.growing = Round.State.CLOSED, timezone.now(), False
+    round_.save(update_fields=["state", "closed_at", "growing"])
     sentence = f"{actor} closed round {round_}"
     audit.record("rounds.close_round", sentence, actor=actor, collection=round_.collection, target=round_)
     return round_
@@ -227,7 +297,10 @@ def _by_query(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _add_pairs(round_: Round, chosen: list[Candidate]) -> None:
-    wanted = _ratings_wanted(len(chosen), round_)
+    """Behind the pairs that are there, if any."""
+    last = round_.pairs.aggregate(last=Max("position"))["last"]
+    first = 0 if last is None else last + 1
+    wanted = _ratings_wanted(len(chosen), round_, first)
     for begin in range(0, len(chosen), BATCH):
         pairs = Pair.objects.bulk_create(
             Pair(
@@ -235,10 +308,10 @@ def _add_pairs(round_: Round, chosen: list[Candidate]) -> None:
                 query=candidate.query,
                 document=candidate.document,
                 origin=candidate.origin,
-                position=position,
-                ratings_wanted=wanted[position],
+                position=first + place,
+                ratings_wanted=wanted[place],
             )
-            for position, candidate in enumerate(chosen[begin : begin + BATCH], begin)
+            for place, candidate in enumerate(chosen[begin : begin + BATCH], begin)
         )
         Slot.objects.bulk_create(
             Slot(round=round_, pair=pair, position=pair.position, number=number)
@@ -247,10 +320,14 @@ def _add_pairs(round_: Round, chosen: list[Candidate]) -> None:
         )
 
 
-def _ratings_wanted(pairs: int, round_: Round) -> list[int]:
-    """k for a seeded share of the pairs, one for the rest. Which ones is not visible to raters."""
-    overlapping = round(pairs * round_.overlap)
-    picked = set(random.Random(f"{round_.seed} overlap").sample(range(pairs), overlapping))  # noqa: S311
+def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
+    """k for a seeded share of the pairs, one for the rest. Which ones is not visible to raters.
+
+    The share holds for all pairs together: what rounding left out of the pairs ``before`` these, these make up for.
+    """
+    overlapping = round((before + pairs) * round_.overlap) - round(before * round_.overlap)
+    text = f"{round_.seed} overlap {before}" if before else f"{round_.seed} overlap"
+    picked = set(random.Random(text).sample(range(pairs), overlapping))  # noqa: S311
     return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
 
 

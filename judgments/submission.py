@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from judgments import growing
 from judgments.assignment import LEASE, check_open
 from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import Handout, Judgment, Pair, Round, Slot, User
@@ -91,7 +92,9 @@ def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list
     """
     with transaction.atomic():
         desk = _Desk(round_, rater, answers)
-        return [desk.take(answer) for answer in answers]
+        taken = [desk.take(answer) for answer in answers]
+    growing.wake(round_)
+    return taken
 
 
 class _Desk:

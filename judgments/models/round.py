@@ -40,6 +40,9 @@ class Round(PublicModel):
     provenance = models.JSONField(default=dict)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    # A round may take more pairs while it is open: at most so many in all, as long as somebody goes on choosing.
+    most_pairs = models.PositiveIntegerField(null=True)
+    growing = models.BooleanField(default=False)
     opened_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
 
@@ -52,6 +55,9 @@ class Round(PublicModel):
             models.CheckConstraint(condition=Q(state__in=["draft", "open", "closed"]), name="round_state_known"),
             models.CheckConstraint(condition=Q(ratings_per_pair__gte=1), name="round_asks_for_a_rating"),
             models.CheckConstraint(condition=Q(overlap__gte=0, overlap__lte=1), name="round_overlap_is_a_share"),
+            models.CheckConstraint(
+                condition=Q(growing=False) | Q(most_pairs__isnull=False), name="round_grows_to_an_end"
+            ),
         ]
 
     def __str__(self) -> str:

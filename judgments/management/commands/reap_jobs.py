@@ -13,4 +13,4 @@ class Command(BaseCommand):
     help = "Queue jobs again whose worker died, give up after three deaths; forget files that nobody stored in a week."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(f"{jobs.reap()} jobs queued again, {ingestion.sweep()} files forgotten")
+        self.stdout.write(f"{jobs.tick()} jobs queued again, {ingestion.sweep()} files forgotten")

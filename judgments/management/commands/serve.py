@@ -77,7 +77,7 @@ class Command(BaseCommand):
                 children[1] = worker = self.worker()
             if time.monotonic() - reaped > REAP_EVERY:
                 close_old_connections()
-                jobs.reap()
+                jobs.tick()
                 ingestion.sweep()
                 reaped = time.monotonic()
             time.sleep(0.5)
