@@ -13,6 +13,7 @@ from judgments.models.round import Round, RoundRater
 from judgments.models.scale import Grade, Scale
 from judgments.models.snapshot import Snapshot
 from judgments.models.source import ImportedLabel, LabelSource
+from judgments.models.stratum import Place, QueryGroup, RefusedProposal, Stratum
 from judgments.models.upload import Upload
 from judgments.models.user import ApiToken, User
 
@@ -33,14 +34,18 @@ __all__ = [
     "MachineJudgment",
     "Membership",
     "Pair",
+    "Place",
     "Query",
+    "QueryGroup",
     "QuerySample",
+    "RefusedProposal",
     "Role",
     "Round",
     "RoundRater",
     "Scale",
     "Slot",
     "Snapshot",
+    "Stratum",
     "Upload",
     "User",
 ]

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from judgments.models.collection import Collection
 from judgments.models.fields import OpaqueIdField, PublicModel
+from judgments.models.stratum import Stratum
 
 
 class QuerySample(PublicModel):
@@ -41,6 +42,9 @@ class Query(PublicModel):
     query_id = OpaqueIdField()
     text = models.CharField(max_length=2048)
     narrative = models.TextField(blank=True)
+    # A narrative that nobody has confirmed; raters never see it.
+    draft = models.TextField(blank=True)
+    drafted_by = models.CharField(max_length=60, blank=True)
     group = OpaqueIdField(blank=True)
     tier = models.CharField(max_length=5, choices=Tier.choices, blank=True)
     frequency = models.BigIntegerField(null=True)
@@ -49,6 +53,8 @@ class Query(PublicModel):
     weight = models.FloatField(null=True)
     raw_row = models.JSONField(null=True)
     sample = models.ForeignKey(QuerySample, null=True, on_delete=models.PROTECT, related_name="queries")
+    # Where a collection has several; tier, probability and weight hold inside it. Further places are rows of their own.
+    stratum = models.ForeignKey(Stratum, null=True, on_delete=models.PROTECT, related_name="queries")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -1,0 +1,104 @@
+"""For which part of the traffic does a query stand, and which queries are spellings of one need?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.fields import OpaqueIdField, PublicModel
+
+
+class Stratum(PublicModel):
+    """A named part of the traffic that queries are drawn from on its own: a category, a language, a market.
+
+    ``share`` is its share of the collection's whole traffic; all strata together have 1. ``part_of`` is the stratum
+    whose traffic held it before: a query with a place here does not stand for that one any more.
+    """
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="strata")
+    name = OpaqueIdField(max_length=100)
+    share = models.FloatField()
+    part_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
+    filters = models.JSONField(default=dict)  # what its draw took of the log: words, queries, language
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        verbose_name_plural = "strata"
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="stratum_name_once"),
+            models.CheckConstraint(condition=~Q(name=""), name="stratum_has_name"),
+            models.CheckConstraint(condition=Q(share__gt=0, share__lte=1), name="stratum_share_in_0_1"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Place(models.Model):
+    """What a query stands for in a further stratum that it was drawn in; its first place is in its own columns."""
+
+    query = models.ForeignKey("judgments.Query", on_delete=models.CASCADE, related_name="places")
+    stratum = models.ForeignKey(Stratum, on_delete=models.PROTECT, related_name="places")
+    sample = models.ForeignKey("judgments.QuerySample", null=True, on_delete=models.PROTECT, related_name="places")
+    tier = models.CharField(max_length=5, blank=True)
+    frequency = models.BigIntegerField(null=True)
+    clients = models.BigIntegerField(null=True)
+    probability = models.FloatField()
+    weight = models.FloatField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["query", "stratum"], name="place_once_per_stratum"),
+            models.CheckConstraint(condition=Q(tier__in=["", *("head", "torso", "tail")]), name="place_tier_known"),
+            models.CheckConstraint(condition=Q(probability__gt=0, probability__lte=1), name="place_probability_in_0_1"),
+            models.CheckConstraint(condition=Q(weight__gte=0), name="place_weight_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} in {self.stratum}"
+
+
+class QueryGroup(PublicModel):
+    """Queries that are one need; which ones they are stands in their column ``group``.
+
+    With ``shares`` a document that was judged for one of them has its label for all of them when labels are frozen.
+    """
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="query_groups")
+    name = OpaqueIdField()
+    shares = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="query_group_name_once"),
+            models.CheckConstraint(condition=~Q(name=""), name="query_group_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def queries(self) -> models.QuerySet[Any]:
+        """The queries of the group, the most frequent first."""
+        rows = self.collection.queries.filter(group=self.name)
+        return rows.order_by(models.F("frequency").desc(nulls_last=True), "query_id")
+
+
+class RefusedProposal(models.Model):
+    """Queries that somebody looked at and found to be several needs: they are not proposed as a group again."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="refused_proposals")
+    key = models.CharField(max_length=64)  # of the queries' ids
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["collection", "key"], name="refused_proposal_once")]
+
+    def __str__(self) -> str:
+        return self.key
