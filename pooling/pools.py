@@ -179,9 +179,12 @@ def work_on_pool(work: jobs.Work) -> dict[str, Any]:
         return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count()})
 
 
-def make_round(pool: Pool, *, actor: User, **options: Any) -> Round:
-    """A draft round over the pool's pairs; the options are those of :func:`judgments.rounds.create_round`."""
-    provenance = {**pool.provenance, "pairs": pool.entries.count()}
+def make_round(pool: Pool, *, actor: User, plan: dict[str, Any] | None = None, **options: Any) -> Round:
+    """A draft round over the pool's pairs; the options are those of :func:`judgments.rounds.create_round`.
+
+    ``plan`` says how pairs are chosen while it is open (:mod:`pooling.refill`), and becomes part of its provenance.
+    """
+    provenance = {**pool.provenance, "pairs": pool.entries.count(), **({"refill": plan} if plan else {})}
     return rounds.create_round(
         pool.collection, candidates=_candidates(pool), provenance=provenance, actor=actor, **options
     )
@@ -209,18 +212,20 @@ def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
     return frozenset(rows.values_list("query__query_id", "document__doc_id"))
 
 
-def known_pairs(collection: Collection) -> dict[tuple[str, str], float | None]:
+def known_pairs(collection: Collection, queries: Sequence[str] | None = None) -> dict[tuple[str, str], float | None]:
     """What people know by now: the lower median of each pair's grades; None for one that still waits for a rating.
 
     This is what an adaptive strategy learns from; it never chooses a pair that is here. A pair teaches when it has all
     its ratings: a choice must not tell a lead who rates too what others said of a pair that is still open.
     """
-    graded = Judgment.objects.counted().filter(pair__round__collection=collection)
+    of_pair = {} if queries is None else {"query__query_id__in": queries}
+    of_judgment = {f"pair__{name}": value for name, value in of_pair.items()}
+    graded = Judgment.objects.counted().filter(pair__round__collection=collection, **of_judgment)
     grades: dict[tuple[str, str], list[int]] = {}
     for query_id, doc_id, grade in graded.values_list("pair__query__query_id", "pair__document__doc_id", "grade"):
         grades.setdefault((query_id, doc_id), []).append(grade)
     waiting = Pair.objects.filter(
-        round__collection=collection, round__state__in=UNFINISHED, slots__filled_by__isnull=True
+        round__collection=collection, round__state__in=UNFINISHED, slots__filled_by__isnull=True, **of_pair
     )
     names = waiting.values_list("query__query_id", "document__doc_id").distinct()
     return {pair: median_low(found) for pair, found in grades.items()} | dict.fromkeys(names)

@@ -3,6 +3,7 @@
 from pooling.models.connector import Connector, Fetch
 from pooling.models.pool import Pool, PoolEntry
 from pooling.models.query_log import QueryLog
+from pooling.models.refill import Refill, RefillStep
 from pooling.models.run import Run
 
-__all__ = ["Connector", "Fetch", "Pool", "PoolEntry", "QueryLog", "Run"]
+__all__ = ["Connector", "Fetch", "Pool", "PoolEntry", "QueryLog", "Refill", "RefillStep", "Run"]
