@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from evaluation import scoring
 from evaluation.models import Scoring
@@ -104,9 +106,17 @@ def received(collection: Collection, actor: User, kind: str, content: str, filen
 
 def grade_all(round_: Round, rater: User, grades: dict[str, int], note: str = "") -> None:
     """Every pair that the rater can get, graded by the document's id."""
-    for pair in assignment.claim_batch(round_, rater=rater, size=50):
-        answer = submission.Answer(uuid.uuid4(), pair.uuid, grades[pair.document.doc_id], note=note, seconds_active=9.5)
-        submission.submit(round_, answer, rater=rater)
+    batch = assignment.claim_batch(round_, rater=rater, size=50)
+    given = {pair.uuid: grades[pair.document.doc_id] for pair in batch}
+    grade_together(round_, rater, given, note=note, seconds_active=9.5)
+
+
+def grade_together(round_: Round, rater: User, grades: Mapping[uuid.UUID, int | None], **fields: Any) -> list[Judgment]:
+    """A rater's answers for leased pairs as one request, which is far cheaper than one for each."""
+    answers = [submission.Answer(uuid.uuid4(), pair, grade, **fields) for pair, grade in grades.items()]
+    results = submission.submit_all(round_, answers, rater=rater)
+    assert all(isinstance(result, submission.Receipt) for result in results), results
+    return [result.judgment for result in results]
 
 
 def _connector(collection: Collection, engineer: User) -> Connector:

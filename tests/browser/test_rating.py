@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
 
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from judgments import assignment, guidelines, rounds, submission
+from judgments import assignment, guidelines, rounds
 from judgments.models import Document, Judgment, Query, Snapshot
 from judgments.models.document import content_hash
 from tests.browser.axe import violations
+from tests.world import grade_together
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 HOSTILE = "<p>Fine text</p><script>document.title = 'taken over'</script><img src=x onerror=\"document.title='x'\">"
@@ -55,8 +55,7 @@ def go(page, live_server):
 def rate_all(round_, rater, grade=lambda pair: 2):
     """Everything that the rater can get, graded past the browser."""
     while batch := assignment.claim_batch(round_, rater=rater, size=20):
-        for pair in batch:
-            submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, grade(pair)), rater=rater)
+        grade_together(round_, rater, {pair.uuid: grade(pair) for pair in batch})
 
 
 def ready(page: Page) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import uuid
 from collections.abc import Callable
 from typing import Any
 
-from judgments import assignment, guidelines, ingestion, rounds, snapshots, submission
+from judgments import assignment, guidelines, ingestion, rounds, snapshots
 from judgments.models import Collection, Pair, Round, Snapshot, User
 from pooling import pools, query_logs
+from tests.world import grade_together
 
 GUIDELINES = (
     '# Grades\n\n- 3: "tent" and a tent\n- 2: "tent" and a tarp\n- 1: "tent" and a peg\n- 0: "tent" and a mug\n'
@@ -70,9 +70,7 @@ class Stage:
         """Every rater grades what they get; ``grade`` is told the pair and the rater's place."""
         for place, rater in enumerate(self.raters[:raters]):
             while batch := assignment.claim_batch(round_, rater=rater, size=50):
-                for pair in batch:
-                    answer = submission.Answer(uuid.uuid4(), pair.uuid, grade(pair, place))
-                    submission.submit(round_, answer, rater=rater)
+                grade_together(round_, rater, {pair.uuid: grade(pair, place) for pair in batch})
 
     def frozen(self, round_: Round, name: str = "first") -> Snapshot:
         return snapshots.freeze(self.collection, name=name, rounds=[round_], actor=self.lead)

@@ -11,6 +11,7 @@ import pytest
 from judgments import assignment, guidelines, rounds, submission
 from judgments.models import Document, Pair, Query, Round
 from judgments.models.document import content_hash
+from tests.world import grade_together
 
 
 @pytest.fixture
@@ -72,15 +73,14 @@ def answer() -> Callable[..., submission.Receipt]:
 
 
 @pytest.fixture
-def rate_all(answer: Callable[..., Any]) -> Callable[..., int]:
+def rate_all() -> Callable[..., int]:
     """Let a rater grade everything that is handed out; ``grade`` is a number or a function of the pair."""
 
     def rate(round_: Round, rater: Any, grade: Any = 2) -> int:
         count = 0
         while batch := assignment.claim_batch(round_, rater=rater, size=20):
-            for pair in batch:
-                answer(round_, rater, pair, grade(pair) if callable(grade) else grade)
-                count += 1
+            grades = {pair.uuid: grade(pair) if callable(grade) else grade for pair in batch}
+            count += len(grade_together(round_, rater, grades))
         return count
 
     return rate
