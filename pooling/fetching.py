@@ -57,9 +57,11 @@ def start(connector: Connector, *, actor: User, run_name: str, depth: int) -> Fe
     Conflict
         The name is taken.
     """
-    deepest = min(DEEPEST, CONNECTORS[connector.kind].deepest)
+    reach, more = CONNECTORS[connector.kind].reach(connector.settings)
+    deepest = min(DEEPEST, reach)
     if not 1 <= depth <= deepest:
-        raise NotValid(f"The depth is {depth}.", {"depth": f"From 1 to {deepest:,} for this engine."})
+        told = f"From 1 to {deepest:,} for this engine. {more}".strip()
+        raise NotValid(f"The depth is {depth}.", {"depth": told})
     queries = [list(pair) for pair in connector.collection.queries.order_by("query_id").values_list("query_id", "text")]
     if not queries:
         raise NotValid("There is no query to ask. Draw queries from a log, or store a file of them.")

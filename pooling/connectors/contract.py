@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from judgments.core.errors import NotValid
 from pooling.connectors.addresses import Allowed
+from pooling.connectors.template import pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,10 @@ class ConnectorKind:
     tested : str
         Against what it is tested: a real engine of which version, or replies as its makers document them.
     deepest : int
-        The largest depth that one request can ask for.
+        The largest depth that can be asked for.
+    page : int
+        How many hits one request returns at most, where that is less; deeper ones take several, for which the template
+        has to say where the next one goes on.
     settings : tuple of Setting
         What it has to be told.
     build : callable
@@ -106,11 +110,19 @@ class ConnectorKind:
     deepest: int
     settings: tuple[Setting, ...]
     build: Callable[[Mapping[str, str], Allowed, float], Engine]
+    page: int = 0
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """The names of the settings that are secret."""
         return tuple(setting.name for setting in self.settings if setting.secret)
+
+    def reach(self, values: Mapping[str, str]) -> tuple[int, str]:
+        """Return how deep an engine with these settings can be asked, and what would let it be asked deeper."""
+        page = min(_whole(values.get("page", "")) or self.page or self.deepest, self.deepest)
+        if page == self.deepest or pages(values.get("template", ""), values.get("address", "")):
+            return self.deepest, ""
+        return page, f"One request returns {page:,}; for more, write {{offset}} or {{page}} into the query template."
 
     def checked(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the values of all settings, the defaults filled in.
@@ -140,6 +152,10 @@ class ConnectorKind:
             The operator has not allowed the host or the folder.
         """
         return self.build(self.checked(given), allowed, timeout)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _problems(settings: Sequence[Setting], values: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pooling.connectors.addresses import Allowed
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
 from pooling.connectors.headers import headers_of
 from pooling.connectors.mapping import Paths, mapping_of, mapping_settings
-from pooling.connectors.template import asks, filled, filled_address, parsed
+from pooling.connectors.template import asks, filled, filled_address, pages, parsed
 from pooling.connectors.transport import Transport, place_of
 
 # Returns the reply as it is to be read, or raises an EngineFault: many engines answer 200 to half an answer.
@@ -37,6 +37,8 @@ class HttpSearch:
         Where things stand in the reply.
     check : callable
         Refuses a reply that came with 200 and is none.
+    page : int
+        How many hits one request returns at most; 0 for as many as are asked for.
     """
 
     transport: Transport
@@ -45,10 +47,23 @@ class HttpSearch:
     template: Mapping[str, Any]
     paths: Paths
     check: Check
+    page: int = 0
 
     def search(self, query: str, depth: int) -> list[Hit]:
-        """Ask for one query; see `contract.Engine`."""
-        url, body = filled_address(self.address, query, depth), filled(self.template, query, depth)
+        """Ask for one query, page by page where it has to be; see `contract.Engine`."""
+        # Each page is asked for in full: an engine counts pages by their size.
+        size = min(depth, self.page or depth)
+        hits: list[Hit] = []
+        while len(hits) < depth:
+            found = self._some(query, size, len(hits))
+            hits += found
+            if len(found) < size:
+                break
+        return hits[:depth]
+
+    def _some(self, query: str, depth: int, offset: int) -> list[Hit]:
+        url = filled_address(self.address, query, depth, offset)
+        body = filled(self.template, query, depth, offset)
         if self.method == "GET" and body:
             url, body = f"{url}{'&' if '?' in url else '?'}{urlencode(body, doseq=True)}", None
         reply = self.transport.json(self.method, url, body if self.method == "POST" else None)
@@ -62,6 +77,14 @@ class HttpSearch:
 def as_it_is(reply: Any) -> Any:
     """Take any reply as it is."""
     return reply
+
+
+PAGED = Setting(
+    "page",
+    "Hits a request",
+    "How many one request returns at most, if that is less than the depth; {offset} or {page} then asks for the next.",
+)
+TEMPLATE_HINT = "JSON with {query} and {depth} inside of quotes; {offset} or {page} where depth takes several requests."
 
 
 def http_kind(
@@ -78,13 +101,14 @@ def http_kind(
     index: str = "",
     method: str = "POST",
     check: Check = as_it_is,
+    page: int = 0,
 ) -> ConnectorKind:
     """Return a connector over HTTP.
 
     Parameters
     ----------
-    name, title, description, tested, deepest
-        As in `ConnectorKind`.
+    name, title, description, tested, deepest, page
+        As in `ConnectorKind`; where `path` is empty, the page is a setting.
     path : str
         What is put behind the address; ``{index}`` is the setting `index`. Empty where the address is complete.
     template, headers, mapping
@@ -105,8 +129,8 @@ def http_kind(
             if index
             else ()
         ),
-        *(() if path else (Setting("method", "Method", "How it is asked.", method, choices=("POST", "GET")),)),
-        Setting("template", "Query template", "JSON with {query} and {depth} inside of quotes.", template, lines=8),
+        *(() if path else (Setting("method", "Method", "How it is asked.", method, choices=("POST", "GET")), PAGED)),
+        Setting("template", "Query template", TEMPLATE_HINT, template, lines=8),
         Setting("headers", "Headers", "Name: value, one a line; {secret} stands for the secret.", headers, lines=3),
         Setting("secret", "Secret", "A key or user:password; kept encrypted, never shown again.", secret=True),
         *mapping_settings(**mapping),
@@ -126,9 +150,18 @@ def http_kind(
         paths = mapping_of(values)
         allowed.addresses(host, port)
         transport = Transport(allowed, timeout, sent, values["secret"])
-        return HttpSearch(transport, values.get("method", method), address, asked, paths, check)
+        size = _page(values, page) if pages(values["template"], address) else 0
+        return HttpSearch(transport, values.get("method", method), address, asked, paths, check, size)
 
-    return ConnectorKind(name, title, description, tested, deepest, settings, build)
+    return ConnectorKind(name, title, description, tested, deepest, settings, build, page)
+
+
+def _page(values: Mapping[str, str], usual: int) -> int:
+    text = values.get("page", "")
+    if text and not (text.isascii() and text.isdigit() and int(text)):
+        message = f"page is {text!r}; it is a number such as 100"
+        raise NotValid(message, {"page": message})
+    return int(text) if text else usual
 
 
 def _address(values: Mapping[str, str], path: str) -> str:

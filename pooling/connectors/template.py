@@ -6,12 +6,15 @@ A template is read as JSON first and filled afterwards, so that no query can clo
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from judgments.core.errors import NotValid
 
 QUERY, DEPTH = "{query}", "{depth}"
+# How many hits were asked for before, and which request of the query this is, from 1 on.
+OFFSET, PAGE = "{offset}", "{page}"
 
 
 def parsed(name: str, text: str) -> Any:
@@ -44,24 +47,27 @@ def parsed(name: str, text: str) -> Any:
     return template
 
 
-def filled(template: Any, query: str, depth: int) -> Any:
-    """Return the template with the query and the depth in their places.
+def filled(template: Any, query: str, depth: int, offset: int = 0) -> Any:
+    """Return the template with the query and the numbers in their places.
 
     Examples
     --------
     >>> filled({"size": "{depth}", "q": ["{query}", "never {query}"]}, 'rain "jacket"', 10)
     {'size': 10, 'q': ['rain "jacket"', 'never rain "jacket"']}
+    >>> filled({"from": "{offset}", "page": "{page}"}, "rain", 250, offset=500)
+    {'from': 500, 'page': 3}
     """
     if isinstance(template, dict):
-        return {key: filled(value, query, depth) for key, value in template.items()}
+        return {key: filled(value, query, depth, offset) for key, value in template.items()}
     if isinstance(template, list):
-        return [filled(value, query, depth) for value in template]
-    if template == DEPTH:
-        return depth
-    return _in_text(template, query, depth) if isinstance(template, str) else template
+        return [filled(value, query, depth, offset) for value in template]
+    if not isinstance(template, str):
+        return template
+    numbers = _numbers(depth, offset)
+    return numbers[template] if template in numbers else _in_text(template, query, numbers)
 
 
-def filled_address(address: str, query: str, depth: int) -> str:
+def filled_address(address: str, query: str, depth: int, offset: int = 0) -> str:
     """Return an address with the query in its place, escaped so that it stays one part of it.
 
     Examples
@@ -69,7 +75,7 @@ def filled_address(address: str, query: str, depth: int) -> str:
     >>> filled_address("https://example.com/find/{query}?n={depth}", "a/b&c", 5)
     'https://example.com/find/a%2Fb%26c?n=5'
     """
-    return _in_text(address, quote(query, safe=""), depth)
+    return _in_text(address, quote(query, safe=""), _numbers(depth, offset))
 
 
 def asks(*templates: Any) -> bool:
@@ -77,6 +83,18 @@ def asks(*templates: Any) -> bool:
     return any(QUERY in json.dumps(template, ensure_ascii=False) for template in templates)
 
 
-def _in_text(text: str, query: str, depth: int) -> str:
-    # The depth first: a query may hold the word "{depth}", and stays as it was typed.
-    return query.join(part.replace(DEPTH, str(depth)) for part in text.split(QUERY))
+def pages(*templates: str) -> bool:
+    """Whether any of the templates says where a further request goes on."""
+    return any(word in template for word in (OFFSET, PAGE) for template in templates)
+
+
+def _numbers(depth: int, offset: int) -> dict[str, int]:
+    return {DEPTH: depth, OFFSET: offset, PAGE: offset // depth + 1 if depth else 1}
+
+
+def _in_text(text: str, query: str, numbers: Mapping[str, int]) -> str:
+    # The numbers first: a query may hold the word "{depth}", and stays as it was typed.
+    parts = text.split(QUERY)
+    for word, number in numbers.items():
+        parts = [part.replace(word, str(number)) for part in parts]
+    return query.join(parts)

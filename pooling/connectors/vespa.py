@@ -10,7 +10,8 @@ from pooling.connectors.http_search import http_kind
 TEMPLATE = """{
   "yql": "select * from sources * where userInput(@words)",
   "words": "{query}",
-  "hits": "{depth}"
+  "hits": "{depth}",
+  "offset": "{offset}"
 }"""
 
 
@@ -39,7 +40,9 @@ VESPA = http_kind(
     title="Vespa",
     description="Asks the query API with YQL; the words of the query are a parameter of their own.",
     tested="replies written by hand, from what is known of Vespa's API",
-    deepest=400,
+    # maxHits and maxOffset as they come: the last request may begin at 1,000.
+    deepest=1_000,
+    page=400,
     path="/search/",
     template=TEMPLATE,
     headers="Authorization: Bearer {secret}",

@@ -82,6 +82,16 @@ class Behavior(BaseHTTPRequestHandler):
         ]
         self._json(200, {"hits": hits})
 
+    def _paged(self, asked: Any) -> None:
+        """620 hits, by offset or page; whoever asks for more than 250 at once is refused, as by Typesense."""
+        size = int(asked["size"])
+        if size > 250:
+            self._json(422, {"message": "at most 250 hits a page"})
+            return
+        begin = int(asked["offset"]) if "offset" in asked else (int(asked["page"]) - 1) * size
+        hits = [{"id": f"d{rank}", "score": 1000.0 - rank} for rank in range(begin + 1, min(begin + size, 620) + 1)]
+        self._json(200, {"hits": hits})
+
     def _few(self, asked: Any) -> None:
         self._json(200, {"hits": [{"id": "d1", "score": 1.0}]})
 

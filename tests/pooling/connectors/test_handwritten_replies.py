@@ -85,7 +85,7 @@ CASES: dict[str, tuple[dict[str, str], str, Any, Any, list[Hit]]] = {
         {},
         "/search/",
         VESPA,
-        {"yql": "select * from sources * where userInput(@words)", "words": "rain", "hits": 5},
+        {"yql": "select * from sources * where userInput(@words)", "words": "rain", "hits": 5, "offset": 0},
         [
             Hit("id:shop:product::d1", 0.97, "Rain jacket", "Dry.", fields={"sddocname": "product"}),
             Hit("index:shop/0/c4ca", 0.2, "Hat"),
@@ -102,7 +102,7 @@ CASES: dict[str, tuple[dict[str, str], str, Any, Any, list[Hit]]] = {
         {"index": "shop"},
         "/collections/shop/documents/search",
         TYPESENSE,
-        {"q": "rain", "query_by": "title,text", "per_page": "5"},
+        {"q": "rain", "query_by": "title,text", "per_page": "5", "page": "1"},
         [
             Hit("124", 578730123365711993.0, "Rain jacket", "Dry.", fields={"id": "124", "price": 9}),
             Hit("125", 578730089005449337.0, "Hat", fields={"id": "125"}),

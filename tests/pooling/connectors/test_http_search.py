@@ -52,6 +52,33 @@ def test_get_sends_the_template_as_parameters(engine_at: Opened, bad_engine: Bad
     assert "Authorization" not in bad_engine.asked[0]["headers"]
 
 
+@pytest.mark.parametrize("word", ["offset", "page"])
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_depth_beyond_the_page_takes_several_requests(
+    engine_at: Opened, bad_engine: BadEngine, here: Allowed, word: str, method: str
+) -> None:
+    template = f'{{"query": "{{query}}", "size": "{{depth}}", "{word}": "{{{word}}}"}}'
+    engine = engine_at("paged", here, template=template, page="250", method=method)
+    # Fewer than a page, just a page, several, a page that is the last one and short, and more than there is.
+    for depth, requests in ((10, 1), (250, 1), (251, 2), (500, 2), (620, 3), (1000, 3)):
+        bad_engine.asked.clear()
+        hits = engine.search("rain", depth)
+        assert [hit.doc_id for hit in hits] == [f"d{rank}" for rank in range(1, min(depth, 620) + 1)]
+        assert len(bad_engine.asked) == requests
+
+
+def test_without_a_word_for_the_next_page_the_depth_ends_with_the_page() -> None:
+    assert KIND.reach({"template": '{"q": "{query}"}', "page": "100"})[0] == 100
+    assert "{offset}" in KIND.reach({"template": '{"q": "{query}"}', "page": "100"})[1]
+    assert KIND.reach({"template": '{"q": "{query}", "from": "{offset}"}', "page": "100"}) == (10_000, "")
+    # As a connector of Typesense was stored before it knew pages.
+    assert CONNECTORS["typesense"].reach({"template": '{"q": "{query}", "per_page": "{depth}"}'})[0] == 250
+    deep = {"typesense": 10_000, "vespa": 1_000, "algolia": 1_000, "elasticsearch": 10_000, "static-file": 100_000}
+    for name, deepest in deep.items():
+        usual = {setting.name: setting.default for setting in CONNECTORS[name].settings}
+        assert CONNECTORS[name].reach(usual) == (deepest, "")
+
+
 def test_a_name_with_several_addresses_is_tried_until_one_answers(
     opened: Opened, bad_engine: BadEngine, here: Allowed
 ) -> None:
@@ -158,6 +185,7 @@ def test_a_host_that_is_not_allowed_is_never_asked(engine_at: Opened, bad_engine
         ({"address": "http://127.0.0.1", "template": "{"}, "template"),
         ({"address": "http://127.0.0.1", "method": "GET", "template": '{"q": {"a": "{query}"}}'}, "template"),
         ({"address": "http://127.0.0.1", "method": "DELETE"}, "method"),
+        ({"address": "http://127.0.0.1/{offset}", "page": "many"}, "page"),
         ({"address": "http://127.0.0.1", "headers": "no header"}, "headers"),
         ({"address": "http://127.0.0.1", "colour": "red"}, "colour"),
     ],
