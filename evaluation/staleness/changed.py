@@ -1,0 +1,43 @@
+"""Do the judged documents still say what was judged?"""
+
+from __future__ import annotations
+
+from evaluation.staleness.facts import Facts
+from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, both
+
+MOST_TOLD = 20
+
+
+def changed_documents(facts: Facts) -> list[str] | Missing:
+    """The judged documents with another content now, in the order of their ids. Those that are not there are none."""
+    sides = both(facts.then.hashes, facts.now.hashes)
+    if isinstance(sides, Missing):
+        return sides
+    before, now = sides
+    return sorted((doc_id for doc_id, told in before.items() if now.get(doc_id, told) != told), key=str.encode)
+
+
+def look(facts: Facts) -> Reading | Missing:
+    """The share of the judged documents that have another content."""
+    changed = changed_documents(facts)
+    if isinstance(changed, Missing):
+        return changed
+    judged = 0 if isinstance(facts.then.hashes, Missing) else len(facts.then.hashes)
+    if not judged:
+        return Missing("no judged document is known by its content")
+    detail = tuple({"doc_id": doc_id} for doc_id in changed[:MOST_TOLD])
+    return Reading(len(changed) / judged, f"{len(changed):,} of {judged:,} judged documents changed", 0.0, detail)
+
+
+CHANGED = Signal(
+    name="changed",
+    title="Judged documents that changed",
+    measures="The share of the judged documents whose content hash is another one now.",
+    baseline="the content hash of each judged document, as it was judged",
+    unit=SHARE,
+    warn=0.0,
+    stale=0.05,
+    source="the field’s habit: any change is looked at, more than 5 % asks to judge again",
+    action="judge-changed",
+    look=look,
+)

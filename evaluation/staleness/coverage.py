@@ -1,0 +1,35 @@
+"""Do people still ask what was judged?"""
+
+from __future__ import annotations
+
+from evaluation.staleness.facts import Facts
+from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, both
+
+
+def look(facts: Facts) -> Reading | Missing:
+    """By how much the share of the searches that judged queries answer for fell."""
+    sides = both(facts.then.traffic, facts.now.traffic)
+    if isinstance(sides, Missing):
+        return sides
+    then, now = sides
+    if then.covered is None:
+        return Missing("nobody counted how often the judged queries were asked when they were frozen")
+    if now.covered is None:
+        return Missing("the newest log is counted at the next check")
+    words = f"{now.covered:.0%} of the searches are for judged queries, {then.covered:.0%} then"
+    detail = ({"baseline": then.covered, "now": now.covered},)
+    return Reading(max(0.0, then.covered - now.covered), words, 0.0, detail)
+
+
+COVERAGE = Signal(
+    name="coverage",
+    title="Traffic of the judged queries",
+    measures="By how many points the share of the searches that are for judged queries fell.",
+    baseline="that share in the log that the queries were drawn from",
+    unit=SHARE,
+    warn=0.05,
+    stale=0.10,
+    source="the field’s habit for 10 points; the warning at half of it is ours",
+    action="redraw",
+    look=look,
+)

@@ -1,0 +1,139 @@
+"""Which plain tables do the signals read: what was frozen with the labels, and what is there now?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from evaluation.staleness.signal import Missing
+
+DEPTH = 10
+NO_BASELINE = "these labels were frozen without a baseline; freeze a snapshot again to have one"
+UNTOLD = Missing(NO_BASELINE)
+NO_INDEX = Missing("nobody said which documents the index holds now")
+NO_DATE = Missing("nobody said when these labels were made")
+# A field with more distinct values than these is no category.
+MOST_VALUES = 1_000
+
+
+@dataclass(frozen=True)
+class RunHoles:
+    """What one run returns among its first documents that nobody judged; over the queries that have labels.
+
+    Parameters
+    ----------
+    name, sha256 : str
+        Which run.
+    holes, returned : int
+        Unjudged documents among the first ten, and all of these.
+    queries : int
+        Judged queries that it answers.
+    mean, p90 : float or None
+        Over these queries: the mean share of unjudged documents, and the share that nine in ten stay within.
+    worst : tuple of (str, int, int)
+        The queries with the largest shares: id, unjudged, returned.
+    reason : str or None
+        Why there is no mean.
+    """
+
+    name: str
+    sha256: str
+    holes: int
+    returned: int
+    queries: int
+    mean: float | None
+    p90: float | None
+    worst: tuple[tuple[str, int, int], ...] = ()
+    reason: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; tuples become lists."""
+        return {**asdict(self), "worst": [list(one) for one in self.worst]}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> RunHoles:
+        """The same from what `as_json` gave."""
+        return cls(**{**told, "worst": tuple((str(q), int(n), int(of)) for q, n, of in told["worst"])})
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a person said of the world outside: a new schema, other embeddings, a category or language that came.
+
+    ``older`` of the ``ratings`` behind the labels were given before that day; None where it is not known.
+    """
+
+    kind: str
+    on: datetime
+    note: str = ""
+    older: int | None = None
+    ratings: int | None = None
+
+
+@dataclass(frozen=True)
+class Values:
+    """How many documents have each value of a field; ``total`` counts all documents, also those without one."""
+
+    name: str
+    counts: Mapping[str, int]
+    total: int
+    distinct: int
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The searches of a log: their curve, and what of them falls on the judged queries.
+
+    Parameters
+    ----------
+    sha256 : str
+        Of the log.
+    curve : sequence of (int, float)
+        After so many of the most frequent queries, this share of the searches.
+    covered : float or None
+        The share of the searches that are for judged queries.
+    tiers : mapping of str to str
+        The tier of each judged query that the log holds; empty where nobody looked.
+    """
+
+    sha256: str
+    curve: Sequence[tuple[int, float]]
+    covered: float | None = None
+    tiers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of documents, traffic and runs at one time; `Missing` says why something is not."""
+
+    runs: Sequence[RunHoles] | Missing = UNTOLD
+    documents: int | Missing = UNTOLD
+    hashes: Mapping[str, str] | Missing = UNTOLD
+    category: Values | Missing = UNTOLD
+    language: Values | Missing = UNTOLD
+    traffic: Traffic | Missing = UNTOLD
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that the signals read.
+
+    Parameters
+    ----------
+    then, now : Known
+        At the baseline and today. ``hashes`` are of the judged documents: then as they were judged, now as they are.
+    gone : collection of str, or Missing
+        Judged documents that are not there any more.
+    declared : sequence of Declared or Missing
+        What was declared since.
+    days : float or Missing
+        The age of the labels.
+    """
+
+    then: Known
+    now: Known
+    gone: Sequence[str] | Missing = NO_INDEX
+    declared: Sequence[Declared] = ()
+    days: float | Missing = NO_DATE

@@ -1,0 +1,36 @@
+"""Are the judged documents still there?"""
+
+from __future__ import annotations
+
+from evaluation.staleness.facts import Facts
+from evaluation.staleness.signal import SHARE, Missing, Reading, Signal
+
+MOST_TOLD = 20
+
+
+def look(facts: Facts) -> Reading | Missing:
+    """The share of the judged documents that the index does not hold any more."""
+    if isinstance(facts.gone, Missing):
+        return facts.gone
+    if isinstance(facts.then.hashes, Missing):
+        return facts.then.hashes
+    judged = len(facts.then.hashes)
+    if not judged:
+        return Missing("no judged document is known")
+    told = sorted(facts.gone, key=str.encode)
+    detail = tuple({"doc_id": doc_id} for doc_id in told[:MOST_TOLD])
+    return Reading(len(told) / judged, f"{len(told):,} of {judged:,} judged documents are not there", 0.0, detail)
+
+
+GONE = Signal(
+    name="gone",
+    title="Judged documents that are gone",
+    measures="The share of the judged documents that are not among the documents of today.",
+    baseline="the ids of the judged documents",
+    unit=SHARE,
+    warn=0.0,
+    stale=0.05,
+    source="the field’s habit: any that went is looked at, more than 5 % asks to judge what took their place",
+    action="judge-holes",
+    look=look,
+)

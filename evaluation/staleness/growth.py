@@ -1,0 +1,35 @@
+"""How much larger is the corpus than when the labels were frozen?"""
+
+from __future__ import annotations
+
+from evaluation.staleness.facts import Facts
+from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, both
+
+
+def look(facts: Facts) -> Reading | Missing:
+    """Documents now over documents then, less one.
+
+    A corpus that shrank has grown by less than nothing; that documents went is what ``gone`` tells.
+    """
+    sides = both(facts.then.documents, facts.now.documents)
+    if isinstance(sides, Missing):
+        return sides
+    before, now = sides
+    if not before:
+        return Missing("no document with content was there when the labels were frozen")
+    words = f"{now:,} documents, {before:,} when the labels were frozen"
+    return Reading(now / before - 1, words, 0.0, ({"now": now, "baseline": before},))
+
+
+GROWTH = Signal(
+    name="growth",
+    title="Documents added",
+    measures="Documents now over documents then, less one.",
+    baseline="how many documents with content there were",
+    unit=SHARE,
+    warn=None,
+    stale=0.20,
+    source="the project’s rule: a corpus that grew by more than 20 % is pooled again",
+    action="judge-new",
+    look=look,
+)

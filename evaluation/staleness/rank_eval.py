@@ -1,0 +1,93 @@
+"""Which documents does a reply of Elasticsearch's ``_rank_eval`` call unrated?
+
+OpenSearch answers in the same shape. ``details`` holds for each query its ``hits`` and ``unrated_docs``; ``failures``
+those that were not answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.staleness.facts import RunHoles
+from evaluation.staleness.unjudged import Judged, count_holes
+from judgments.core.errors import UnreadableInput
+
+NAME = "_rank_eval"
+EXPECTED = 'expected the reply of _rank_eval: {"details": {"q1": {"unrated_docs": [...], "hits": [...]}}, ...}'
+
+
+@dataclass(frozen=True)
+class RankEval:
+    """What the engine returned for each query, in its order, and what it called unrated.
+
+    ``failed`` names the queries that it could not answer.
+    """
+
+    hits: Mapping[str, tuple[str, ...]]
+    unrated: Mapping[str, tuple[str, ...]]
+    failed: tuple[str, ...] = ()
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The unrated pairs in the order of the reply."""
+        return [(query_id, doc_id) for query_id, doc_ids in self.unrated.items() for doc_id in doc_ids]
+
+
+def read(content: bytes | str, path: str = "-") -> RankEval:
+    """Read a reply.
+
+    Raises
+    ------
+    UnreadableInput
+        It is no JSON, or not in the shape of a reply; an error reply of the engine is told as one.
+    """
+    try:
+        told = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableInput(path, None, f"is no JSON: {error}", EXPECTED) from error
+    return of(told, path)
+
+
+def of(told: Any, path: str = "-") -> RankEval:
+    """The same from parsed JSON."""
+    if isinstance(told, dict) and isinstance(told.get("error"), dict) and "details" not in told:
+        reason = told["error"].get("reason") or told["error"].get("type") or "no reason given"
+        raise UnreadableInput(path, None, f"the engine answered with an error: {reason}", "mend the request")
+    details = told.get("details") if isinstance(told, dict) else None
+    if not isinstance(details, dict):
+        raise UnreadableInput(path, None, "has no details by query", EXPECTED)
+    failures = told.get("failures") or {}
+    found = {query_id: _query(one, f"details.{query_id}", path) for query_id, one in details.items()}
+    return RankEval(
+        hits={query_id: hits for query_id, (hits, _) in found.items()},
+        unrated={query_id: unrated for query_id, (_, unrated) in found.items()},
+        failed=tuple(failures) if isinstance(failures, dict) else (),
+    )
+
+
+def _query(told: Any, place: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not isinstance(told, dict) or not isinstance(told.get("unrated_docs"), list):
+        raise UnreadableInput(path, None, f"{place} has no list unrated_docs", EXPECTED)
+    if not isinstance(told.get("hits"), list):
+        raise UnreadableInput(path, None, f"{place} has no list hits", "without them no share can be told")
+    unrated = tuple(_id(one, f"{place}.unrated_docs", path) for one in told["unrated_docs"])
+    hits = (one.get("hit") if isinstance(one, dict) else None for one in told["hits"])
+    return tuple(_id(one, f"{place}.hits", path) for one in hits), unrated
+
+
+def _id(told: Any, place: str, path: str) -> str:
+    found = told.get("_id") if isinstance(told, dict) else None
+    if not isinstance(found, str) or not found:
+        raise UnreadableInput(path, None, f"an entry of {place} has no _id", EXPECTED)
+    return found
+
+
+def holes_of(reply: RankEval, judged: Judged, name: str = NAME, sha256: str = "") -> RunHoles:
+    """Count the reply as a run. What the engine calls unrated and the labels know is no hole."""
+    rankings = (
+        (query_id, [*hits, *(one for one in reply.unrated[query_id] if one not in hits)])
+        for query_id, hits in reply.hits.items()
+    )
+    return count_holes(judged, rankings, name, sha256, depth=max(map(len, reply.hits.values()), default=1) or 1)

@@ -1,0 +1,151 @@
+"""What does a signal declare, and what does it say of the labels?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from evaluation.staleness.facts import Facts
+
+FRESH, WARN, STALE, UNKNOWN = "fresh", "warn", "stale", "unknown"
+# From the best to the worst; what is not known says nothing about the others.
+ORDER = (UNKNOWN, FRESH, WARN, STALE)
+Told = TypeVar("Told")
+SHARE, COUNT, DAYS, INDEX = "share", "count", "days", "index"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What is not known, and why; a reason is a sentence without its first capital and its end."""
+
+    reason: str
+
+
+def both(then: Told | Missing, now: Told | Missing) -> tuple[Told, Told] | Missing:
+    """The two sides of a comparison, or why one of them is not known."""
+    if isinstance(now, Missing):
+        return now
+    return then if isinstance(then, Missing) else (then, now)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a signal measured.
+
+    Parameters
+    ----------
+    now : float
+        The number that is held against the thresholds.
+    words : str
+        The same in words, for people.
+    then : float, optional
+        The number at the baseline, where there is one.
+    detail : tuple of dict
+        What it is made of, the gravest first; never a grade.
+    """
+
+    now: float
+    words: str
+    then: float | None = None
+    detail: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One sign of staleness.
+
+    Parameters
+    ----------
+    name, title : str
+        As the table and as people call it.
+    measures : str
+        How it is measured, in a sentence.
+    baseline : str
+        What of the frozen labels it is compared with.
+    unit : str
+        ``share``, ``count``, ``days`` or ``index``.
+    warn, stale : float or None
+        Above these it warns, or asks for the action. None: it never does.
+    source : str
+        Where the thresholds come from.
+    action : str
+        A name of `actions.ACTIONS`.
+    look : callable
+        From the facts to a reading, or why there is none.
+    """
+
+    name: str
+    title: str
+    measures: str
+    baseline: str
+    unit: str
+    warn: float | None
+    stale: float | None
+    source: str
+    action: str
+    look: Callable[[Facts], Reading | Missing]
+
+    def find(self, facts: Facts) -> Finding:
+        """Read the signal and hold it against its thresholds.
+
+        A number that equals its threshold is not above it; one part in 10^12 is left to rounding.
+        """
+        reading = self.look(facts)
+        if isinstance(reading, Missing):
+            return Finding(self, UNKNOWN, None, None, "", reading.reason)
+        state = FRESH
+        for limit, name in ((self.warn, WARN), (self.stale, STALE)):
+            if limit is not None and reading.now > limit + 1e-12 * max(1.0, abs(limit)):
+                state = name
+        return Finding(self, state, reading.now, reading.then, reading.words, None, reading.detail)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a signal said: ``now`` is None where it is not known, with the ``reason``."""
+
+    signal: Signal
+    state: str
+    now: float | None
+    then: float | None
+    words: str
+    reason: str | None
+    detail: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks for its action."""
+        return self.state in (WARN, STALE)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values under the names of the file and the API."""
+        from evaluation.staleness.actions import ACTIONS
+
+        signal, action = self.signal, ACTIONS[self.signal.action]
+        return {
+            "signal": signal.name,
+            "title": signal.title,
+            "state": self.state,
+            "now": self.now,
+            "baseline": self.then,
+            "unit": signal.unit,
+            "warn": signal.warn,
+            "stale": signal.stale,
+            "words": self.words,
+            "reason": self.reason,
+            "action": {"name": action.name, "title": action.title} if self.asks else None,
+            "detail": [dict(one) for one in self.detail],
+        }
+
+
+def worst(states: list[str]) -> str:
+    """The gravest of some states; unknown where nothing is known.
+
+    Examples
+    --------
+    >>> worst(["fresh", "unknown", "warn"]), worst([])
+    ('warn', 'unknown')
+    """
+    return max(states, key=ORDER.index, default=UNKNOWN)

@@ -1,0 +1,44 @@
+"""Are head, torso and tail still the same queries?"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from evaluation.staleness.facts import Facts
+from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, both
+
+
+def look(facts: Facts) -> Reading | Missing:
+    """The share of the judged queries that the log still holds which stand in another tier there."""
+    sides = both(facts.then.traffic, facts.now.traffic)
+    if isinstance(sides, Missing):
+        return sides
+    then, now = sides
+    if not then.tiers:
+        return Missing("the judged queries have no tier; draw queries from a log to have them")
+    if now.covered is None:
+        return Missing("the newest log is counted at the next check")
+    kept = [(tier, now.tiers[query]) for query, tier in then.tiers.items() if query in now.tiers]
+    if not kept:
+        return Missing("the newest log holds none of the judged queries")
+    moves = Counter((before, after) for before, after in kept if before != after)
+    moved = sum(moves.values())
+    detail = tuple(
+        {"from": before, "to": after, "queries": count} for (before, after), count in sorted(moves.most_common())
+    )
+    words = f"{moved:,} of {len(kept):,} judged queries stand in another tier"
+    return Reading(moved / len(kept), words, 0.0, detail)
+
+
+TIERS = Signal(
+    name="tiers",
+    title="Tiers of the judged queries",
+    measures="The share of the judged queries, among those that people still ask, that stand in another tier.",
+    baseline="the tier of each judged query",
+    unit=SHARE,
+    warn=0.10,
+    stale=0.20,
+    source="ours: from one in ten the weights are off, from one in five draw anew",
+    action="redraw",
+    look=look,
+)

@@ -1,0 +1,55 @@
+"""Is a reply of Elasticsearch's ``_rank_eval`` read as it is, and a wrong one refused with what to do?
+
+``rank_eval.json`` is a reply of a real Elasticsearch 7.0 to three queries, one of which found nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation.staleness.rank_eval import holes_of, of, read
+from judgments.core.errors import UnreadableInput
+
+REPLY = (Path(__file__).parent / "rank_eval.json").read_bytes()
+
+
+def test_unrated_documents_are_holes():
+    reply = read(REPLY)
+    assert reply.pairs() == [("q1", "d3")]
+    found = holes_of(reply, {"q1": {"d1", "d2"}, "q2": {"d4"}, "q3": {"d9"}})
+    assert (found.holes, found.returned, found.queries) == (1, 4, 2)
+    assert found.mean == pytest.approx((1 / 3 + 0) / 2)
+    assert found.worst == (("q1", 1, 3),)
+
+
+def test_what_was_judged_since_is_no_hole():
+    assert holes_of(read(REPLY), {"q1": {"d1", "d2", "d3"}, "q2": {"d4"}}).holes == 0
+
+
+def test_queries_that_the_engine_could_not_answer_are_named():
+    told = json.loads(REPLY) | {"failures": {"q9": {"error": {"type": "search_phase_execution_exception"}}}}
+    assert of(told).failed == ("q9",)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<html>", "is no JSON"),
+        (b"[1, 2]", "no details by query"),
+        (b'{"details": {"q1": {"hits": []}}}', "details.q1 has no list unrated_docs"),
+        (b'{"details": {"q1": {"unrated_docs": []}}}', "details.q1 has no list hits"),
+        (b'{"details": {"q1": {"unrated_docs": [{"_index": "a"}], "hits": []}}}', "has no _id"),
+        (
+            b'{"error": {"reason": "no such index", "type": "index_not_found_exception"}, "status": 404}',
+            "no such index",
+        ),
+        (b"[" * 100_000, "is no JSON"),
+    ],
+)
+def test_what_is_no_reply_is_refused_with_its_place(content, said):
+    with pytest.raises(UnreadableInput, match=r"reply\.json") as caught:
+        read(content, "reply.json")
+    assert said in str(caught.value)
