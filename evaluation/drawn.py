@@ -57,6 +57,7 @@ def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
         ``no tier``.
     """
     from evaluation.metrics.design import SamplingDesign
+    from evaluation.metrics.strata import strata_of_rows
 
     rows = {row.query_id: row for row in _rows(snapshot)}
     wanted = list(query_ids)
@@ -65,13 +66,18 @@ def drawn(snapshot: Snapshot, query_ids: Iterable[str]) -> Drawn:
     probabilities = {row.query_id: row.probability or 0.0 for row in judged if row.query_id in weights}
     tiers = {row.query_id: row.tier or UNTIERED for row in judged} if any(row.tier for row in judged) else {}
     whole = len(weights) == asked and any(weights.values())
+    reason = "" if whole else _why(asked, len(weights))
+    strata, outside = strata_of_rows(judged)
+    if outside and whole:
+        whole, reason = False, f"{outside[0]} belongs to no stratum, and others do: what share of the traffic is its?"
     design = SamplingDesign(
         weights=weights if whole else {},
         probabilities=probabilities if whole else {},
         tiers=tiers if len(tiers) == asked else {},
         by_tier=bool(tiers),
+        **(strata if whole else {}),
     )
-    return Drawn(design, asked, len(weights), _how_many(snapshot, rows), "" if whole else _why(asked, len(weights)))
+    return Drawn(design, asked, len(weights), _how_many(snapshot, rows), reason)
 
 
 def _rows(snapshot: Snapshot) -> list[QueryRow]:

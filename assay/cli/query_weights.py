@@ -43,6 +43,7 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
         When the weights would count the traffic a second time; see `SamplingDesign`.
     """
     from evaluation.metrics.design import SamplingDesign
+    from evaluation.metrics.strata import strata_of_rows
 
     read = _read(path)
     read.report.raise_if_errors()
@@ -53,12 +54,22 @@ def read_design(path: str, *, sampled: bool, by_tier: bool) -> tuple[SamplingDes
         row = next(row for row in rows if not row.tier)
         raise UnreadableInput(path, row.line, f"the query {row.query_id!r} has no tier", "--by tier needs one for each")
     try:
+        strata, outside = strata_of_rows(rows)
+        if outside:
+            row = next(row for row in rows if row.query_id == outside[0])
+            raise UnreadableInput(
+                path,
+                row.line,
+                f"the query {row.query_id!r} has no stratum, and others do",
+                "give one to each, or to none",
+            )
         design = SamplingDesign(
             weights={row.query_id: _weight(path, row) for row in rows} if weighted else {},
             probabilities=_probabilities(path, rows, sampled) if weighted else {},
             tiers=tiers if len(tiers) == len(rows) else {},
             by_tier=by_tier,
             sampled=sampled,
+            **(strata if weighted and sampled else {}),
         )
     except UnreadableInput:
         raise

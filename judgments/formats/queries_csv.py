@@ -18,7 +18,7 @@ from judgments.formats.grades import RowFault
 from judgments.formats.numbers import count, share
 from judgments.formats.query_texts import numbered_ids, query_fault, query_id_fault
 from judgments.formats.reading import Read, collect, open_as
-from judgments.formats.rows import QueryRow
+from judgments.formats.rows import QueryRow, StratumRow
 from judgments.formats.writing import Written
 
 NAME = "queries-csv"
@@ -27,6 +27,8 @@ EXAMPLE = (
     "q001,rain jacket,A jacket for hikes in the rain,,head,1204,380,0.5,0.012\n"
 )
 HEADER = ["query_id", "query", "narrative", "group", "tier", "frequency", "clients", "probability", "weight"]
+# Only in a file whose queries were drawn in several strata.
+STRATA_HEADER = ["stratum", "share", "also"]
 TIERS = ("", "head", "torso", "tail")
 COLUMNS = Columns(
     {
@@ -39,9 +41,12 @@ COLUMNS = Columns(
         "clients": (),
         "probability": (),
         "weight": (),
+        "stratum": (),
+        "share": (),
+        "also": (),
     },
     ("query",),
-    numeric=frozenset({"frequency", "clients", "probability", "weight"}),
+    numeric=frozenset({"frequency", "clients", "probability", "weight", "share"}),
 )
 
 
@@ -82,21 +87,43 @@ def read(
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """Write queries in the order of their ids, with all columns; what is unknown is an empty cell.
 
+    The columns ``stratum``, ``share`` and ``also`` are there when any query has a stratum.
+
     Raises
     ------
     NotValid
         When a text cannot be written as UTF-8.
     """
-    stream.write(csv_row(HEADER).encode())
     ordered = sorted(rows, key=lambda row: row.query_id)
+    strata = any(row.stratum for row in ordered)
+    stream.write(csv_row([*HEADER, *(STRATA_HEADER if strata else ())]).encode())
     for row in ordered:
         texts = [escape(cell) for cell in (row.query_id, row.query, row.narrative, row.group, row.tier)]
-        numbers = (row.frequency, row.clients, row.probability, row.weight)
+        numbers = [_text(value) for value in (row.frequency, row.clients, row.probability, row.weight)]
+        more = [escape(row.stratum), _text(row.share), escape(also_cell(row.also))] if strata else []
         try:
-            stream.write(csv_row([*texts, *("" if value is None else str(value) for value in numbers)]).encode())
+            stream.write(csv_row([*texts, *numbers, *more]).encode())
         except UnicodeEncodeError as error:
             raise NotValid(f"query {row.query_id!r} cannot be written as UTF-8: {error}") from error
     return Written(len(ordered))
+
+
+def also_cell(places: Iterable[StratumRow]) -> str:
+    """Further strata of a query in one cell.
+
+    Examples
+    --------
+    >>> also_cell([StratumRow("shoes", 0.2, "head", 0.5, 0.03)])
+    'shoes|0.2|head|0.5|0.03'
+    """
+    return ";".join(f"{one.stratum}|{one.share}|{one.tier}|{one.probability}|{one.weight}" for one in places)
+
+
+def stratum_fault(name: str) -> str:
+    """What is wrong with the name of a stratum, or nothing."""
+    if odd := id_fault(name):
+        return f"the stratum {odd[1]}"
+    return "the name of a stratum holds neither | nor ;" if "|" in name or ";" in name else ""
 
 
 def keep_query(row: QueryRow, kept: dict[str, QueryRow], tally: Tally, raw: str, bin: str) -> None:
@@ -147,6 +174,7 @@ def _row(cells: Cells) -> QueryRow:
     tier = of.get("tier", "").strip()
     if tier not in TIERS:
         raise RowFault("E23", f"the tier {tier!r} is not known", "expected head, torso or tail, or an empty cell")
+    stratum, part = _stratum(of.get("stratum", ""), of.get("share", ""))
     return QueryRow(
         of.get("query_id", ""),
         text,
@@ -157,8 +185,41 @@ def _row(cells: Cells) -> QueryRow:
         count(of.get("clients", ""), "clients"),
         share(of.get("probability", ""), "probability", most=1.0),
         share(of.get("weight", ""), "weight"),
+        stratum,
+        part,
+        tuple(_also(one) for one in of.get("also", "").split(";") if one.strip()),
         cells.line,
     )
+
+
+def _stratum(name: str, cell: str) -> tuple[str, float | None]:
+    """A stratum with its share of the traffic: both or neither."""
+    if not name and not cell:
+        return "", None
+    part = share(cell, "share", most=1.0)
+    if not name or not part:
+        raise RowFault(
+            "E23", "a stratum without its share of the traffic, or a share without a stratum", "give both, or neither"
+        )
+    if odd := stratum_fault(name):
+        raise RowFault("E23", odd, "give the stratum a short name")
+    return name, part
+
+
+def _also(text: str) -> StratumRow:
+    parts = text.split("|")
+    expected = "expected stratum|share|tier|probability|weight, several joined by ;"
+    if len(parts) != 5 or parts[2] not in TIERS:
+        raise RowFault("E23", f"the column also holds {text!r}", expected)
+    name, part = _stratum(parts[0].strip(), parts[1])
+    probability, weight = share(parts[3], "probability", most=1.0), share(parts[4], "weight")
+    if part is None or not probability or weight is None:
+        raise RowFault("E23", f"the column also holds {text!r}", expected)
+    return StratumRow(name, part, parts[2], probability, weight)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else str(value)
 
 
 FORMAT = Format(

@@ -64,8 +64,23 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class StratumRow:
+    """What a query stands for in a further stratum that it was drawn in."""
+
+    stratum: str
+    share: float
+    tier: str
+    probability: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class QueryRow:
-    """One query with its need, tier and traffic; None is unknown."""
+    """One query with its need, tier and traffic; None is unknown.
+
+    Where queries were drawn in several strata, ``stratum`` is the part of the traffic that the query stands for and
+    ``share`` that part's share of the whole; ``also`` holds further ones.
+    """
 
     query_id: str
     query: str
@@ -76,6 +91,9 @@ class QueryRow:
     clients: int | None = None
     probability: float | None = None
     weight: float | None = None
+    stratum: str = ""
+    share: float | None = None
+    also: tuple[StratumRow, ...] = ()
     line: int = field(default=0, compare=False)
 
 

@@ -117,3 +117,18 @@ def test_the_table_says_how_intervals_were_made_and_which_are_missing(assay: Cal
     assert "no interval for P@1 of head: fewer than 10 queries\n" in out
     assert "torso, weighted by traffic\n" in out
     assert "no interval for P@1:" not in out
+
+
+def test_strata_enter_by_their_shares(assay: Call) -> None:
+    """By hand: bm25 has 1 for q1 and nothing for q2; q1 stands for all of the first stratum, both for the second."""
+    head = "query_id,weight,probability,stratum,share,also"
+    Path("w.csv").write_text(f"{head}\nq1,0.6,1.0,first,0.8,new|0.2||1.0|0.3\nq2,0.1,0.5,new,0.2,\n")
+    assert weighted(assay(*EVALUATE)[1]) == pytest.approx(0.8 + 0.2 * 0.3 / (0.3 + 0.1 / 0.5))
+
+
+def test_a_stratum_of_two_shares_and_a_query_outside_are_refused(assay: Call) -> None:
+    head = "query_id,weight,probability,stratum,share"
+    Path("w.csv").write_text(f"{head}\nq1,0.6,1.0,first,0.8\nq2,0.1,0.5,first,0.2\n")
+    assert "the stratum 'first' has the share 0.8 and" in assay(*EVALUATE)[2]
+    Path("w.csv").write_text(f"{head}\nq1,0.6,1.0,first,0.8\nq2,0.1,0.5,,\n")
+    assert "w.csv:3: the query 'q2' has no stratum, and others do" in assay(*EVALUATE)[2].replace(", line ", ":")

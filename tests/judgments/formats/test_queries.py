@@ -8,7 +8,7 @@ import pytest
 
 from judgments.core.errors import UnreadableInput
 from judgments.formats import FORMATS
-from judgments.formats.rows import QueryRow
+from judgments.formats.rows import QueryRow, StratumRow
 
 ROWS = [
     QueryRow("q1", '=sum, "red"', "need\nof two lines", "g1", "head", 12, 3, 0.25, 0.125),
@@ -106,3 +106,30 @@ def test_a_second_tab_is_asked_about():
 @pytest.mark.parametrize(("group", "code"), [("g" * 501, "E21"), ("a\x01", "E19")])
 def test_a_group_is_an_id(group: str, code: str):
     assert read(f"query,group\ntent,{group}\nboots,g1\n").report.codes == {code: 1}
+
+
+STRATA = [
+    QueryRow(
+        "q1", "tent", "", "", "head", 12, 3, 0.5, 0.5, "first", 0.8, (StratumRow("zelte", 0.2, "tail", 1.0, 0.1),)
+    ),
+    QueryRow("q2", "boots", stratum="shoes, hiking", share=0.2, probability=1.0, weight=0.5),
+]
+
+
+def test_strata_have_columns_of_their_own_only_where_there_are_any():
+    text = written(STRATA)[0]
+    head, first, second = text.splitlines()
+    assert head.endswith(",weight,stratum,share,also")
+    assert first.endswith(",first,0.8,zelte|0.2|tail|1.0|0.1")
+    assert second == 'q2,boots,,,,,,1.0,0.5,"shoes, hiking",0.2,'
+    assert read(text).rows == STRATA
+
+
+@pytest.mark.parametrize(
+    "cells",
+    ["shoes,,", ",0.2,", "shoes,2,", "sh|oes,0.2,", "shoes,0.2,zelte|0.2|head|0.5", "shoes,0.2,zelte|0.2|top|0.5|1"],
+)
+def test_half_a_stratum_is_no_stratum(cells: str):
+    found = read(f"query_id,query,stratum,share,also\nq1,tent,{cells}\nq2,boots,shoes,0.2,\n")
+    assert [row.query_id for row in found.rows] == ["q2"]
+    assert found.report.error_count == 1
