@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from django.db import IntegrityError, transaction
 
 from judgments import audit, storage
 from judgments.access import STAFF
-from judgments.core.cells import csv_row, escape
-from judgments.core.errors import Conflict
+from judgments.core.errors import AssayError, Conflict, NotValid
+from judgments.core.ids import id_fault
 from judgments.formats.rows import RunRow
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Upload, User
@@ -22,6 +22,7 @@ from pooling.models import Run
 
 if TYPE_CHECKING:
     from judgments.core.run import Run as RankedRun
+    from judgments.formats.run_files import RunFile
 
 TOP = 10
 
@@ -48,36 +49,51 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
 
 
 def health(rows: Sequence[RunRow], queries: set[str]) -> dict[str, Any]:
-    """Rows, queries, depth and ties: what to know about a run before one trusts it."""
-    depths = Counter(row.query_id for row in rows)
-    scores = Counter((row.query_id, row.score) for row in rows)
-    tied = sum(number for number in scores.values() if number > 1)
-    ordered = sorted(depths.values())
+    """Rows, queries, depth, ties and ranks: what to know about a run before one trusts it."""
+    from judgments.formats.run_rows import RunRows
+    from pooling.health.figures import figures
+
+    found = figures(RunRows.of(rows))
+    answered = {row.query_id for row in rows}
     return {
-        "rows": len(rows),
-        "queries": len(depths),
-        "queries of the collection": len(queries & depths.keys()),
-        "queries left out": len(queries - depths.keys()),
-        "median depth": ordered[len(ordered) // 2] if ordered else 0,
-        "smallest depth": ordered[0] if ordered else 0,
-        "largest depth": ordered[-1] if ordered else 0,
-        "tied rows": tied,
+        "rows": found.rows,
+        "queries": found.queries,
+        "queries of the collection": len(queries & answered),
+        "queries left out": len(queries - answered),
+        "median depth": found.median,
+        "smallest depth": found.smallest,
+        "largest depth": found.largest,
+        "tied rows": found.tied_rows,
+        "queries with ties": found.tied_queries,
+        "rows with a rank": found.ranked_rows,
+        "ranks against scores": found.against_rows,
+        "queries with ranks against scores": found.against_queries,
+        "ties in another order by rank": found.reordered_rows,
+        "infinite scores": found.infinite,
     }
 
 
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Keep the file as it came, under a name of its own in the collection."""
+    """Keep the rows as Parquet, under a name of its own in the collection.
+
+    The rows are the good ones, when a lead let the others stay out. The hash of the file as it came stays on record.
+    """
+    from judgments.formats.stored_run import write_stored
+
     name = free_name(collection, str(options.get("name") or default_name(upload.filename)))
     figures = health(checked.rows, set(collection.queries.values_list("query_id", flat=True)))
+    body, content_sha256 = write_stored(checked.rows)
     run = Run.objects.create(
         collection=collection,
         name=name,
         description=str(options.get("description") or "")[:300],
         filename=upload.filename,
-        path=_kept(upload, checked),
+        path=storage.keep("runs", f"{upload.uuid.hex}.parquet", body),
         sha256=upload.sha256,
+        content_sha256=content_sha256,
+        stored_sha256=hashlib.sha256(body).hexdigest(),
         rows=len(checked.rows),
         queries=figures["queries"],
         depth=figures["largest depth"],
@@ -85,29 +101,7 @@ def store(
         report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
         created_by=actor,
     )
-    return {"rows": len(checked.rows), "id": str(run.uuid), "name": name, "keeps_file": run.path == upload.path}
-
-
-def _kept(upload: Upload, checked: Checked) -> str:
-    """Where the run lies: the file as it came, where it says by itself how it is read and every row of it is good.
-
-    Otherwise its rows as CSV: the good ones, when a lead let the others stay out.
-    """
-    if not upload.report.get("error_count") and not upload.options and _says_its_format(upload):
-        return upload.path
-    ranked = any(row.rank is not None for row in checked.rows)
-    body = [csv_row(["query_id", "doc_id", "score", *(["rank"] if ranked else [])])]
-    for row in checked.rows:
-        rank = [str(row.rank or 0)] if ranked else []
-        body.append(csv_row([escape(row.query_id), escape(row.doc_id), repr(row.score), *rank]))
-    return storage.keep("runs", f"{upload.uuid.hex}.csv.gz", gzip.compress("".join(body).encode(), 6, mtime=0))
-
-
-def _says_its_format(upload: Upload) -> bool:
-    from judgments.formats import tables
-
-    with storage.open_file(upload.path) as stream:
-        return tables.recognized(stream.read(), upload.filename, "run").name == upload.format
+    return {"rows": len(checked.rows), "id": str(run.uuid), "name": name}
 
 
 def free_name(collection: Collection, wanted: str) -> str:
@@ -115,10 +109,14 @@ def free_name(collection: Collection, wanted: str) -> str:
 
     Raises
     ------
+    NotValid
+        It holds a control character.
     Conflict
         Another run has it.
     """
     name = wanted.strip()[:120] or "run"
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Write it in letters, digits and signs."})
     if collection.runs.filter(name=name).exists():
         raise _taken(name)
     return name
@@ -153,18 +151,40 @@ def ranked(run: Run, *, by: str = "score") -> RankedRun:
     return table.named(run.name)
 
 
-def _by_score(run: Run) -> RankedRun:
-    from judgments.formats.tables import load_run
+def opened(run: Run) -> RunFile:
+    """The run's file, to be read at once or some whole queries at a time.
 
-    return load_run(storage.read_bytes(run.path), path=run.filename, name=run.name)[0]
+    A run that was stored before runs became Parquet lies in storage as it came, or as CSV, and is read as such.
+
+    Raises
+    ------
+    AssayError
+        The file is not in storage, or is not what was stored there.
+    """
+    try:
+        body = storage.read_bytes(run.path)
+    except FileNotFoundError as error:
+        raise AssayError(f"The file of run {run} is not in storage. Restore it from a backup.") from error
+    if not run.stored_sha256:
+        from judgments.formats.tables import open_run
+
+        return open_run(body, run.filename, run.name)
+    if hashlib.sha256(body).hexdigest() != run.stored_sha256:
+        raise AssayError(f"The file of run {run} is not what was stored: its hash differs. Restore it from a backup.")
+    from judgments.formats.stored_run import StoredRun
+
+    return StoredRun(body, run.name)
+
+
+def _by_score(run: Run) -> RankedRun:
+    return opened(run).whole()
 
 
 def _by_rank(run: Run) -> RankedRun:
     """By rank where the ranks say something else than the scores without contradicting them."""
-    from judgments.formats.tables import open_run
-
-    rows = open_run(storage.read_bytes(run.path), run.filename, run.name).rows()
-    return rows.by_rank(run.name) if rows.ranks_agree() else _by_score(run)
+    file = opened(run)
+    rows = file.rows()
+    return rows.by_rank(run.name) if rows.ranks_agree() else file.whole()
 
 
 @transaction.atomic

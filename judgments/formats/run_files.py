@@ -72,7 +72,7 @@ class RunFile:
         content, tally = self._open()
         seen: set[str] = set()
         with content:
-            for rows in _whole_queries(self._pieces(content, tally)):
+            for rows in whole_queries(self._pieces(content, tally)):
                 run = self._run(rows, tally)
                 if not seen.isdisjoint(run.query_ids):
                     raise Interleaved
@@ -209,7 +209,7 @@ def _ahead(pieces: Iterator[tuple[int, bytes]], tally: Tally, threads: int) -> I
             yield waiting.popleft().result()
 
 
-def _whole_queries(pieces: Iterator[RunRows]) -> Iterator[RunRows]:
+def whole_queries(pieces: Iterator[RunRows]) -> Iterator[RunRows]:
     """Hold the last query of each piece back while another piece follows that may go on with it."""
     held: list[RunRows] = []
     last = next(pieces, None)

@@ -102,19 +102,19 @@ class RunRows:
         NotValid
             When a document stands twice in a query.
         """
-        return Run.from_columns(self.query_ids, self.doc_ids, -self._ranks_from(grouped(self.query_ids)), name)
+        return Run.from_columns(self.query_ids, self.doc_ids, -self.ranks_within(grouped(self.query_ids)), name)
 
     def ranks_agree(self) -> bool:
         """Whether every row has a rank, no two of a query the same, and none with a lower score a better one."""
         groups = grouped(self.query_ids)
-        ranks, query = self._ranks_from(groups), groups.query_of
+        ranks, query = self.ranks_within(groups), groups.query_of
         order = np.lexsort((ranks, query))
         scores, above, query = self.scores[order], ranks[order], query[order]
         falls = (scores[1:] <= scores[:-1]) & (above[1:] > above[:-1])
         return bool(np.isfinite(ranks).all() and (falls | (query[1:] != query[:-1])).all())
 
-    def _ranks_from(self, groups: Groups) -> npt.NDArray[np.float64]:
-        """The ranks, infinite where a row has none; 0 is a rank where every query has it once: systems count so too."""
+    def ranks_within(self, groups: Groups) -> npt.NDArray[np.float64]:
+        """Return the ranks, infinite where there is none; 0 is one where every query has it once: systems count so."""
         none = self.ranks == 0
         if not none.any() or (np.bincount(groups.query_of[none], minlength=len(groups.names)) == 1).all():
             return self.ranks

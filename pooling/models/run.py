@@ -17,7 +17,11 @@ class Run(PublicModel):
     description = models.CharField(max_length=300, blank=True)
     filename = models.CharField(max_length=255)
     path = models.CharField(max_length=255)
+    # Of the file as it came: pools and snapshots name a run by it.
     sha256 = models.CharField(max_length=64)
+    # Of what the run says, and of the Parquet file in storage; both empty where the file still lies as it came.
+    content_sha256 = models.CharField(max_length=64, blank=True, default="")
+    stored_sha256 = models.CharField(max_length=64, blank=True, default="")
     rows = models.BigIntegerField()
     queries = models.IntegerField()
     depth = models.IntegerField()

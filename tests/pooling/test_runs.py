@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import uuid
+from hashlib import sha256
 from typing import Any
 
+import polars
 import pytest
 
 from judgments import assignment, ingestion, storage, submission
-from judgments.core.errors import Conflict
+from judgments.core.errors import AssayError, Conflict, NotValid
 from judgments.formats import run_parquet
 from judgments.formats.rows import RunRow
 from judgments.models import AuditRow
@@ -23,15 +25,54 @@ run_parquet.write([RunRow("q1", "d1", 2.5), RunRow("q1", "a doc", 1.0)], _STREAM
 PARQUET = _STREAM.getvalue()
 
 
-def test_a_run_is_kept_as_the_file_it_came_as(example: Any) -> None:
+def test_a_run_is_kept_as_parquet_and_the_hash_of_its_file_stays(example: Any, store: Any) -> None:
     run = Run.objects.get(name="bm25")
-    assert storage.read_bytes(run.path) == BM25
+    body = storage.read_bytes(run.path)
+    assert polars.read_parquet(body)["doc_id"].to_list() == ["d1", "d3", "d2"]
     assert (run.rows, run.queries, run.depth) == (3, 1, 3)
+    assert (run.sha256, run.stored_sha256) == (sha256(BM25).hexdigest(), sha256(body).hexdigest())
+    # The same results in another order and another format: another file with the same content.
+    again = b"query_id,doc_id,rank,score\nq1,d3,3,8.7\nq1,d1,1,9.1\nq1,d2,2,8.7\n"
+    other = Run.objects.get(uuid=store(example, "runs", again, "again.csv")["id"])
+    assert other.sha256 != run.sha256
+    assert other.content_sha256 == run.content_sha256
+
+
+def test_a_run_that_lies_as_it_came_is_still_read(example: Any) -> None:
+    run = Run.objects.get(name="bm25")
+    rows = b"query_id,doc_id,score,rank\nq1,d1,9.1,1\nq1,d2,8.7,2\nq1,d3,8.7,3\n"
+    for filename, body in [("bm25.run", BM25), ("bm25.run", gzip.compress(rows))]:
+        run.path, run.filename = storage.keep("runs", "old", body), filename
+        run.content_sha256 = run.stored_sha256 = ""
+        assert runs.opened(run).whole().ranking("q1") == ["d1", "d3", "d2"]
+        assert runs.ranked(run, by="rank").ranking("q1") == ["d1", "d2", "d3"]
+
+
+def test_a_file_that_storage_damaged_or_lost_is_told(example: Any) -> None:
+    run = Run.objects.get(name="bm25")
+    whole = storage.read_bytes(run.path)
+    run.path = storage.keep("runs", "damaged", whole[:-20])
+    with pytest.raises(AssayError, match="run bm25 is not what was stored"):
+        runs.opened(run)
+    run.path = "runs/nowhere"
+    with pytest.raises(AssayError, match="not in storage"):
+        runs.opened(run)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x07", "a\x00b"])
+def test_a_name_with_a_control_character_is_refused(example: Any, lead: Any, name: str) -> None:
+    run = Run.objects.get(name="bm25")
+    with pytest.raises(NotValid, match="control character"):
+        runs.rename(run, name=name, actor=lead)
+    with pytest.raises(NotValid, match="control character"):
+        runs.free_name(example, name)
 
 
 def test_health_counts_ties_and_queries_left_out(example: Any) -> None:
     health = Run.objects.get(name="bm25").health
     assert (health["tied rows"], health["queries left out"], health["median depth"]) == (2, 1, 3)
+    assert (health["rows with a rank"], health["ties in another order by rank"]) == (3, 2)
+    assert (health["ranks against scores"], health["queries with ties"]) == (0, 1)
 
 
 def test_the_same_file_twice_is_a_conflict(example: Any, store: Any) -> None:
@@ -44,8 +85,6 @@ def test_bad_rows_stay_out_when_they_were_read(example: Any, lead: Any) -> None:
     upload = ingestion.receive(example, kind="runs", file=io.BytesIO(content), filename="odd.run", actor=lead)
     ingestion.store(upload, actor=lead, accept_errors=True)
     run = Run.objects.get(name="odd")
-    lines = gzip.decompress(storage.read_bytes(run.path)).decode().splitlines()
-    assert [line.split(",")[1] for line in lines] == ["doc_id", "d1", "d7"]
     assert runs.ranked(run).to_dict() == {"q1": {"d1": 9.1, "d7": 8.0}}
 
 
