@@ -6,12 +6,16 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from judgments import reliability
+from judgments import reliability, strata
 from judgments.labels import Consolidation, Settled, import_sources
-from judgments.models import Adjudication, Collection, Judgment, Query, Round
+from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
+
+if TYPE_CHECKING:
+    from judgments.formats.rows import QueryRow
 
 CONTENT_VERSION = 1
 # Export format to the bundle's file. Formats are those of judgments.formats.
@@ -51,6 +55,9 @@ def judged_queries(collection: Collection, rounds: list[Round], settled: Settled
 def content(queries: list[Query], rounds: list[Round], settled: Settled, how: Consolidation) -> dict[str, Any]:
     """All that the hash covers, as plain JSON values."""
     samples = {query.sample for query in queries if query.sample}
+    places = strata.places(queries)
+    further = Place.objects.filter(query__in=queries).select_related("sample") if places else ()
+    samples |= {place.sample for place in further if place.sample}
     return {
         "assay_content": CONTENT_VERSION,
         "labels": [[label.query_id, label.doc_id, label.grade, label.column] for label in settled.labels],
@@ -68,6 +75,8 @@ def content(queries: list[Query], rounds: list[Round], settled: Settled, how: Co
                 "frequency": query.frequency,
                 "probability": query.probability,
                 "weight": query.weight,
+                # Only where there are any: without strata the hash is what it was before there could be.
+                **({"strata": [list(astuple(place)) for place in places[query.pk]]} if query.pk in places else {}),
             }
             for query in queries
         ],
@@ -121,7 +130,7 @@ def scale_of(rounds: list[Round]) -> dict[str, Any]:
 def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[str, tuple[int, bytes]]:
     """The files, each with its number of rows."""
     from judgments.formats import FORMATS
-    from judgments.formats.rows import LabelRow, QueryRow
+    from judgments.formats.rows import LabelRow
 
     text = {query.query_id: query.text for query in queries}
     sources = {(one.query_id, one.doc_id): one.source for one in settled.carried}
@@ -136,20 +145,7 @@ def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[s
         )
         for label in settled.labels
     ]
-    rows_of_queries = [
-        QueryRow(
-            query.query_id,
-            query.text,
-            query.narrative,
-            query.group,
-            query.tier,
-            query.frequency,
-            query.clients,
-            query.probability,
-            query.weight,
-        )
-        for query in queries
-    ]
+    rows_of_queries = _rows_of(queries)
     rows = {
         "trec-qrels": labels,
         "judgment-list": labels,
@@ -158,6 +154,34 @@ def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[s
         "ratings-csv": [*_ratings(rounds), *_verdicts(rounds)],
     }
     return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
+
+
+def _rows_of(queries: list[Query]) -> list[QueryRow]:
+    """The queries as rows of a file: tier, probability and weight are those of the stratum that each stands for."""
+    from judgments.formats.rows import QueryRow, StratumRow
+
+    places = strata.places(queries)
+    found = []
+    for query in queries:
+        none = StratumRow("", 0.0, query.tier, query.probability, query.weight)  # type: ignore[arg-type]
+        own, *also = places.get(query.pk, [none])
+        found.append(
+            QueryRow(
+                query.query_id,
+                query.text,
+                query.narrative,
+                query.group,
+                own.tier,
+                query.frequency,
+                query.clients,
+                own.probability,
+                own.weight,
+                own.stratum,
+                own.share if own.stratum else None,
+                tuple(also),
+            )
+        )
+    return found
 
 
 def _written(write: Any, rows: Sequence[Any]) -> bytes:

@@ -1,0 +1,114 @@
+"""Which parts of the traffic do a collection's queries stand for, and what does a further part change?
+
+A stratum that joins takes its share from the others, or from the one that held its traffic before. Queries keep their
+ids, tiers, weights and probabilities: those hold inside the stratum that a query was drawn in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+
+from judgments.core.errors import Conflict, NotValid
+from judgments.formats.queries_csv import stratum_fault
+from judgments.formats.rows import StratumRow
+from judgments.models import Collection, Place, Query, Stratum
+
+FIRST = "first"
+# What is left of a stratum of which another one is a part: less is nothing, and a rounding error.
+LEAST_SHARE = 1e-9
+
+
+@transaction.atomic
+def join(
+    collection: Collection, *, name: str, share: float, part_of: str = "", first: str = FIRST, filters: Any = None
+) -> Stratum:
+    """Make room for a stratum.
+
+    Parameters
+    ----------
+    collection : Collection
+        Where it joins.
+    name : str
+        Once in the collection.
+    share : float
+        Its share of the whole traffic from now on, between 0 and 1.
+    part_of : str
+        The stratum whose traffic held this one's until now, and which alone gives of its share. Without, the traffic is
+        new, and all others keep their proportions.
+    first : str
+        What the queries are called that were drawn before there were strata.
+    filters : dict, optional
+        What its draw takes of a log.
+
+    Raises
+    ------
+    NotValid
+        A name or share that cannot be.
+    Conflict
+        The name is taken.
+    """
+    # The row is locked, so that two that join at once both find the other's share.
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    if not collection.strata.exists():
+        base = Stratum.objects.create(collection=collection, name=_named(first, "first"), share=1.0)
+        collection.queries.filter(probability__isnull=False, stratum__isnull=True).update(stratum=base)
+    strata = {stratum.name: stratum for stratum in collection.strata.all()}
+    if _named(name, "name") in strata:
+        raise Conflict(f"There is a stratum {name} already. A further draw of it is a stratum with a name of its own.")
+    if not 0 < share < 1:
+        raise NotValid("A share of the traffic lies between 0 and 1.", {"share": "A number such as 0.2."})
+    if part_of and part_of not in strata:
+        known = ", ".join(strata)
+        raise NotValid(f"There is no stratum {part_of}.", {"part_of": f"One of {known}, or leave it out."})
+    whole = strata.get(part_of)
+    if whole is not None and whole.share - share < LEAST_SHARE:
+        said = f"{part_of} has {whole.share:.4g} of the traffic; a part of it has less."
+        raise NotValid(said, {"share": said})
+    for stratum in [whole] if whole is not None else list(strata.values()):
+        stratum.share = stratum.share - share if whole is not None else stratum.share * (1 - share)
+        stratum.save(update_fields=["share"])
+    return Stratum.objects.create(collection=collection, name=name, share=share, part_of=whole, filters=filters or {})
+
+
+def _named(name: str, field: str) -> str:
+    odd = stratum_fault(name) or ("the name has more than 100 characters" if len(name) > 100 else "")
+    if odd:
+        raise NotValid(f"This cannot be the name of a stratum: {odd}.", {field: "A short name, such as shoes or de."})
+    return name
+
+
+def places(queries: Iterable[Query]) -> dict[int, list[StratumRow]]:
+    """What each query stands for now, by its key: its strata, the one that it was first drawn in first.
+
+    A stratum of which another one became a part holds no longer what the query stands for there.
+    """
+    rows = list(queries)
+    strata = {
+        stratum.pk: stratum for stratum in Stratum.objects.filter(collection__in={one.collection_id for one in rows})
+    }
+    if not strata:
+        return {}
+    found: dict[int, list[tuple[int, StratumRow]]] = {}
+    for query in rows:
+        if query.stratum_id and query.probability and query.weight is not None:
+            found[query.pk] = [(query.stratum_id, _row(strata[query.stratum_id], query))]
+    for place in Place.objects.filter(stratum__in=strata).order_by("pk"):
+        found.setdefault(place.query_id, []).append((place.stratum_id, _row(strata[place.stratum_id], place)))
+    return {query.pk: _standing(found[query.pk], strata) for query in rows if query.pk in found}
+
+
+def _row(stratum: Stratum, place: Any) -> StratumRow:
+    return StratumRow(stratum.name, stratum.share, place.tier, place.probability, place.weight)
+
+
+def _standing(rows: list[tuple[int, StratumRow]], strata: dict[int, Stratum]) -> list[StratumRow]:
+    given: set[int] = set()
+    for stratum, _ in rows:
+        above = strata[stratum].part_of_id
+        while above:
+            given.add(above)
+            above = strata[above].part_of_id
+    return [row for stratum, row in rows if stratum not in given]
