@@ -34,7 +34,8 @@ def scale_grades(top: float) -> Floats:
     top = top if top > 0 else 1.0
     if top > MOST_GRADES:
         return np.array([top])
-    return np.unique([*np.arange(1.0, np.floor(top) + 1.0), top])
+    whole = np.arange(1.0, np.floor(top) + 1.0)
+    return whole if top in whole[-1:] else np.append(whole, top)
 
 
 def bounds(metric: BoundMetric, rankings: JudgedRankings, values: Floats, grades: Floats) -> Range | None:

@@ -69,13 +69,12 @@ def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, cou
         The grades above 0 that a document can get, ascending.
     """
     told = metric.arguments
-    reach, first = np.unique(additive.gain(grades, **told), return_index=True)
-    reach, first = reach[reach > 0], first[len(reach) - np.count_nonzero(reach > 0) :]
+    reach, first = _distinct(additive.gain(grades, **told))
     divisor = np.full(rankings.queries, additive.base(metric.cutoff, **told))
     ideals = [np.zeros(counts.shape) for _ in reach]
     if additive.ideal is not None:
         gains = additive.gain(rankings.judged, **told)
-        levels = np.unique(np.concatenate((gains[gains > 0], reach)))
+        levels, _ = _distinct(np.concatenate((gains, reach)))
         for level, rise in zip(levels, np.diff(levels, prepend=0.0), strict=True):
             there = np.bincount(rankings.judged_query[gains >= level], minlength=rankings.queries)
             step = int(np.searchsorted(reach, level))
@@ -84,6 +83,16 @@ def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, cou
             else:
                 ideals[step] += rise * additive.ideal(there[:, np.newaxis] + counts, metric.cutoff, **told)
     return Steps(np.diff(reach, prepend=0.0), grades[first], divisor, tuple(ideals))
+
+
+def _distinct(gains: Floats) -> tuple[Floats, Integers]:
+    """Return the gains above 0 that there are, ascending, and where each stands first."""
+    # Not np.unique: its first call imports numpy.ma, which takes as long as all of this.
+    above = np.flatnonzero(gains > 0)
+    order = above[np.argsort(gains[above], kind="stable")]
+    ascending = gains[order]
+    new = np.diff(ascending, prepend=0.0) > 0
+    return ascending[new], order[new]
 
 
 def at_the_top(start: Floats, added: Floats, stair: Steps) -> Floats:

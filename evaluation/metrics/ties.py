@@ -41,7 +41,8 @@ class Orders:
 
     def crossing(self, cutoff: int) -> Integers:
         """The queries, as places in ``places``, where a block of different grades stands on both sides of a rank."""
-        return np.unique(self.block_query[(self.block_first <= cutoff) & (self.block_last > cutoff)])
+        queries = self.block_query[(self.block_first <= cutoff) & (self.block_last > cutoff)]
+        return queries[np.diff(queries, prepend=-1) > 0]
 
 
 def orders(run: Run, found: Match, deepest: int) -> Orders | None:
@@ -125,7 +126,10 @@ def _orders(rankings: JudgedRankings, slots: Integers, first: Integers, last: In
     differ = np.maximum.reduceat(grades, heads) > lowest
     if not differ.any():
         return None
-    places, block_query = np.unique(query[heads][differ], return_inverse=True)
+    # Slots stand by query, and so do blocks.
+    of_block = query[heads][differ]
+    new = np.diff(of_block, prepend=-1) > 0
+    places, block_query = of_block[new], np.cumsum(new) - 1
     worst, best = (_ordered(rankings, slots, heads, first, last, sign) for sign in (1.0, -1.0))
     return Orders(
         places, chosen(worst, places), chosen(best, places), block_query, first[heads][differ], last[heads][differ]

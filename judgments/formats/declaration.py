@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judgments.core.report import Tally
-from judgments.formats.decoding import Content
-from judgments.formats.reading import Read
-from judgments.formats.writing import Written
-
 if TYPE_CHECKING:
+    from judgments.core.report import Tally
+    from judgments.formats.decoding import Content
     from judgments.formats.log_blocks import LogBlock
     from judgments.formats.pair_columns import PairColumns
+    from judgments.formats.reading import Read
     from judgments.formats.rows import LogRow
+    from judgments.formats.writing import Written
 
     Quick = Callable[[Content, Tally], Iterator[PairColumns]]
     Blocks = Callable[..., Iterator[LogBlock]]

@@ -54,7 +54,8 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     if kind is not None:
         from judgments.formats import FORMATS
 
-        names = [name for name in names if FORMATS[name].kind == kind]
+        # The likeliest first: a format that is not asked is not imported.
+        return next((name for name in names if FORMATS[name].kind == kind), None)
     return names[0] if names else None
 
 

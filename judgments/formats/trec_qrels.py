@@ -14,19 +14,19 @@ from judgments.core.ids import id_fault
 from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines
-from judgments.formats.grades import Fault, Keyed, Pick, any_grade, scale_grade
 from judgments.formats.reading import Read, collect, finish, note_skipped, note_unusual, open_as, refuse_early
 from judgments.formats.sniffing import sniff
 from judgments.formats.trec_fields import records
-from judgments.formats.writing import Written, export_order, id_encoder, refuse_ids, whole_grade
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from judgments.core.qrels import Qrels
+    from judgments.formats.grades import Fault, Keyed, Pick
     from judgments.formats.rows import LabelRow
     from judgments.formats.trec_columns import Fields
+    from judgments.formats.writing import Written
 
 NAME = "trec-qrels"
 EXAMPLE = "q001 0 doc-abc 3\nq001 0 doc-mno 0\nq002 0 doc-xyz 1\n"
@@ -123,6 +123,8 @@ def parse_lines(
     conflicts: Pick | None = None,
 ) -> Iterator[LabelRow]:
     """Yield the labels of numbered lines; every line ends in one bin of the books."""
+    from judgments.formats.grades import Keyed
+
     kept: Keyed[LabelRow] = Keyed(tally, conflicts)
     for line, text, parts in records(lines, tally):
         _label(parts, line, text, tally, kept, grades)
@@ -152,6 +154,8 @@ def write(
     NotValid
         When an id has white space in it, or a grade is no whole number.
     """
+    from judgments.formats.writing import Written, export_order, id_encoder, refuse_ids, whole_grade
+
     ordered = export_order(row for row in rows if row.grade is not None)
     encode = id_encoder((row.query_id, row.doc_id) for row in ordered) if encode_ids else None
     if encode is None:
@@ -174,6 +178,10 @@ def _open(source: Source, path: str, encoding: str) -> tuple[Content, Tally]:
 def _label(
     parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[LabelRow], grades: tuple[int, ...] | None
 ) -> None:
+    # As in trec_run: only lines that are read one by one need these.
+    from judgments.formats.grades import Fault, any_grade, scale_grade
+    from judgments.formats.rows import LabelRow
+
     fault = _row_fault(parts, surplus=grades is None)
     grade = fault or (any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades))
     if isinstance(grade, Fault):
@@ -185,14 +193,13 @@ def _label(
     if len(parts) > 4:
         tally.once("W45", line, f"{len(parts)} fields where qrels have 4", done="ignored the rest")
     note_unusual(tally, line, parts[0], parts[2])
-    # As in trec_run: only lines that are read one by one need it.
-    from judgments.formats.rows import LabelRow
-
     row = LabelRow(parts[0], parts[2], value, parts[1], line=line)
     kept.add((parts[0], parts[2]), value, row, line, raw, "repaired" if repaired else "accepted")
 
 
 def _row_fault(parts: list[str], *, surplus: bool) -> Fault | None:
+    from judgments.formats.grades import Fault
+
     if len(parts) < 4 or (len(parts) > 4 and not surplus):
         hint = "; an id cannot hold spaces here" if len(parts) > 4 else ""
         fix = f"expected 4 fields: query, iteration, document, grade, such as {_LINE!r}"

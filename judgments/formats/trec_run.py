@@ -14,14 +14,14 @@ from judgments.core.ids import id_fault
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines
-from judgments.formats.grades import Fault, Keyed
 from judgments.formats.reading import Read, collect, note_skipped, note_unusual, open_as, refuse_early
 from judgments.formats.trec_fields import number, rank_of, records
-from judgments.formats.writing import Written, id_encoder, refuse_ids
 
 if TYPE_CHECKING:
+    from judgments.formats.grades import Fault, Keyed
     from judgments.formats.rows import RunRow
     from judgments.formats.run_rows import RunRows
+    from judgments.formats.writing import Written
 
 NAME = "trec-run"
 EXAMPLE = "q001 Q0 doc-abc 1 12.5 bm25\nq001 Q0 doc-xyz 2 11.25 bm25\n"
@@ -115,6 +115,9 @@ def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally, *, ranked: bool 
 
     Where not `ranked`, the rank column is not compared with the scores: the lines are not all that there are.
     """
+    # What only lines that are read one by one need is not imported for a well-formed file.
+    from judgments.formats.grades import Keyed
+
     kept: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
     for line, text, parts in records(lines, tally):
         _result(parts, line, text, tally, kept)
@@ -143,6 +146,8 @@ def write(rows: Iterable[RunRow], stream: BinaryIO, *, tag: str | None = None, e
     NotValid
         When an id has white space in it.
     """
+    from judgments.formats.writing import Written, id_encoder, refuse_ids
+
     by_query: dict[str, list[RunRow]] = {}
     for row in rows:
         by_query.setdefault(row.query_id, []).append(row)
@@ -188,6 +193,8 @@ def _result(parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[Run
 
 
 def _row_fault(parts: list[str]) -> Fault | None:
+    from judgments.formats.grades import Fault
+
     if len(parts) < 6:
         fix = f"expected query, Q0, document, rank, score, tag, such as {_LINE!r}"
         return Fault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 6", fix)
