@@ -9,15 +9,23 @@ class Config(AppConfig):
     name = "pooling"
 
     def ready(self) -> None:
+        from judgments.growing import CHOOSERS, Chooser
         from judgments.import_kinds import KINDS
         from judgments.jobs import KINDS as JOBS
+        from judgments.jobs import TICKS
+        from pooling import refill, refilling
         from pooling.fetching import work_on_fetch
         from pooling.pools import work_on_pool
         from pooling.query_logs import QUERY_LOGS, work_on_draw
         from pooling.runs import RUNS
+        from pooling.strata import work_on_stratum
 
         KINDS.register(RUNS.name, RUNS)
         KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
         JOBS.register("draw", work_on_draw)
         JOBS.register("fetch", work_on_fetch)
         JOBS.register("pool", work_on_pool)
+        JOBS.register("stratum", work_on_stratum)
+        JOBS.register("refill", refilling.work_on_refill)
+        TICKS.register("refill", refilling.wake_all)
+        CHOOSERS.register("refill", Chooser(refilling.wake, refill.told))

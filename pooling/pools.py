@@ -64,7 +64,7 @@ def choose(
         residual=residual,
         judged=judged_pairs(collection) if leave_out_judged and not member.adaptive else learned,
         queries=queries,
-        wording=_wording(collection) if member.reads else None,
+        wording=wording(collection) if member.reads else None,
     )
     if strategy == "list":
         _check_queries(parameters or {}, queries)
@@ -132,6 +132,8 @@ def draw_pool(
         by=by,
         leave_out_judged=leave_out_judged,
     )
+    from pooling.strategies.discovery import depth_sizes
+
     if not chosen.pairs:
         raise NotValid("This pool would be empty.", {"strategy": "Take more runs, a greater depth, or other queries."})
     kept = {name: value for name, value in chosen.params.items() if name != "pairs"}
@@ -145,7 +147,11 @@ def draw_pool(
             | ({"reason": reason} if reason else {}),
             seed=seed,
             provenance={**_provenance(strategy, kept, seed, budget, residual, runs), "by": by},
-            summary={**_plain(asdict(preview(chosen))), "left_out_judged": chosen.judged},
+            summary={
+                **_plain(asdict(preview(chosen))),
+                "left_out_judged": chosen.judged,
+                "pairs_to_depth": depth_sizes(chosen.candidates),
+            },
             created_by=actor,
         )
         pool.runs.set(runs)
@@ -231,7 +237,7 @@ def known_pairs(collection: Collection, queries: Sequence[str] | None = None) ->
     return {pair: median_low(found) for pair, found in grades.items()} | dict.fromkeys(names)
 
 
-def _wording(collection: Collection) -> Wording:
+def wording(collection: Collection) -> Wording:
     """The words of a collection's queries, and those of documents when they are asked for."""
     from pooling.strategies.strategy import Wording
 

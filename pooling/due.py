@@ -1,0 +1,80 @@
+"""Which queries of a growing round may get more pairs now, and how many pairs do its raters need?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count, Min
+
+from judgments import assignment
+from judgments.models import Pair, Slot
+from pooling.models import Refill
+
+# Raters have so many batches before them, so that nobody waits while the next one is chosen.
+AHEAD = 2
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where pairs may go.
+
+    Attributes
+    ----------
+    queries : mapping of str to int
+        The queries that may be asked for, those with the fewest pairs first, with how many pairs each may still get.
+    judged : mapping of str to int
+        How many pairs of each query have all their ratings.
+    pairs : mapping of str to int
+        How many pairs each query has.
+    left : int
+        How many pairs the strategy may still choose in all.
+    over : str
+        Why no more will be chosen, as `Refill.End` has it; empty while more may be.
+    """
+
+    queries: Mapping[str, int]
+    judged: Mapping[str, int]
+    pairs: Mapping[str, int]
+    left: int
+    over: str = ""
+
+
+def room(refill: Refill) -> Room:
+    """What budget, strategy and judgments leave room for.
+
+    A query for which the strategy had nothing is asked about again when more of its pairs are judged; when no pair of
+    any such query waits for a rating any more, the strategy has ended.
+    """
+    counted = Pair.objects.filter(round=refill.round).order_by().values_list("query__query_id")
+    rows = sorted(counted.annotate(number=Count("pk"), first=Min("position")), key=lambda row: (row[1], row[2]))
+    pairs = {query_id: number for query_id, number, _ in rows}
+    open_slots = Slot.objects.filter(round=refill.round, filled_by__isnull=True).order_by()
+    waiting = dict(open_slots.values_list("pair__query__query_id").annotate(number=Count("pair", distinct=True)))
+    judged = {query_id: number - waiting.get(query_id, 0) for query_id, number in pairs.items()}
+    # The residual stratum is part of the budget, and is drawn when the rest is used up.
+    left = (refill.round.most_pairs or 0) - sum(pairs.values()) - refill.residual * len(pairs)
+    most = refill.pairs_per_query
+    free = {query_id: left if most is None else min(left, most - number) for query_id, number in pairs.items()}
+    free = {query_id: number for query_id, number in free.items() if number > 0}
+    if not free:
+        return Room({}, judged, pairs, left, Refill.End.BUDGET)
+    due = {query_id: number for query_id, number in free.items() if refill.dry.get(query_id) != judged[query_id]}
+    ended = not due and not any(query_id in waiting for query_id in free)
+    return Room(due, judged, pairs, left, Refill.End.STRATEGY if ended else "")
+
+
+def wanted(refill: Refill) -> int:
+    """How many pairs are missing until every rater has two batches ahead, and those at work do not share them.
+
+    Raters who were not seen for the length of a lease are not counted as at work: the fewer pairs are chosen early,
+    the more the strategy knows when it chooses the others.
+    """
+    ahead = assignment.ahead(refill.round)
+    if not ahead:
+        return 0
+    each = AHEAD * refill.batch
+    at_work = max(assignment.at_work(refill.round), 1)
+    ratings = 1 + (refill.round.ratings_per_pair - 1) * refill.round.overlap
+    shared = (each * at_work - assignment.free_slots(refill.round)) / ratings
+    return max(0, each - min(ahead.values()), -int(-shared // 1))

@@ -1,0 +1,179 @@
+"""How does a round go on choosing its pairs while it is open: begun, stopped, gone on with, told?
+
+The pool of an adaptive strategy grows with one round, by a plan that the lead sets when the round is made. What is
+chosen, and when, is in :mod:`pooling.refilling`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from judgments import audit, jobs, rounds
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Job, Round, Slot, User
+from pooling import pools
+from pooling.models import Pool, Refill
+from pooling.strategies import STRATEGIES
+
+BATCH = 10
+LARGEST_BATCH = 50
+
+
+@transaction.atomic
+def begin(
+    pool: Pool,
+    *,
+    actor: User,
+    most_pairs: int,
+    batch: int = BATCH,
+    pairs_per_query: int | None = None,
+    residual: int = 0,
+    **options: Any,
+) -> Round:
+    """Make a draft round that begins with the pool's pairs and goes on choosing once it is open.
+
+    Parameters
+    ----------
+    pool : Pool
+        Drawn by an adaptive strategy; it grows with the round.
+    actor : User
+        The lead who does it.
+    most_pairs : int
+        The budget: pairs in all, the pool's and the residual ones among them.
+    batch : int
+        How many pairs of a query are chosen at a time; raters have two such batches ahead.
+    pairs_per_query : int, optional
+        The budget of a query, the residual pairs not among it.
+    residual : int
+        Pairs a query that are drawn at random from what is left, once choosing ends.
+    **options
+        Those of :func:`judgments.rounds.create_round`.
+
+    Raises
+    ------
+    NotValid
+        The strategy does not learn, or the budget leaves nothing to choose.
+    Conflict
+        The pool grows with another round already.
+    """
+    plan = {"batch": batch, "most_pairs": most_pairs, "pairs_per_query": pairs_per_query, "residual": residual}
+    _check(pool, **plan)
+    round_ = pools.make_round(pool, actor=actor, plan=plan, most_pairs=most_pairs, **options)
+    title = f"Choose the next pairs of {round_}"
+    job = jobs.start("refill", title=title, parameters={}, collection=pool.collection, actor=actor)
+    refill = Refill.objects.create(
+        round=round_, pool=pool, batch=batch, pairs_per_query=pairs_per_query, residual=residual, job=job
+    )
+    Job.objects.filter(pk=job.pk).update(parameters={"refill": str(refill.uuid)})
+    sentence = f"{actor} let round {round_} go on choosing by {pool.strategy}, up to {most_pairs:,} pairs"
+    audit.record("refill.begin", sentence, actor=actor, collection=pool.collection, target=round_, seed=pool.seed)
+    return round_
+
+
+def can_grow(pool: Pool) -> bool:
+    """Whether a round over this pool could go on choosing."""
+    if pool.strategy not in STRATEGIES or not STRATEGIES[pool.strategy].adaptive:
+        return False
+    return not pool.parameters.get("residual") and not Refill.objects.filter(pool=pool).exists()
+
+
+def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | None, residual: int) -> None:
+    if pool.strategy not in STRATEGIES or not STRATEGIES[pool.strategy].adaptive:
+        learning = ", ".join(name for name in STRATEGIES if STRATEGIES[name].adaptive)
+        said = f"{pool.strategy} does not learn from judgments. Draw the pool by one of {learning}."
+        raise NotValid(said, {"pool": said})
+    if pool.parameters.get("residual"):
+        said = "This pool has its residual stratum already. Draw it without, and ask for the stratum here."
+        raise NotValid(said, {"residual": said})
+    if not 1 <= batch <= LARGEST_BATCH:
+        raise NotValid(f"A batch of {batch} cannot be.", {"batch": f"A whole number from 1 to {LARGEST_BATCH}."})
+    queries = pool.entries.order_by().values("query").distinct().count()
+    first, last = pool.entries.count(), residual * queries
+    if most_pairs <= first + last:
+        of = f"{first:,} pairs are drawn already" + (f" and {last:,} are kept for the residual stratum" if last else "")
+        said = f"{of}, so that {most_pairs:,} in all leave nothing to choose."
+        raise NotValid(said, {"most_pairs": said})
+    if pairs_per_query is not None and pairs_per_query * queries <= first:
+        said = f"{first:,} pairs of {queries:,} queries are drawn already; {pairs_per_query:,} a query leave none."
+        raise NotValid(said, {"pairs_per_query": said})
+    earlier = Refill.objects.filter(pool=pool).select_related("round").first()
+    if earlier is not None:
+        raise Conflict(f"This pool grows with {earlier.round} already. Draw another one for another round.")
+
+
+def stop(refill: Refill, *, actor: User) -> None:
+    """Choose no more pairs than there are. The round stays open; the residual stratum is still drawn.
+
+    Raises
+    ------
+    Conflict
+        The choosing is over already.
+    """
+    with transaction.atomic():
+        row = Refill.objects.select_for_update(of=("self",)).select_related("round", "job").get(pk=refill.pk)
+        if row.ended or not row.round.growing:
+            raise Conflict(f"The pairs of {row.round} are complete already.")
+        Refill.objects.filter(pk=row.pk).update(ended=Refill.End.STOPPED)
+        if not row.residual:
+            rounds.stop_growing(row.round, why=Refill.End.STOPPED.label, actor=actor)
+        elif row.job:
+            jobs.again(row.job)
+        sentence = f"{actor} stopped choosing pairs for round {row.round}"
+        audit.record("refill.stop", sentence, actor=actor, collection=row.pool.collection, target=row.round)
+
+
+def resume(refill: Refill, *, actor: User) -> None:
+    """Put the job in line again after it failed, or after somebody cancelled it.
+
+    Raises
+    ------
+    Conflict
+        It works already, or there is nothing to choose any more.
+    """
+    row = Refill.objects.select_related("round", "job", "pool__collection").get(pk=refill.pk)
+    if not row.round.growing:
+        raise Conflict(f"The pairs of {row.round} are complete.")
+    if row.job is None or not jobs.again(row.job):
+        raise Conflict("The next pairs are being chosen already.")
+    sentence = f"{actor} went on choosing pairs for round {row.round}"
+    audit.record("refill.resume", sentence, actor=actor, collection=row.pool.collection, target=row.round)
+
+
+def told(round_: Round) -> dict[str, Any] | None:
+    """How far the choosing is, as plain JSON; None for a round whose pairs are fixed."""
+    row = Refill.objects.select_related("round", "pool", "job").filter(round=round_).first()
+    if row is None:
+        return None
+    state, reason = _state(row)
+    pairs = row.round.pairs.count()
+    open_pairs = Slot.objects.filter(round=round_, filled_by__isnull=True).values("pair").distinct().count()
+    return {
+        "state": state,
+        "reason": reason,
+        "strategy": row.pool.strategy,
+        "batch": row.batch,
+        "pairs_per_query": row.pairs_per_query,
+        "residual": row.residual,
+        "most_pairs": row.round.most_pairs,
+        "pairs": pairs,
+        "judged": pairs - open_pairs,
+        "steps": row.asked.count(),
+        "job": str(row.job.uuid) if row.job else None,
+    }
+
+
+def _state(row: Refill) -> tuple[str, str]:
+    """One word for programs, and a sentence where it needs one."""
+    if row.round.state == Round.State.DRAFT:
+        return "waiting", "the round is not open yet"
+    if not row.round.growing:
+        why = Refill.End(row.ended).label if row.ended else "the round was closed"
+        return "complete", why
+    job = row.job
+    if job is None or job.state in (Job.State.FAILED, Job.State.CRASHED, Job.State.CANCELLED):
+        return "stopped", job.error if job else "its job is gone"
+    if job.state in (Job.State.QUEUED, Job.State.RUNNING):
+        return "choosing", ""
+    return "ahead", "raters have enough before them; the next pairs are chosen as they go on"

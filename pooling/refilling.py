@@ -1,0 +1,230 @@
+"""Which pairs come next in a round that goes on choosing, and when are they chosen?
+
+A job asks the strategy for the next pairs whenever raters have fewer than two batches ahead, with what is known by
+then, until budget or strategy ends. Every step is one transaction that exactly one worker wins; what it knew is kept
+with it, so that the choice can be made again from the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import F, Max
+
+from judgments import jobs, rounds
+from judgments.documents import stub_keys
+from judgments.models import Document, Job, Pair, Round
+from pooling import due, pools
+from pooling import runs as runs_of
+from pooling.models import Pool, PoolEntry, Refill, RefillStep
+from pooling.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    from pooling.strategies.pair import PoolPair
+    from pooling.strategies.pool import Pool as ChosenPool
+
+# How many times more queries are asked about when the ones before had nothing.
+WIDER = 4
+Known = dict[tuple[str, str], float | None]
+
+
+def wake(round_: Round) -> None:
+    """Put the job in line if pairs are wanted. It runs after each answer, so that it asks little when nothing is."""
+    row = Refill.objects.select_related("round", "job").filter(round=round_, round__state=Round.State.OPEN).first()
+    if row is None or not row.round.growing or row.job is None or row.job.state != Job.State.DONE:
+        return
+    if row.ended or (due.wanted(row) and _may(due.room(row))):
+        jobs.again(row.job)
+
+
+def wake_all() -> None:
+    """The same for every growing round, now and then: nobody waits because one word was lost."""
+    for row in Refill.objects.filter(round__state=Round.State.OPEN, round__growing=True).select_related("round"):
+        wake(row.round)
+
+
+def _may(room: due.Room) -> bool:
+    return bool(room.over or room.queries)
+
+
+def work_on_refill(work: jobs.Work) -> dict[str, Any]:
+    """The job: step by step until raters have enough ahead. It can be killed between any two statements."""
+    refill = Refill.objects.get(uuid=work.job.parameters["refill"])
+    spread, before = 1, refill.round.pairs.count()
+    while True:
+        work.progress(refill.round.pairs.count())
+        added = go_on(refill, spread=spread)
+        if added is None:
+            return {"pairs": refill.round.pairs.count() - before}
+        spread = 1 if added else spread * WIDER
+
+
+def go_on(refill: Refill, *, spread: int = 1) -> int | None:
+    """Ask the strategy once, and append what it answers.
+
+    Parameters
+    ----------
+    refill : Refill
+        The plan.
+    spread : int
+        How many times more queries to ask about than the wanted pairs need.
+
+    Returns
+    -------
+    int or None
+        How many pairs were appended; None when there is nothing to do now.
+    """
+    refill = Refill.objects.select_related("round", "pool__collection").get(pk=refill.pk)
+    if refill.round.state != Round.State.OPEN or not refill.round.growing:
+        return None
+    room = due.room(refill)
+    if refill.ended or room.over:
+        _finish(refill, refill.ended or room.over)
+        return None
+    wanted = due.wanted(refill)
+    if not wanted or not room.queries:
+        return None
+    needed = spread * -(-wanted // refill.batch)
+    asked = list(room.queries)[:needed]
+    known = _known(refill, asked)
+    return _append(refill, room, _chosen(refill, asked, known), known, asked, wanted)
+
+
+def _known(refill: Refill, queries: Sequence[str]) -> Known:
+    """What is known of these queries; the round's own pairs are in somebody's hands until they teach."""
+    own = Pair.objects.filter(round=refill.round, query__query_id__in=queries)
+    rows = list(own.values_list("query__query_id", "document__doc_id", "origin"))
+    known: Known = {(query_id, doc_id): None for query_id, doc_id, _ in rows}
+    known |= pools.known_pairs(refill.pool.collection, queries)
+    for query_id, doc_id, origin in rows:
+        # Documents that are judged with this one are known as it is.
+        known |= {(query_id, copy["doc_id"]): known[query_id, doc_id] for copy in origin.get("copies", ())}
+    return known
+
+
+def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
+    """The next pairs of these queries: it hangs on the pool, the queries and what is known, and on nothing else."""
+    from pooling.strategies.pool import build_pool
+
+    pool = refill.pool
+    words = STRATEGIES[pool.strategy].reads
+    by = pool.parameters.get("by", "rank")
+    return build_pool(
+        (runs_of.ranked(run, by=by) for run in pool.runs.all()),
+        pool.strategy,
+        _own_parameters(pool),
+        seed=pool.seed,
+        budget=refill.batch,
+        judged=known,
+        relevant_from=relevant_from(pool),
+        queries=queries,
+        wording=pools.wording(pool.collection) if words else None,
+    )
+
+
+def _own_parameters(pool: Pool) -> dict[str, Any]:
+    names = {one.name for one in STRATEGIES[pool.strategy].parameters}
+    return {name: value for name, value in pool.parameters.items() if name in names}
+
+
+def relevant_from(pool: Pool) -> float:
+    """The lowest grade that counts as relevant for the pool's strategy."""
+    return float(pool.parameters.get("relevant_from") or 1)
+
+
+def _append(refill: Refill, room: due.Room, chosen: ChosenPool, known: Known, asked: Sequence[str], wanted: int) -> int:
+    """Take what is wanted of what was chosen, query by query; a query without any is asked about later."""
+    taken: list[PoolPair] = []
+    dry = dict(refill.dry)
+    found: dict[str, list[PoolPair]] = {query_id: [] for query_id in asked}
+    for pair in chosen.pairs:
+        found[pair.query_id].append(pair)
+    for query_id, pairs in found.items():
+        if not pairs:
+            dry[query_id] = room.judged[query_id]
+        elif len(taken) < wanted:
+            taken += pairs[: min(room.queries[query_id], room.left - len(taken))]
+    with transaction.atomic():
+        if not _won(refill, dry=dry, steps=refill.steps + bool(taken)):
+            return 0
+        if taken:
+            _record(refill, known, asked, len(taken))
+            names = {(pair.query_id, pair.doc_id) for pair in taken}
+            shuffled = [pair for pair in chosen.handed_out(refill.batch) if (pair.query_id, pair.doc_id) in names]
+            _write(refill, taken, shuffled, room.pairs)
+    return len(taken)
+
+
+def _won(refill: Refill, **fields: Any) -> bool:
+    """Whether this worker is the one that takes the step; another one's row has moved on."""
+    return bool(Refill.objects.filter(pk=refill.pk, steps=refill.steps, ended=refill.ended).update(**fields))
+
+
+def _record(refill: Refill, known: Known, asked: Sequence[str], added: int) -> None:
+    """What the step knew, by query: all that is needed to choose again."""
+    nested: dict[str, dict[str, float | None]] = {query_id: {} for query_id in asked}
+    for (query_id, doc_id), grade in known.items():
+        nested[query_id][doc_id] = grade
+    RefillStep.objects.create(refill=refill, number=refill.steps + 1, known=nested, added=added)
+
+
+def _write(
+    refill: Refill, pairs: Sequence[PoolPair], handed_out: Sequence[PoolPair], before: Mapping[str, int]
+) -> None:
+    """Put the pairs into the pool in the order of choice, and into the round in the order of handing out."""
+    pool = refill.pool
+    queries = {row.query_id: row for row in pool.collection.queries.filter(query_id__in=before)}
+    keys = stub_keys(pool.collection, [pair.doc_id for pair in pairs])
+    documents = Document.objects.in_bulk([keys[pair.doc_id] for pair in pairs])
+    common = {"strategy": pool.strategy, "seed": pool.seed, "refill": refill.steps + 1}
+
+    def origin(pair: PoolPair) -> dict[str, Any]:
+        return {**common, **pair.as_json(), "step": before[pair.query_id] + pair.step}
+
+    last = pool.entries.aggregate(last=Max("position"))["last"]
+    PoolEntry.objects.bulk_create(
+        PoolEntry(
+            pool=pool,
+            query=queries[pair.query_id],
+            document=documents[keys[pair.doc_id]],
+            position=position,
+            best_rank=pair.best_rank,
+            origin=origin(pair),
+        )
+        for position, pair in enumerate(pairs, 0 if last is None else last + 1)
+    )
+    candidates = (
+        rounds.Candidate(queries[pair.query_id], documents[keys[pair.doc_id]], {**origin(pair), "pool": str(pool.uuid)})
+        for pair in handed_out
+    )
+    rounds.append_pairs(refill.round, candidates=candidates, actor=None)
+
+
+def _finish(refill: Refill, why: str) -> None:
+    """Draw the residual stratum from what is left, and say that the round is complete."""
+    pairs: Sequence[PoolPair] = ()
+    before: Mapping[str, int] = {}
+    known: Known = {}
+    if refill.residual:
+        before = due.room(refill).pairs
+        known = _known(refill, list(before))
+        pairs = _residual(refill, known)
+    with transaction.atomic():
+        if not _won(refill, ended=why, steps=F("steps") + 1):
+            return
+        if pairs:
+            _record(refill, known, list(before), len(pairs))
+            _write(refill, pairs, pairs, before)
+        rounds.stop_growing(refill.round, why=Refill.End(why).label, actor=None)
+
+
+def _residual(refill: Refill, known: Known) -> Sequence[PoolPair]:
+    """Random pairs below a list of all that was chosen: nothing of the list is new."""
+    from pooling.strategies.pool import build_pool
+
+    by = refill.pool.parameters.get("by", "rank")
+    runs = (runs_of.ranked(run, by=by) for run in refill.pool.runs.all())
+    below = {"pairs": list(known)}
+    return build_pool(runs, "list", below, seed=refill.pool.seed, residual=refill.residual, judged=known).pairs
