@@ -1,9 +1,9 @@
-"""Which pairs make up a pool, once budget, earlier judgments and the residual stratum are counted?"""
+"""Which pairs make up a pool, once budget, earlier judgments, duplicates and the residual stratum are counted?"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,8 @@ from judgments.core.errors import NotValid
 from judgments.core.texts import Places
 from pooling.strategies import STRATEGIES
 from pooling.strategies.candidates import Candidates, Pair
-from pooling.strategies.pair import PoolPair
+from pooling.strategies.duplicates import Copies, Duplicates, find_copies
+from pooling.strategies.pair import PairCopy, PoolPair
 from pooling.strategies.strategy import (
     NOT_RELEVANT,
     PENDING,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Judged = Collection[Pair] | Mapping[Pair, float | None]
 RESIDUAL = "residual"
+State = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,10 @@ class Pool:
         Pairs that the strategy would have chosen but that are judged, or in somebody's hands; they are not in the pool.
     over_budget : int
         Pairs that the strategy would have chosen but the budget cut.
+    total : int or None
+        As it was asked for, over all queries.
+    copies : Copies
+        Documents that would have been chosen, but say what a chosen one says: they are judged with it.
     """
 
     candidates: Candidates
@@ -77,6 +83,8 @@ class Pool:
     residual: int
     judged: int
     over_budget: int
+    total: int | None = None
+    copies: Copies = field(default_factory=Copies.none)
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -109,6 +117,8 @@ class Pool:
         reasons, chances = self.reason_of.tolist(), self.probabilities.tolist()
         begins, ends = table.begins[self.rows].tolist(), table.begins[self.rows + 1].tolist()
         entries = list(zip((table.run_names[run] for run in table.runs.tolist()), table.ranks.tolist(), strict=True))
+        copies = self._copies()
+        rows = self.rows.tolist()
         for at in order:
             yield PoolPair(
                 table.query_ids[query[at]],
@@ -118,7 +128,19 @@ class Pool:
                 self.why[reasons[at]],
                 steps[at],
                 chances[at],
+                copies.get(rows[at], ()),
             )
+
+    def _copies(self) -> dict[int, tuple[PairCopy, ...]]:
+        """The copies of each row that has any, the best first."""
+        table, copies = self.candidates, self.copies
+        found: dict[int, list[PairCopy]] = {}
+        names, best = table.doc_ids.take(copies.rows).tolist(), table.best_rank[copies.rows].tolist()
+        of, exact, share = copies.of.tolist(), copies.exact.tolist(), copies.similarity.tolist()
+        for at, row in enumerate(copies.rows.tolist()):
+            one = PairCopy(names[at], best[at] or None, table.where(row), exact[at], share[at])
+            found.setdefault(of[at], []).append(one)
+        return {row: tuple(sorted(some, key=PairCopy.order)) for row, some in found.items()}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -126,7 +148,7 @@ class Pool:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pool):
             return NotImplemented
-        names = ("strategy", "params", "seed", "budget", "residual", "runs", "judged", "over_budget", "pairs")
+        names = ("strategy", "params", "seed", "budget", "total", "residual", "runs", "judged", "over_budget", "pairs")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
@@ -152,6 +174,10 @@ class Ask:
         Only these.
     wording : Wording
         What there is to read.
+    total : int, optional
+        At most so many pairs over all queries, the residual stratum among them.
+    duplicates : Duplicates, optional
+        How documents that say the same are told; all are judged by themselves without it.
     """
 
     seed: int = 0
@@ -161,8 +187,13 @@ class Ask:
     relevant_from: float = 1.0
     queries: frozenset[str] | None = None
     wording: Wording | None = None
+    total: int | None = None
+    duplicates: Duplicates | None = None
 
     def __post_init__(self) -> None:
+        if self.total is not None and self.total < 1:
+            message = f"total is {self.total}; give at least 1 pair, or none"
+            raise NotValid(message, {"total": "at least 1"})
         if self.budget is not None and self.budget < 1:
             message = f"budget is {self.budget}; give at least 1 pair a query, or none"
             raise NotValid(message, {"budget": "at least 1"})
@@ -170,7 +201,7 @@ class Ask:
             message = f"residual is {self.residual}; give 0 or more pairs a query"
             raise NotValid(message, {"residual": "at least 0"})
 
-    def state(self, table: Candidates) -> npt.NDArray[np.int8]:
+    def state(self, table: Candidates) -> State:
         """What is known of each candidate, shape (pairs,)."""
         state = np.full(len(table), UNKNOWN, dtype=np.int8)
         known = list(self.judged)
@@ -193,6 +224,8 @@ def build_pool(
     relevant_from: float = 1.0,
     queries: Collection[str] | None = None,
     wording: Wording | None = None,
+    total: int | None = None,
+    duplicates: Duplicates | None = None,
 ) -> Pool:
     """Choose the pairs of a pool.
 
@@ -219,6 +252,12 @@ def build_pool(
         Only these queries; all that the runs answer by default.
     wording : Wording, optional
         The words of queries and documents, for a strategy that reads them.
+    total : int, optional
+        At most so many pairs over all queries, the residual stratum among them. Every query gets the same number of the
+        strategy's pairs at most, the largest that keeps within it.
+    duplicates : Duplicates, optional
+        Of a query's documents that say the same only the best one is chosen; the others are its copies, and spend no
+        budget. The residual stratum is drawn as it is, since each of its pairs stands for many others.
 
     Returns
     -------
@@ -243,7 +282,7 @@ def build_pool(
     if member.given:
         named = frozenset(query_id for query_id, _ in also)
         only = named if only is None else only & named
-    ask = Ask(seed, budget, residual, judged, relevant_from, only, wording)
+    ask = Ask(seed, budget, residual, judged, relevant_from, only, wording, total, duplicates)
     if member.reads and wording is None:
         message = f"strategy {strategy} reads texts; give the texts of the queries and of the documents"
         raise NotValid(message, {"strategy": message})
@@ -252,14 +291,59 @@ def build_pool(
     if not table.run_names and not member.given:
         raise NotValid(f"strategy {strategy} needs at least one run", {"runs": "none given"})
     state = ask.state(table)
-    choice = _chosen(member, checked, table, state, ask)
+    choice, copies = _apart(table, state, ask, lambda known: _chosen(member, checked, table, known, ask))
+    state[copies.rows] = PENDING
+    choice = _within_total(table, state, choice, ask)
+    copies = copies.where(np.isin(copies.of, choice.rows))
     rest, chances = _residual(table, state, choice, ask) if residual else (np.zeros(0, dtype=np.int64), np.zeros(0))
-    return _joined(table, choice, rest, chances, (strategy, checked, ask))
+    return _joined(table, choice, copies, (rest, chances), (strategy, checked, ask))
 
 
-def _chosen(
-    member: Strategy, params: dict[str, Any], table: Candidates, state: npt.NDArray[np.int8], ask: Ask
-) -> Choice:
+def _apart(table: Candidates, state: State, ask: Ask, choose: Callable[[State], Choice]) -> tuple[Choice, Copies]:
+    """Choose without copies. Where a budget had left pairs out, the strategy chooses again in the copies' stead."""
+    first = choice = choose(state)
+    if ask.duplicates is None:
+        return choice, Copies.none()
+    copies, seen = Copies.none(), np.zeros(len(table), dtype=np.bool_)
+    while True:
+        fresh = choice.rows[~seen[choice.rows]]
+        seen[fresh] = True
+        # A query is looked at again only where it got a document that was not compared yet.
+        again = np.isin(table.query_of, table.query_of[fresh]) & seen
+        found = find_copies(table, np.flatnonzero(again), ask.duplicates)
+        copies = Copies.joined([copies.where(~again[copies.rows]), found])
+        if not choice.over or not len(copies) or not np.isin(choice.rows, copies.rows).any():
+            break
+        known = state.copy()
+        known[copies.rows] = PENDING
+        choice = choose(known)
+    kept = ~np.isin(choice.rows, copies.rows)
+    return replace(choice, rows=choice.rows[kept], reason_of=choice.reason_of[kept], passed=first.passed), copies
+
+
+def _within_total(table: Candidates, state: State, choice: Choice, ask: Ask) -> Choice:
+    """Cut every query at the same number of pairs, the largest that keeps within the total."""
+    if ask.total is None:
+        return choice
+    sizes = np.bincount(table.query_of[choice.rows], minlength=len(table.query_ids))
+    queries = int(np.count_nonzero(sizes))
+    # What is cut here may be drawn there.
+    drawn = int(np.minimum(np.bincount(table.query_of[state == UNKNOWN]), ask.residual).sum())
+    left = ask.total - drawn
+    if left < queries:
+        message = f"a total of {ask.total:,} pairs does not give each of {queries:,} queries one"
+        message += f" beside {drawn:,} pairs of the residual stratum" if drawn else ""
+        raise NotValid(message, {"total": f"at least {queries + drawn:,}, or fewer queries"})
+    depths = np.arange(1, int(sizes.max(initial=1)) + 1)
+    # How many pairs there are with at most so many a query.
+    counts = np.cumsum(len(sizes) - np.searchsorted(np.sort(sizes), depths, side="left"))
+    most = int(np.searchsorted(counts, left, side="right"))
+    kept = places_inside(table.query_of[choice.rows]) < most
+    over = choice.over + int(np.count_nonzero(~kept))
+    return replace(choice, rows=choice.rows[kept], reason_of=choice.reason_of[kept], over=over)
+
+
+def _chosen(member: Strategy, params: dict[str, Any], table: Candidates, state: State, ask: Ask) -> Choice:
     """Ask the strategy, over no more of the rankings than it wants to see."""
     depth = params.get("depth")
     if depth is None or not len(table.ranks) or int(table.ranks.max()) <= depth:
@@ -269,9 +353,7 @@ def _chosen(
     return Choice(rows[choice.rows], choice.why, choice.reason_of, choice.passed, choice.over)
 
 
-def _residual(
-    table: Candidates, state: npt.NDArray[np.int8], choice: Choice, ask: Ask
-) -> tuple[Places, npt.NDArray[np.float64]]:
+def _residual(table: Candidates, state: State, choice: Choice, ask: Ask) -> tuple[Places, npt.NDArray[np.float64]]:
     """Draw from what is left of every query that the strategy had anything to say about."""
     left = state == UNKNOWN
     left[choice.rows] = False
@@ -285,12 +367,13 @@ def _residual(
 def _joined(
     table: Candidates,
     choice: Choice,
-    rest: Places,
-    chances: npt.NDArray[np.float64],
+    copies: Copies,
+    residual: tuple[Places, npt.NDArray[np.float64]],
     how: tuple[str, dict[str, Any], Ask],
 ) -> Pool:
     """Put each query's pairs together, the residual stratum last, and count the steps."""
     strategy, params, ask = how
+    rest, chances = residual
     rows = np.concatenate([choice.rows, rest])
     reasons = np.concatenate([choice.reason_of, np.full(len(rest), len(choice.why), dtype=np.int8)])
     probabilities = np.concatenate([np.ones(len(choice.rows)), chances])
@@ -309,4 +392,6 @@ def _joined(
         residual=ask.residual,
         judged=choice.passed,
         over_budget=choice.over,
+        total=ask.total,
+        copies=copies,
     )

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from judgments.core.grouping import spans
 from judgments.core.texts import Places
-from pooling.strategies.candidates import Candidates
 from pooling.strategies.pool import RESIDUAL, Pool
+
+# Two runs that have so much of their pairs in common are one system more or less.
+ALIKE = 0.8
+# How many systems may differ before the usual depth is too shallow, and what is advised then.
+FEW, DEEPER = 3, (20, 50)
+BLOCK = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,14 @@ class Preview:
         Pairs for each best rank; None counts the pairs that no run returns.
     residual : int
         Pairs of the residual stratum, which the other counts of systems leave out.
+    shared : tuple of tuple of int
+        For each two runs, in the order of ``systems``, the pairs that both contributed.
+    differing : int
+        How many systems differ: runs with 80 % of their pairs in common count as one.
+    by_tier : tuple of (str, int, int)
+        For each tier its queries and pairs, the residual stratum among them; empty where the tiers are not told.
+    groups, copies : int
+        Documents that are judged for others too, and those others: they say the same and are not among the pairs.
     """
 
     pairs: int
@@ -67,27 +84,39 @@ class Preview:
     systems: tuple[SystemShare, ...]
     by_best_rank: tuple[tuple[int | None, int], ...]
     residual: int
+    shared: tuple[tuple[int, ...], ...] = ()
+    differing: int = 0
+    by_tier: tuple[tuple[str, int, int], ...] = ()
+    groups: int = 0
+    copies: int = 0
 
 
-def preview(pool: Pool) -> Preview:
+def preview(pool: Pool, tiers: Mapping[str, str] | None = None) -> Preview:
     """Say what a pool looks like.
 
     Parameters
     ----------
     pool : Pool
         As `build_pool` made it.
+    tiers : mapping, optional
+        Query id to tier, in the order in which tiers are to be told; empty for a query without one.
 
     Returns
     -------
     Preview
+
+    Notes
+    -----
+    A run contributes a pair when it returns the document, or one that says the same, within the strategy's depth.
     """
     table = pool.candidates
     chosen = pool.rows[pool.reason_of != pool.why.index(RESIDUAL)]
-    found = np.diff(table.begins)[chosen]
-    by_run = _entries(table, chosen)
-    alone = _entries(table, chosen[found == 1])
-    per_query = np.bincount(table.query_of[pool.rows])
-    per_query = per_query[per_query > 0].tolist()
+    brought = _brought(pool, chosen)
+    found = brought.sum(axis=1)
+    by_run, alone = brought.sum(axis=0).tolist(), brought[found == 1].sum(axis=0).tolist()
+    shared = _shared(brought)
+    counts = np.bincount(table.query_of[pool.rows], minlength=len(table.query_ids))
+    per_query = counts[counts > 0].tolist()
     in_all = int(np.count_nonzero(found == len(pool.runs))) if pool.runs else 0
     reason = _why_no_share(len(pool.runs), len(chosen))
     ranks = np.bincount(table.best_rank[chosen])
@@ -106,14 +135,72 @@ def preview(pool: Pool) -> Preview:
         ),
         by_best_rank=tuple(sorted(counted, key=lambda item: (item[0] is None, item[0] or 0))),
         residual=len(pool) - len(chosen),
+        shared=shared,
+        differing=_differing(shared),
+        by_tier=_by_tier(dict(zip(table.query_ids, counts.tolist(), strict=True)), tiers or {}),
+        groups=len(np.unique(pool.copies.of)),
+        copies=len(pool.copies),
     )
 
 
-def _entries(table: Candidates, rows: Places) -> list[int]:
-    """How many of the rows each run returns."""
-    entries = spans(table.begins[:-1][rows], np.diff(table.begins)[rows])
-    counts: list[int] = np.bincount(table.runs[entries], minlength=len(table.run_names)).tolist()
-    return counts
+def advised_depth(strategy: str, params: Mapping[str, Any], differing: int) -> tuple[int, int] | None:
+    """Between which depths to go where more than three systems differ; None where this pool goes that deep.
+
+    Examples
+    --------
+    >>> advised_depth("depth", {"depth": 10}, 5)
+    (20, 50)
+    """
+    return DEEPER if strategy == "depth" and differing > FEW and params["depth"] < DEEPER[0] else None
+
+
+def _brought(pool: Pool, chosen: Places) -> npt.NDArray[np.bool_]:
+    """Whether each run brings each of these pairs, shape (pairs, runs)."""
+    table = pool.candidates
+    place = np.full(len(table), -1, dtype=np.int64)
+    place[chosen] = np.arange(len(chosen))
+    rows = np.concatenate([chosen, pool.copies.rows])
+    owner = np.concatenate([place[chosen], place[pool.copies.of]])
+    counts = np.diff(table.begins)[rows]
+    entries = spans(table.begins[:-1][rows], counts)
+    owner = np.repeat(owner, counts)
+    if depth := pool.params.get("depth"):
+        near = table.ranks[entries] <= depth
+        entries, owner = entries[near], owner[near]
+    brought = np.zeros((len(chosen), len(table.run_names)), dtype=np.bool_)
+    brought[owner, table.runs[entries]] = True
+    return brought
+
+
+def _shared(brought: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
+    """Count for each two runs the pairs of both; whole numbers that float64 holds exactly."""
+    counts = np.zeros((brought.shape[1],) * 2)
+    for begin in range(0, len(brought), BLOCK):
+        some = brought[begin : begin + BLOCK].astype(np.float64)
+        counts += some.T @ some
+    return tuple(tuple(row) for row in counts.astype(np.int64).tolist())
+
+
+def _differing(shared: Sequence[Sequence[int]]) -> int:
+    """How many systems there are once runs that are much alike are put together; runs without a pair are none."""
+    there = [at for at, row in enumerate(shared) if row[at]]
+    first = {at: at for at in there}
+    for at in there:
+        for other in there:
+            if other < at and 2 * shared[at][other] >= ALIKE * (shared[at][at] + shared[other][other]):
+                one, two = first[at], first[other]
+                first = {run: one if group == two else group for run, group in first.items()}
+    return len(set(first.values()))
+
+
+def _by_tier(pairs: Mapping[str, int], tiers: Mapping[str, str]) -> tuple[tuple[str, int, int], ...]:
+    """Queries that have pairs and their pairs, tier by tier."""
+    queries, found = Counter[str](), Counter[str]()
+    for query_id, tier in tiers.items():
+        if count := pairs.get(query_id):
+            queries[tier] += 1
+            found[tier] += count
+    return tuple((tier, queries[tier], found[tier]) for tier in queries)
 
 
 def _why_no_share(runs: int, pairs: int) -> str:
