@@ -18,7 +18,7 @@ from judgments.formats.rows import LogRow
 from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling.models import QueryLog
-from pooling.sampling.draw import PPS, STRATIFIED, Sample, draw_pps, draw_stratified
+from pooling.sampling.draw import PPS, STRATIFIED, Sample, SampledQuery, draw_pps, draw_stratified
 from pooling.sampling.log import WINDOW_DAYS, CountedLog
 from pooling.sampling.log_columns import count_stream
 from pooling.sampling.redaction import redact
@@ -31,6 +31,8 @@ USUAL = (WINDOW_DAYS, *CUTS)
 LARGE = 1_000_000
 # What the field advises for a start: 200-400 queries in all, most of the care on the head.
 DEFAULT_SIZES = {"head": 50, "torso": 100, "tail": 50}
+# What a draw says about a query.
+DRAWN = ("tier", "probability", "weight", "frequency", "clients", "sample", "raw_row")
 # What forms and API take at most: queries of one tier, days of a window.
 MOST_QUERIES = 100_000
 LONGEST_WINDOW = 36_500
@@ -224,11 +226,14 @@ def draw(
     tuple of QuerySample and list of Query
         The draw on record, and the queries that are new in the collection.
     """
+    if log.collection.strata.exists():
+        said = "This collection has strata. Add what you draw as a stratum of its own, with its share of the traffic."
+        raise Conflict(said)
     frame = counted(log, window_days=window_days)
     if not frame.queries:
         raise NotValid(f"{log} has no query within {window_days} days of its last day.", {"window_days": "Widen it."})
     tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
-    sample = _sample(tiers, method, sizes or DEFAULT_SIZES, n, seed)
+    sample = sampled(tiers, method, sizes or DEFAULT_SIZES, n, seed)
     parameters = {
         "asked": sample.asked,
         "head_share": head_share,
@@ -236,16 +241,7 @@ def draw(
         "window_days": window_days if frame.first else None,
     }
     with transaction.atomic():
-        record = QuerySample.objects.create(
-            collection=log.collection,
-            log_name=log.name,
-            log_sha256=log.sha256,
-            method=method,
-            seed=seed,
-            parameters=parameters,
-            frame=_frame(frame, tiers),
-            curve=[list(point) for point in tiers.curve],
-        )
+        record = put_on_record(log, method=method, seed=seed, parameters=parameters, frame=frame, tiers=tiers)
         try:
             with transaction.atomic():
                 queries = _add(log, record, sample)
@@ -274,7 +270,24 @@ def work_on_draw(work: jobs.Work) -> dict[str, Any]:
         return work.keep({"queries": record.queries.count(), "new": len(new), "seed": record.seed})
 
 
-def _sample(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None, seed: int) -> Sample:
+def put_on_record(
+    log: QueryLog, *, method: str, seed: int, parameters: dict[str, Any], frame: CountedLog, tiers: TierCut
+) -> QuerySample:
+    """Keep what is needed to draw again, and the frame that was drawn from."""
+    return QuerySample.objects.create(
+        collection=log.collection,
+        log_name=log.name,
+        log_sha256=log.sha256,
+        method=method,
+        seed=seed,
+        parameters=parameters,
+        frame=_frame(frame, tiers),
+        curve=[list(point) for point in tiers.curve],
+    )
+
+
+def sampled(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None, seed: int) -> Sample:
+    """Draw by one of the two ways."""
     if method == STRATIFIED:
         return draw_stratified(tiers, sizes, seed)
     if method == PPS:
@@ -295,7 +308,7 @@ def _frame(frame: CountedLog, tiers: TierCut) -> dict[str, Any]:
 def _add(log: QueryLog, record: QuerySample, sample: Sample) -> list[Query]:
     """The drawn queries as rows. One that is there already, by its text, keeps its id and takes the new design."""
     collection = log.collection
-    raw = _rows_on(log, (drawn.query.raw for drawn in sample.queries if isinstance(drawn.query.raw, int)))
+    raw = raw_rows(log, sample.queries)
     known = {query.text: query for query in collection.queries.all()}
     taken = set(collection.queries.values_list("query_id", flat=True))
     new: list[Query] = []
@@ -309,11 +322,16 @@ def _add(log: QueryLog, record: QuerySample, sample: Sample) -> list[Query]:
             changed.append(query)
         query.tier, query.probability, query.weight = drawn.tier, drawn.probability, drawn.weight
         query.frequency, query.clients, query.sample = drawn.query.frequency, drawn.query.clients, record
-        query.raw_row = _raw(raw.get(drawn.query.raw) if isinstance(drawn.query.raw, int) else None)
+        query.raw_row = raw.get(drawn.query.raw)
     Query.objects.bulk_create(new, batch_size=500)
-    fields = ["tier", "probability", "weight", "frequency", "clients", "sample", "raw_row"]
-    Query.objects.bulk_update(changed, fields, batch_size=500)
+    Query.objects.bulk_update(changed, DRAWN, batch_size=500)
     return new
+
+
+def raw_rows(log: QueryLog, drawn: Iterable[SampledQuery]) -> dict[object, dict[str, Any]]:
+    """The one row of the log that is kept of each drawn query, by what its ``raw`` says."""
+    lines = [one.query.raw for one in drawn if isinstance(one.query.raw, int)]
+    return {line: row for line, found in _rows_on(log, lines).items() if (row := _raw(found)) is not None}
 
 
 def free_id(taken: set[str]) -> str:

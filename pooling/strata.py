@@ -1,0 +1,260 @@
+"""How does a further part of the traffic, such as a category or a language, join a collection without disturbing it?
+
+The new queries are drawn from their part of a log on its own. A query that is here already and is drawn again gets a
+further place. Where the traffic was that of an older stratum (``part_of``), all of that stratum's queries that belong
+to the part go over to it for certain, since they are in hand, and the draw is made from the rest. Either way each
+stratum has a sample with known chances, and old queries keep what they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from judgments import audit, jobs, strata
+from judgments.core.errors import Conflict, NotValid
+from judgments.formats.query_texts import query_fault
+from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User
+from pooling import query_logs
+from pooling.models import QueryLog
+from pooling.sampling.draw import STRATIFIED, SampledQuery
+from pooling.sampling.filters import Filter, in_frame, without
+from pooling.sampling.log import WINDOW_DAYS, normalize
+from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, cut_tiers
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A stratum that joined: the queries that are new, and those that were here already."""
+
+    stratum: Stratum
+    sample: QuerySample | None
+    new: list[Query]
+    there: list[Query]
+
+
+def add_stratum(
+    log: QueryLog,
+    *,
+    actor: User,
+    name: str,
+    share: float | None = None,
+    part_of: str | None = None,
+    first: str = strata.FIRST,
+    words: Sequence[str] = (),
+    queries: Sequence[str] = (),
+    language: str = "",
+    sizes: Mapping[str, int] | None = None,
+    method: str = STRATIFIED,
+    n: int | None = None,
+    seed: int = 1,
+    window_days: int | None = WINDOW_DAYS,
+    head_share: float = HEAD_SHARE,
+    torso_share: float = TORSO_SHARE,
+) -> Joined:
+    """Draw queries of one part of the traffic into a collection, as a stratum of its own.
+
+    Parameters
+    ----------
+    log : QueryLog
+        What is drawn from: the log of an earlier draw, or another.
+    actor : User
+        The lead who does it.
+    name : str
+        Of the stratum, once in the collection.
+    share : float, optional
+        Its share of the whole traffic. Counted where ``part_of`` was drawn from the whole of this log.
+    part_of : str, optional
+        The stratum whose traffic held this one's; ``""`` for none of them. By default the one that was drawn from the
+        whole of the same log.
+    first : str
+        What the queries are called that were drawn before there were strata.
+    words, queries, language
+        Which queries of the log belong to it; see `pooling.sampling.filters.Filter`.
+    sizes, method, n, seed, window_days, head_share, torso_share
+        As :func:`pooling.query_logs.draw` takes them; tiers are cut inside the stratum.
+
+    Raises
+    ------
+    NotValid
+        Nothing of the log belongs to it, or name, share or sizes cannot be.
+    Conflict
+        The name is taken.
+    """
+    asked = Filter(tuple(words), tuple(queries), language)
+    frame = query_logs.counted(log, window_days=window_days)
+    own = asked.of(frame.queries)
+    if not own:
+        raise NotValid(f"No query of {log} belongs to {name}.", {"words": "Take other words, or a wider window."})
+    cut = cut_tiers(own, head_share=head_share, torso_share=torso_share)
+    with transaction.atomic():
+        whole = _whole(log, first) if part_of is None else part_of
+        if share is None:
+            share = _counted_share(log, whole, cut.traffic, frame.traffic)
+        stratum = strata.join(
+            log.collection, name=name, share=share, part_of=whole, first=first, filters=asked.as_json()
+        )
+        known = _known(log.collection)
+        held = in_frame(cut, _standing_for(stratum.part_of, known)) if stratum.part_of else {}
+        rest = without(cut, held)
+        drawn = query_logs.sampled(rest, method, sizes or query_logs.DEFAULT_SIZES, n, seed) if rest.queries else None
+        parameters = {
+            "asked": drawn.asked if drawn else {},
+            "head_share": head_share,
+            "torso_share": torso_share,
+            "window_days": window_days if frame.first else None,
+            "stratum": {"name": name, "share": share, "part_of": whole, "filters": asked.as_json()},
+        }
+        record = query_logs.put_on_record(
+            log, method=method, seed=seed, parameters=parameters, frame=replace(frame, queries=cut.queries), tiers=cut
+        )
+        certain = [SampledQuery("", *counted, 1.0, counted[0].frequency / cut.traffic) for counted in held.values()]
+        new, there = _place(log, record, stratum, [*certain, *(drawn.queries if drawn else ())], known)
+        _tell(actor, stratum, log.collection, len(new), len(there), f" from {log}, seed {seed}")
+    return Joined(stratum, record, new, there)
+
+
+def add_list(
+    collection: Collection,
+    *,
+    actor: User,
+    name: str,
+    share: float,
+    queries: Sequence[str],
+    part_of: str = "",
+    first: str = strata.FIRST,
+) -> Joined:
+    """Let a list of queries join as a stratum: all of it, each query for the same part of the stratum's traffic.
+
+    Raises
+    ------
+    NotValid
+        No query, one that cannot be one, or a name or share that cannot be.
+    """
+    texts = list({normalize(text): text.strip() for text in queries if text.strip()}.values())
+    odd = next(((text, fault) for text in texts if (fault := query_fault(text))), None)
+    if odd or not texts:
+        said = f"{odd[0][:80]!r}: {odd[1].what}" if odd else "There is no query in the list."
+        raise NotValid(said, {"queries": said})
+    with transaction.atomic():
+        stratum = strata.join(
+            collection, name=name, share=share, part_of=part_of, first=first, filters={"queries": texts}
+        )
+        known, taken = _known(collection), set(collection.queries.values_list("query_id", flat=True))
+        new, there = [], []
+        for text in texts:
+            query = known.get(normalize(text))
+            if query is None:
+                query = Query(collection=collection, query_id=query_logs.free_id(taken), text=text)
+                new.append(query)
+            else:
+                there.append(query)
+        for query in new:
+            query.stratum, query.probability, query.weight = stratum, 1.0, 1 / len(texts)
+        Query.objects.bulk_create(new, batch_size=500)
+        Place.objects.bulk_create(
+            Place(query=query, stratum=stratum, probability=1.0, weight=1 / len(texts)) for query in there
+        )
+        _tell(actor, stratum, collection, len(new), len(there), "")
+    return Joined(stratum, None, new, there)
+
+
+def add_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
+    """The same as :func:`add_stratum` as a job, for a log that takes longer than a request should."""
+    parameters = {"log": str(log.uuid), "options": options}
+    title = f"Add stratum {options['name']}"
+    return jobs.start("stratum", title=title, parameters=parameters, collection=log.collection, actor=actor)
+
+
+def work_on_stratum(work: jobs.Work) -> dict[str, Any]:
+    """The job behind :func:`add_later`. The stratum and that it is there are stored as one: a resumed job sees it."""
+    if work.job.result:
+        return work.job.result
+    log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
+    work.progress(0)
+    with transaction.atomic():
+        joined = add_stratum(log, actor=work.job.created_by, **work.job.parameters["options"])
+        return work.keep({"stratum": str(joined.stratum.uuid), "new": len(joined.new), "there": len(joined.there)})
+
+
+def _whole(log: QueryLog, first: str) -> str:
+    """The stratum that was drawn from the whole of this log, or nothing."""
+    samples = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
+    for sample in samples.order_by("pk"):
+        told = sample.parameters.get("stratum", {})
+        if not told.get("filters"):
+            query = sample.queries.select_related("stratum").first()
+            return str(told.get("name") or (query.stratum if query and query.stratum else first))
+    return ""
+
+
+def _counted_share(log: QueryLog, whole: str, own: int, all_: int) -> float:
+    """What part of the older stratum's share the new one's searches are, by the log that both are drawn from."""
+    if not whole or _whole(log, whole) != whole:
+        said = "The log does not tell which share of the whole traffic this is. Give it, a number between 0 and 1."
+        raise NotValid(said, {"share": said})
+    there = log.collection.strata.filter(name=whole).first()
+    return (there.share if there else 1.0) * own / all_
+
+
+def _known(collection: Collection) -> dict[str, Query]:
+    """The collection's queries by their normalized text; of two the one that came first."""
+    found: dict[str, Query] = {}
+    for query in collection.queries.order_by("pk"):
+        found.setdefault(normalize(query.text), query)
+    return found
+
+
+def _standing_for(stratum: Stratum, known: Mapping[str, Query]) -> dict[str, Query]:
+    places = strata.places(known.values())
+    names = {pk: {row.stratum for row in rows} for pk, rows in places.items()}
+    return {text: query for text, query in known.items() if stratum.name in names.get(query.pk, ())}
+
+
+def _place(
+    log: QueryLog, record: QuerySample, stratum: Stratum, drawn: Sequence[SampledQuery], known: Mapping[str, Query]
+) -> tuple[list[Query], list[Query]]:
+    """New queries with this as their first place; a further place for those that are here and stand for something."""
+    raw = query_logs.raw_rows(log, drawn)
+    taken = set(log.collection.queries.values_list("query_id", flat=True))
+    new: list[Query] = []
+    filled: list[Query] = []
+    places: list[Place] = []
+    for one in drawn:
+        told: dict[str, Any] = {"tier": one.tier, "probability": one.probability, "weight": one.weight}
+        told |= {"frequency": one.query.frequency, "clients": one.query.clients}
+        told |= {"stratum": stratum, "sample": record}
+        query = known.get(one.query.query)
+        if query is not None and query.probability is not None:
+            places.append(Place(query=query, **told))
+            continue
+        if query is None:
+            query = Query(collection=log.collection, query_id=query_logs.free_id(taken), text=one.query.text)
+            new.append(query)
+        else:
+            filled.append(query)
+        for name, value in {**told, "raw_row": raw.get(one.query.raw)}.items():
+            setattr(query, name, value)
+    try:
+        with transaction.atomic():
+            Query.objects.bulk_create(new, batch_size=500)
+    except IntegrityError as error:
+        raise Conflict("Somebody else added queries at the same moment. Draw again.") from error
+    Query.objects.bulk_update(filled, [*query_logs.DRAWN, "stratum"], batch_size=500)
+    Place.objects.bulk_create(places, batch_size=500)
+    return new, [*filled, *(place.query for place in places)]
+
+
+def _tell(actor: User, stratum: Stratum, collection: Collection, new: int, there: int, whence: str) -> None:
+    audit.record(
+        "strata.add_stratum",
+        f"{actor} added stratum {stratum} with {new + there:,} queries{whence}; {there:,} were here already",
+        actor=actor,
+        collection=collection,
+        target=stratum,
+        share=stratum.share,
+        shares={one.name: one.share for one in collection.strata.all()},
+    )
