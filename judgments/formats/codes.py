@@ -58,5 +58,7 @@ CODES: dict[str, Code] = {
     "W48": Code("no column for the rater", "all rows go to one rater"),
     "W49": Code("a run without scores", "the score is minus the rank"),
     "W50": Code("a search without a query", "left out and counted"),
-    "W51": Code("an event in a log of searches, such as a click", "passed over and counted"),
+    "W51": Code(
+        "an event that is not of the kind that is read, such as a click in a log of searches", "passed over and counted"
+    ),
 }

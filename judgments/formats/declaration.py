@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from judgments.formats.log_blocks import LogBlock
     from judgments.formats.pair_columns import PairColumns
     from judgments.formats.reading import Read
-    from judgments.formats.rows import LogRow
+    from judgments.formats.rows import ClickRow, LogRow
     from judgments.formats.writing import Written
 
     Quick = Callable[[Content, Tally], Iterator[PairColumns]]
     Blocks = Callable[..., Iterator[LogBlock]]
     Rows = Callable[..., Iterator[LogRow]]
+    Stream = Callable[..., Iterator[ClickRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Format:
     name, title, description : str
         ``trec-qrels``; ``TREC qrels``; one sentence.
     kind : str
-        What a row is: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``, ``ratings``,
-        ``pairs`` or ``manifest``. Formats of one kind convert into each other.
+        What a row is: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``,
+        ``click-log``, ``ratings``, ``pairs`` or ``manifest``. Formats of one kind convert into each other.
     extensions : tuple of str
         Usual endings, the one that is written first.
     read : callable
@@ -48,6 +49,8 @@ class Format:
         For query logs: ``blocks(content, tally, texts, **options)`` yields the searches as columns, block by block.
     rows : callable or None
         For query logs: ``rows(content, tally, lines=..., **options)`` yields the rows on these lines, and maybe others.
+    stream : callable or None
+        For click logs: ``stream(content, tally, **options)`` yields the rows as they are read.
     options : dict of str to str
         What ``read`` takes beside the path, and what it means.
     """
@@ -65,3 +68,4 @@ class Format:
     quick: Quick | None = None
     blocks: Blocks | None = None
     rows: Rows | None = None
+    stream: Stream | None = None

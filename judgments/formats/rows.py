@@ -107,6 +107,27 @@ class LogRow:
     client_id: str = ""
     clicks: str = ""
     line: int = field(default=0, compare=False)
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClickRow:
+    """What one line of a click log tells: a result that was shown or clicked on, counts of that, or a whole search.
+
+    A search has no ``doc_id``; ``results`` are the documents that it returned, the first on top. ``search_id`` tells
+    which lines belong to one search.
+    """
+
+    query: str
+    doc_id: str
+    position: int | None
+    impressions: int
+    clicks: int
+    query_id: str = ""
+    client_id: str = ""
+    search_id: str = ""
+    results: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ _LOG = {"count", "timestamp", "client_id", "clicks"}
 _QUERY = {"query", "query_text", "user_query"}
 # The action lines of a bulk request.
 _ACTION = {"index", "create"}
+# Who clicked on what: names that no run, qrels or query log have beside a document.
+_CLICKED = {"clicked", "clicks", "impressions"}
 _QUERY_ID = {"query_id", *QUERY_ID}
 _DOC_ID = {"doc_id", *DOC_ID}
 _GRADE = {"grade", *GRADE} - {"score"}
@@ -74,7 +76,10 @@ def _json_names(text: str) -> list[str]:
     keys = set(first) if isinstance(first, dict) else set()
     names = ["labels-jsonl"] if {"query_id", "doc_id", "outcome"} <= keys else []
     if "user_query" in keys or "action_name" in keys or (len(keys) == 1 and keys <= _ACTION and '"ubi_' in text):
-        names.append("query-log-ubi")
+        kinds = ["query-log-ubi", "click-log-ubi"]
+        names.extend(reversed(kinds) if "action_name" in keys else kinds)
+    if _is_clicked(keys):
+        names.append("click-log-jsonl")
     names.extend(f"{kind}-jsonl" for kind in _pair_kinds(keys))
     if {"query_id", "doc_id"} <= keys:
         names.append("pairs-jsonl")
@@ -114,6 +119,10 @@ def _pair_kinds(keys: set[str]) -> Iterator[str]:
         yield "run"
         if not keys & (_GRADE | _RANK):
             yield "qrels"
+
+
+def _is_clicked(columns: set[str]) -> bool:
+    return bool(columns & _CLICKED and columns & _DOC_ID and columns & (_QUERY | _QUERY_ID))
 
 
 def _is_ranked(keys: set[str]) -> bool:
@@ -163,6 +172,8 @@ def _header_names(line: str) -> list[str]:
     delimiter = max(",;\t", key=line.count)
     columns = {cell.strip().strip('"').casefold() for cell in line.split(delimiter)}
     names = ["beir-qrels"] if columns == {"query-id", "corpus-id", "score"} else []
+    if _is_clicked(columns):
+        names.append("click-log-csv")
     names.extend(f"{kind}-csv" for kind in _pair_kinds(columns))
     if columns & {"grade", "rating"} and columns & {"doc_id", "docid"}:
         names.append("ratings-csv")
@@ -170,6 +181,8 @@ def _header_names(line: str) -> list[str]:
         names.append("pairs-csv")
     elif columns & _DOCUMENT_ID and columns & _DOCUMENT_TEXT and not columns & (_QUERY | _QUERY_ID):
         names.append("documents-csv")
+    if {"doc_id", "content_sha256"} <= columns:
+        names.append("document-hashes-csv")
     if _is_ranked(columns):
         names.append("run-csv")
     if columns & _QUERY and not columns & {"doc_id", "docid"}:

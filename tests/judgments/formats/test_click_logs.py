@@ -1,0 +1,123 @@
+"""Is each line of a click log read for what it tells, and each odd one told?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgments.core.errors import UnreadableInput
+from judgments.formats import FORMATS
+from judgments.formats.rows import ClickRow
+
+CSV, JSONL, UBI = (FORMATS[f"click-log-{kind}"] for kind in ("csv", "jsonl", "ubi"))
+
+
+def event(action: str, doc_id: str = "d1", ordinal: int | None = 1, **more: Any) -> str:
+    place = {} if ordinal is None else {"position": {"ordinal": ordinal}}
+    attributes = {"object": {"object_id": doc_id}, **place}
+    return json.dumps({"action_name": action, "query_id": "s1", **more, "event_attributes": attributes})
+
+
+def test_one_result_a_row_and_counts() -> None:
+    single = CSV.read(b"sku;user_query;Rank;click\nd1;tent;1;TRUE\nd2;tent;2;no\n", path="a", columns={"doc_id": "sku"})
+    assert single.rows == [ClickRow("tent", "d1", 1, 1, 1), ClickRow("tent", "d2", 2, 1, 0)]
+    counted = CSV.read(b"query_id\tdoc_id\timpressions\tclicks\nq1\td1\t10\t10\n", path="a")
+    assert counted.rows == [ClickRow("", "d1", None, 10, 10, query_id="q1")]
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "told"),
+    [
+        ("tent,,1,5,1", "E11", "document id is empty"),
+        ("tent,d1,first,5,1", "E12", "position 'first'"),
+        ("tent,d1,20000,5,1", "E12", "beyond 10,000"),
+        ("tent,d1,1,0,0", "E12", "impressions '0'"),
+        ("tent,d1,1,,1", "E12", "no impressions"),
+        ("tent,d1,1,5,", "E12", "no clicks"),
+        ("tent,d1,1,5,6", "E23", "6 clicks on 5 impressions"),
+        ("tent,d1,1,5,-1", "E12", "clicks '-1'"),
+        ("x" * 3000 + ",d1,1,5,1", "E21", "3000 characters"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_told(row: str, code: str, told: str) -> None:
+    found = CSV.read(f"query,doc_id,position,impressions,clicks\n{row}\ntent,d1,1,5,1\n".encode(), path="a")
+    (problem,) = found.report.errors
+    assert (problem.code, problem.line, told in problem.what) == (code, 2, True)
+    assert found.rows == [ClickRow("tent", "d1", 1, 5, 1)]
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("doc_id,position,clicked", "no column query or query_id"),
+        ("query,doc_id,position", "no column clicked or clicks"),
+        ("query,doc_id,position,clicks", "not how often the results were shown"),
+        ("query,position,clicked", "no column doc_id"),
+    ],
+)
+def test_a_table_without_a_needed_column_is_refused(header: str, told: str) -> None:
+    with pytest.raises(UnreadableInput, match=told):
+        CSV.read(f"{header}\n{','.join('1' for _ in header.split(','))}\n".encode(), path="a")
+
+
+def test_a_search_without_words_is_left_out_and_counted() -> None:
+    report = CSV.read(b"query,doc_id,position,clicked\n ,d1,1,1\ntent,d1,1,1\n,d2,1,1\n", path="a").report
+    assert (report.ok, report.codes["W50"], report.bins["rejected"]) == (True, 2, 2)
+
+
+def test_jsonl_takes_numbers_and_truth() -> None:
+    rows = JSONL.read(b'{"query": "tent", "doc_id": 7, "position": 0, "clicked": true}\n', path="a").rows
+    assert rows == [ClickRow("tent", "7", 0, 1, 1)]
+    report = JSONL.read(b'{"query": "tent"}\n{"query": ["a"], "doc_id": "d", "clicked": 1}\n', path="a").report
+    assert [(problem.code, problem.what) for problem in report.errors] == [
+        ("E23", "no doc_id"),
+        ("E23", "query is list"),
+    ]
+
+
+def test_ubi_events_and_searches() -> None:
+    lines = [
+        '{"index": {"_index": "ubi_queries"}}',
+        json.dumps(
+            {
+                "query_id": "s1",
+                "client_id": "c1",
+                "user_query": "tent",
+                "query": "{}",
+                "query_response_hit_ids": ["a", 2],
+            }
+        ),
+        '{"create": {"_index": "ubi_events"}}',
+        event("impression", ordinal=0),
+        event("item_click", client_id="c1", user_query="tent"),
+        event("add_to_cart"),
+        event("click", ordinal=None),
+    ]
+    found = UBI.read("\n".join(lines).encode(), path="a")
+    assert found.rows == [
+        ClickRow("tent", "", None, 0, 0, client_id="c1", search_id="s1", results=("a", "2")),
+        ClickRow("", "d1", 0, 1, 0, search_id="s1"),
+        ClickRow("tent", "d1", 1, 0, 1, client_id="c1", search_id="s1"),
+        ClickRow("", "d1", None, 0, 1, search_id="s1"),
+    ]
+    assert (found.report.codes["W51"], found.report.ok) == (1, True)
+    bought = UBI.read("\n".join(lines).encode(), path="a", columns={"click": "add_to_cart"})
+    assert [row.clicks for row in bought.rows] == [0, 0, 1]
+
+
+def test_ubi_lines_that_name_nothing_are_told() -> None:
+    lines = ['{"action_name": "click", "query_id": "s1"}', '{"query_id": "s1", "query": "{}"}', event("click", "")]
+    errors = UBI.read("\n".join(lines).encode(), path="a").report.errors
+    assert [(problem.line, problem.code) for problem in errors] == [(1, "E23"), (2, "E23"), (3, "E11")]
+
+
+@pytest.mark.shared
+def test_the_published_sample(shared: Path) -> None:
+    """Counted with a JSON library alone: 1,999 impressions, 287 clicks and 11 item clicks, 473 searches."""
+    found = UBI.read(shared / "ubi-esci-sample" / "ubi_queries_events.ndjson", path="a")
+    assert (sum(row.impressions for row in found.rows), sum(row.clicks for row in found.rows)) == (1_999, 298)
+    assert sum(1 for row in found.rows if not row.doc_id) + found.report.codes["W50"] == 473
+    assert found.report.codes["W51"] == 506 + 234 + 86 + 62 + 62 + 61 + 59 + 56 + 11 + 6 + 5 + 2 + 1
