@@ -30,6 +30,7 @@ from pooling import pools, sealing
 from pooling.connectors import CONNECTORS
 from pooling.models import Connector, Pool, QueryLog, Run
 from tests import worked_example as example
+from tests.kept import kept
 
 # Words that no answer to a rater may hold: names of runs, another rater's note, a machine's reasons.
 SECRETS = ("bm25", "neural", "note-of-another-rater", "reasons-of-a-machine", "raw-of-a-machine", "name-of-a-judge")
@@ -60,6 +61,11 @@ class World:
 
 def make_world(collection: Collection, *, lead: User, engineer: User, rater: User, rater2: User) -> World:
     """Fill the collection by its verbs, as a lead would."""
+    known = [collection, lead, engineer, rater, rater2]
+    return kept("world", known, lambda: _make_world(collection, lead, engineer, rater, rater2))
+
+
+def _make_world(collection: Collection, lead: User, engineer: User, rater: User, rater2: User) -> World:
     _stored(collection, lead)
     runs = list(collection.runs.order_by("name"))
     pool = pools.draw_pool(collection, strategy="depth", runs=runs, parameters={"depth": 3}, actor=lead)

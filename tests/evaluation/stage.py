@@ -9,6 +9,7 @@ from typing import Any
 from judgments import assignment, guidelines, ingestion, rounds, snapshots
 from judgments.models import Collection, Pair, Round, Snapshot, User
 from pooling import pools, query_logs
+from tests.kept import kept
 from tests.world import grade_together
 
 GUIDELINES = (
@@ -77,6 +78,9 @@ class Stage:
 
     def whole_way(self) -> Snapshot:
         """Everything up to a snapshot: two systems, three documents deep, two raters who agree."""
+        return kept("whole way", [self.collection, self.lead, *self.raters], self._whole_way)
+
+    def _whole_way(self) -> Snapshot:
         self.queries()
         self.documents()
         self.run("bm25", "0123")
