@@ -1,0 +1,255 @@
+"""Does an open round go on choosing by the judgments that came, within its budget, and can each choice be repeated?"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from judgments import assignment, jobs, rounds
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import AuditRow, Job, Pair
+from pooling import due, pools, refill, refilling
+from pooling import runs as runs_of
+from pooling.models import Refill
+from pooling.strategies.pool import build_pool
+from tests.pooling.growth import choose_all, make_growing, rate, relevant
+
+Grow = Callable[..., Refill]
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def grow(store: Any, collection: Any, lead: Any, rater: Any) -> Grow:
+    return lambda **options: make_growing(store, collection, lead, options.pop("raters", [rater]), **options)
+
+
+def pairs_of(row: Refill) -> list[tuple[str, str]]:
+    return list(row.round.pairs.values_list("query__query_id", "document__doc_id"))
+
+
+def fresh(row: Refill) -> Refill:
+    return Refill.objects.select_related("round", "pool", "job").get(pk=row.pk)
+
+
+def test_a_round_grows_with_its_judgments_to_its_budget_and_every_step_can_be_repeated(grow: Grow, rater: Any) -> None:
+    row = grow()
+    judged: dict[tuple[str, str], int] = {}
+    choose_all(row)
+    for _ in range(100):
+        wide = fresh(row).ended or assignment.ahead(row.round)[rater.pk] >= due.AHEAD * row.batch
+        assert wide
+        assert row.round.pairs.count() <= 60
+        batch = rate(row.round, rater)
+        if not batch:
+            break
+        judged |= {(one.query.query_id, one.document.doc_id): relevant(one.document.doc_id) for one in batch}
+        known = {(step.number) for step in row.asked.all()}
+        choose_all(row)
+        # What the new steps knew is what was judged by now, and nothing of a pair that waits.
+        for step in row.asked.exclude(number__in=known):
+            told = {(query, doc): grade for query, docs in step.known.items() for doc, grade in docs.items()}
+            assert {pair: grade for pair, grade in told.items() if grade is not None}.items() <= judged.items()
+            assert {pair for pair, grade in told.items() if grade is None}.isdisjoint(judged)
+    row = fresh(row)
+    assert (row.ended, row.round.growing, refill.told(row.round)["state"]) == ("budget", False, "complete")
+    assert Counter(query for query, _ in pairs_of(row)) == {"q1": 20, "q2": 20, "q3": 20}
+    assert row.asked.count() > 5
+    assert [(e.query.query_id, e.document.doc_id) for e in row.pool.entries.all()] != pairs_of(row)  # shuffled
+    assert set(row.pool.entries.values_list("query__query_id", "document__doc_id")) == set(pairs_of(row))
+    replay(row)
+
+
+def replay(row: Refill) -> None:
+    """Choose every step again from what is stored, with nothing of the code that chose it."""
+    runs = [runs_of.ranked(run, by=row.pool.parameters["by"]) for run in row.pool.runs.all()]
+    depth = {"depth": row.pool.parameters["depth"]}
+    for step in row.asked.all():
+        known = {(query, doc): grade for query, docs in step.known.items() for doc, grade in docs.items()}
+        again = build_pool(
+            runs,
+            row.pool.strategy,
+            depth,
+            seed=row.pool.seed,
+            budget=row.batch,
+            judged=known,
+            queries=list(step.known),
+        )
+        entries = row.pool.entries.filter(origin__refill=step.number).order_by("position")
+        assert len(entries) == step.added
+        stored: dict[str, list[str]] = {}
+        for entry in entries:
+            stored.setdefault(entry.query.query_id, []).append(entry.document.doc_id)
+            assert entry.origin["seed"] == row.pool.seed
+            assert entry.origin["runs"]
+        chosen: dict[str, list[str]] = {}
+        for pair in again.pairs:
+            chosen.setdefault(pair.query_id, []).append(pair.doc_id)
+        assert stored == {query: chosen[query][: len(found)] for query, found in stored.items()}
+    for query in ("q1", "q2", "q3"):
+        own = row.pool.entries.filter(query__query_id=query).order_by("position")
+        assert [entry.origin["step"] for entry in own] == list(range(1, len(own) + 1))
+        origins = Pair.objects.filter(round=row.round, query__query_id=query).values_list("origin", flat=True)
+        assert {origin["pool"] for origin in origins} == {str(row.pool.uuid)}
+
+
+@pytest.mark.parametrize("strategy", ["move-to-front", "hedge", "variable-depth"])
+def test_it_ends_with_the_strategy_and_draws_the_stratum_from_the_rest(grow: Grow, rater: Any, strategy: str) -> None:
+    row = grow(strategy=strategy, most_pairs=500, pairs_per_query=None, residual=2, batch=10)
+    # All that two runs return would be chosen; so that something is left, they are followed to rank 8.
+    row.pool.parameters["depth"] = 8
+    row.pool.save(update_fields=["parameters"])
+    for _ in range(60):
+        choose_all(row)
+        if not rate(row.round, rater, size=20):
+            break
+    row = fresh(row)
+    assert (row.ended, row.round.growing) == ("strategy", False)
+    stratum = list(row.round.pairs.filter(origin__why="residual"))
+    assert Counter(pair.query.query_id for pair in stratum) == {"q1": 2, "q2": 2, "q3": 2}
+    returned: dict[str, set[str]] = {}
+    for run in row.pool.runs.all():
+        for query, docs in runs_of.ranked(run).to_dict().items():
+            returned.setdefault(query, set()).update(docs)
+    for pair in stratum:
+        query = pair.query.query_id
+        rest = len(returned[query]) - row.round.pairs.filter(query=pair.query).exclude(origin__why="residual").count()
+        assert pair.origin["probability"] == pytest.approx(2 / rest)
+
+
+def test_a_pair_teaches_when_it_has_all_its_ratings(grow: Grow, rater: Any, rater2: Any) -> None:
+    row = grow(raters=[rater, rater2], ratings_per_pair=2, most_pairs=200, pairs_per_query=None)
+    first = row.round.pairs.count()
+    while row.round.pairs.count() == first:
+        rate(row.round, rater)
+        choose_all(row)
+    assert {grade for step in row.asked.all() for docs in step.known.values() for grade in docs.values()} == {None}
+    while rate(row.round, rater2):
+        pass
+    choose_all(row)
+    last = row.asked.last()
+    known = {(query, doc) for query, docs in last.known.items() for doc, grade in docs.items() if grade is not None}
+    filled = row.round.pairs.exclude(slots__filled_by__isnull=True)
+    twice = set(filled.values_list("query__query_id", "document__doc_id"))
+    assert known
+    assert known <= twice
+
+
+def test_what_cannot_go_on_is_refused_with_the_reason(
+    grow: Grow, pool: Any, guidelines: Any, lead: Any, rater: Any, example: Any
+) -> None:
+    def begin(of: Any, **plan: Any) -> Any:
+        return refill.begin(
+            of, actor=lead, name="R", guidelines=guidelines, raters=[rater], **{"most_pairs": 50, **plan}
+        )
+
+    with pytest.raises(NotValid, match="depth does not learn"):
+        begin(pool)
+    runs = list(example.runs.all())
+    learning = pools.draw_pool(example, strategy="hedge", actor=lead, runs=runs, budget=2)
+    for plan, said in (
+        ({"most_pairs": 2}, "nothing to choose"),
+        ({"most_pairs": 5, "residual": 3}, "kept for the residual"),
+        ({"pairs_per_query": 2}, "leave none"),
+        ({"batch": 0}, "batch"),
+    ):
+        with pytest.raises(NotValid, match=said):
+            begin(learning, **plan)
+    assert (Refill.objects.count(), example.rounds.count()) == (0, 0)
+    made = begin(learning)
+    assert (made.most_pairs, made.provenance["refill"]["most_pairs"]) == (50, 50)
+    with pytest.raises(Conflict, match="grows with R already"):
+        refill.begin(learning, actor=lead, name="S", guidelines=guidelines, most_pairs=50)
+    sampled = pools.draw_pool(example, strategy="hedge", actor=lead, runs=runs, budget=2, residual=1)
+    with pytest.raises(NotValid, match="residual stratum already"):
+        begin(sampled)
+
+
+def test_stopping_closing_and_going_on_after_a_failure(grow: Grow, rater: Any, lead: Any) -> None:
+    row = grow(most_pairs=200, pairs_per_query=None)
+    assert refill.told(row.round)["state"] == "choosing"  # its job waits in the queue
+    row.pool.parameters["depth"] = "nonsense"
+    row.pool.save(update_fields=["parameters"])
+    rate(row.round, rater)
+    jobs.work_on_job.func(str(row.job.uuid))
+    told = refill.told(row.round)
+    assert told["state"] == "stopped"
+    assert "depth" in told["reason"]
+    refilling.wake(row.round)  # a failure waits for a person
+    assert fresh(row).job.state == Job.State.FAILED
+    row.pool.parameters["depth"] = 100
+    row.pool.save(update_fields=["parameters"])
+    refill.resume(fresh(row), actor=lead)
+    with pytest.raises(Conflict, match="already"):
+        refill.resume(fresh(row), actor=lead)
+    jobs.work_on_job.func(str(row.job.uuid))
+    assert refill.told(row.round)["state"] == "ahead"
+    assert row.round.pairs.count() > 12
+    refill.stop(fresh(row), actor=lead)
+    with pytest.raises(Conflict, match="complete"):
+        refill.stop(fresh(row), actor=lead)
+    assert refill.told(row.round)["reason"] == "a lead stopped the choosing"
+    verbs = set(AuditRow.objects.values_list("verb", flat=True))
+    assert {"refill.begin", "refill.resume", "refill.stop", "rounds.stop_growing", "rounds.append_pairs"} <= verbs
+    assert choose_all(row) == 0
+
+
+def test_a_closed_round_takes_no_more(grow: Grow, rater: Any, lead: Any) -> None:
+    row = grow()
+    while rate(row.round, rater):
+        pass
+    rounds.close_round(row.round, actor=lead)
+    assert refilling.go_on(row) is None
+    assert refill.told(row.round)["reason"] == "the round was closed"
+
+
+def test_the_job_is_queued_once_when_pairs_are_wanted(
+    grow: Grow, rater: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    row = grow()
+    jobs.work_on_job.func(str(row.job.uuid))
+    before, attempts = Job.objects.count(), fresh(row).job.started_at
+    with django_capture_on_commit_callbacks(execute=True):
+        rate(row.round, rater, size=1)
+    assert fresh(row).job.started_at == attempts  # eleven are ahead, eight are enough
+    with django_capture_on_commit_callbacks(execute=True):
+        rate(row.round, rater, size=6)
+    assert fresh(row).job.started_at > attempts
+    assert assignment.ahead(row.round)[rater.pk] >= 8
+    assert Job.objects.count() == before  # one row, however often it works
+    rate(row.round, rater, size=7)
+    with django_capture_on_commit_callbacks(execute=True):
+        jobs.tick()  # the word was lost; somebody looks now and then
+    assert assignment.ahead(row.round)[rater.pk] >= 8
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_workers_at_once_one_takes_each_step(grow: Grow, rater: Any) -> None:
+    row = grow(most_pairs=90, pairs_per_query=None)
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            choose_all(row)
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            connection.close()
+
+    for _ in range(4):
+        rate(row.round, rater, size=9)
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failed == []
+    added = sum(row.asked.values_list("added", flat=True))
+    assert row.round.pairs.count() == 12 + added == row.pool.entries.count()
+    # One worker alone would have chosen no more: each step found what the one before had left.
+    assert assignment.ahead(row.round)[rater.pk] < due.AHEAD * row.batch + row.batch
+    replay(row)
