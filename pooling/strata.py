@@ -134,7 +134,10 @@ def add_list(
     NotValid
         No query, one that cannot be one, or a name or share that cannot be.
     """
-    texts = list({normalize(text): text.strip() for text in queries if text.strip()}.values())
+    once: dict[str, str] = {}
+    for text in queries:
+        once.setdefault(normalize(text), text.strip())
+    texts = [text for text in once.values() if text]
     odd = next(((text, fault) for text in texts if (fault := query_fault(text))), None)
     if odd or not texts:
         said = f"{odd[0][:80]!r}: {odd[1].what}" if odd else "There is no query in the list."

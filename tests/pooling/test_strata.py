@@ -1,0 +1,122 @@
+"""Does a further stratum leave old queries as they are, and do snapshots and scores know what each query stands for?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evaluation.drawn import drawn
+from judgments import jobs, rounds, snapshots
+from judgments import strata as shares
+from judgments.core.errors import Conflict, NotValid
+from judgments.formats import FORMATS
+from judgments.models import AuditRow, Collection, Job, Place, Query
+from pooling import pools, query_logs, strata
+from pooling.models import QueryLog
+from tests.world import grade_all
+
+pytestmark = pytest.mark.django_db
+LATER = b"query,count\nred shoes,60\nTent,30\nshoe laces,10\n"
+
+
+@pytest.fixture
+def first(log: Any, lead: Any) -> Collection:
+    """All nine queries of the log, drawn by tier: 1 of 1, 2 of 2 and 3 of 6."""
+    query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 2, "tail": 3}, seed=7)
+    return log.collection
+
+
+@pytest.fixture
+def later(first: Collection, store: Any) -> QueryLog:
+    return QueryLog.objects.get(uuid=store(first, "query-logs", LATER, "later.csv")["id"])
+
+
+def told(collection: Collection) -> list[tuple[Any, ...]]:
+    return list(collection.queries.values_list("query_id", "text", "tier", "probability", "weight", "frequency"))
+
+
+def test_new_traffic_leaves_old_queries_as_they_are(first: Collection, later: QueryLog, lead: Any) -> None:
+    before = told(first)
+    joined = strata.add_stratum(later, actor=lead, name="shoes", share=0.2, sizes={"head": 1, "torso": 1, "tail": 1})
+    assert told(first)[: len(before)] == before
+    assert {one.name: one.share for one in first.strata.all()} == pytest.approx({"first": 0.8, "shoes": 0.2})
+    assert {one.text: one.weight for one in joined.new} == {"red shoes": 0.6, "shoe laces": 0.1}
+    tent = Query.objects.get(text="tent")
+    assert [one.text for one in joined.there] == ["tent"]
+    assert [(row.stratum, row.weight) for row in shares.places([tent])[tent.pk]] == [("first", 0.2), ("shoes", 0.3)]
+    assert "added stratum shoes with 3 queries" in AuditRow.objects.get(verb="strata.add_stratum").sentence
+
+
+def test_a_part_of_the_old_traffic_takes_over_what_is_in_hand(first: Collection, log: QueryLog, lead: Any) -> None:
+    """Of rope (5), mug (5), lamp (4), sock (3), map (2), bag (1) three were drawn; the part is all of 20 searches."""
+    before = told(first)
+    small = ["rope", "mug", "lamp", "sock", "map", "bag"]
+    in_hand = {one[1] for one in before} & set(small)
+    joined = strata.add_stratum(log, actor=lead, name="small things", queries=small, sizes={"head": 9, "torso": 9})
+    assert told(first)[: len(before)] == before
+    assert {one.name: one.share for one in first.strata.all()} == pytest.approx({"first": 0.8, "small things": 0.2})
+    assert {one.text for one in joined.there} == in_hand
+    places = shares.places(first.queries.all())
+    rows = {query.text: places[query.pk] for query in first.queries.all()}
+    assert all([row.stratum for row in rows[text]] == ["small things"] for text in rows.keys() & set(small))
+    assert {rows[text][0].probability for text in in_hand} == {1.0}
+    assert [row.stratum for row in rows["tent"]] == ["first"]
+    # By weight over probability the part stands for all of its own traffic.
+    standing = sum(row[0].weight / row[0].probability for text, row in rows.items() if text in small)
+    assert standing == pytest.approx(1.0, abs=0.2)
+
+
+def test_a_list_joins_whole(first: Collection, lead: Any) -> None:
+    joined = strata.add_list(first, actor=lead, name="de", share=0.1, queries=["Zelt", "zelt ", "TENT", ""])
+    assert [one.text for one in joined.new] == ["Zelt"]
+    assert [one.text for one in joined.there] == ["tent"]
+    assert Place.objects.get().weight == 0.5
+
+
+def test_what_cannot_join_is_refused(first: Collection, log: QueryLog, later: QueryLog, lead: Any) -> None:
+    for error, words, asked in (
+        (NotValid, "which share", {"name": "shoes"}),
+        (NotValid, "between 0 and 1", {"name": "shoes", "share": 1.0}),
+        (NotValid, "No query of later.csv", {"name": "shoes", "share": 0.1, "words": ["boat"]}),
+        (NotValid, "neither", {"name": "a|b", "share": 0.1}),
+        (NotValid, "no stratum nowhere", {"name": "shoes", "share": 0.1, "part_of": "nowhere"}),
+        (Conflict, "already", {"name": "first", "share": 0.1}),
+    ):
+        with pytest.raises(error, match=words):
+            strata.add_stratum(later, actor=lead, **asked)
+    assert not first.strata.exists()
+    strata.add_stratum(later, actor=lead, name="shoes", share=0.1)
+    with pytest.raises(Conflict, match="as a stratum of its own"):
+        query_logs.draw(log, actor=lead)
+    with pytest.raises(NotValid, match=r"0\.9 of the traffic"):
+        strata.add_stratum(later, actor=lead, name="more", share=0.95, part_of="first")
+
+
+def test_as_a_job_it_joins_once(first: Collection, later: QueryLog, lead: Any) -> None:
+    job = strata.add_later(later, actor=lead, name="shoes", share=0.2)
+    for _ in range(2):
+        strata.work_on_stratum(jobs.Work(Job.objects.get(pk=job.pk)))
+    assert first.strata.count() == 2
+
+
+def test_scores_weigh_each_stratum_by_its_share(
+    first: Collection, later: QueryLog, store: Any, guidelines: Any, lead: Any, rater: Any
+) -> None:
+    strata.add_stratum(later, actor=lead, name="shoes", share=0.2, sizes={"head": 1, "torso": 1, "tail": 1})
+    ids = list(first.queries.values_list("query_id", flat=True))
+    pairs = [{"query_id": one, "doc_id": "d1"} for one in ids]
+    pool = pools.draw_pool(first, strategy="list", parameters={"pairs": pairs}, actor=lead)
+    made = pools.make_round(pool, actor=lead, name="One", guidelines=guidelines, ratings_per_pair=1, raters=[rater])
+    grade_all(rounds.open_round(made, actor=lead), rater, {"d1": 2})
+    snapshot = snapshots.freeze(first, name="one", rounds=[made], actor=lead)
+    found = drawn(snapshot, ids)
+    assert (found.reason, found.design.shares) == ("", pytest.approx({"first": 0.8, "shoes": 0.2}))
+    weights = dict(zip(ids, found.design.weights_of(ids) or [], strict=True))
+    # The tent has 0.2 of the first stratum, which stands for all of itself, and 0.3 of the second.
+    tent = Query.objects.get(text="tent").query_id
+    sampled = sum(row.weight / row.probability for row in first.queries.filter(stratum__name="first"))
+    assert weights[tent] == pytest.approx(0.8 * 0.2 / sampled + 0.2 * 0.3)
+    rows = FORMATS["queries-csv"].read(snapshots.export(snapshot, "queries-csv")[1], path="q").rows
+    assert next(row for row in rows if row.query_id == tent).also[0].stratum == "shoes"
+    assert len(snapshot.manifest["provenance"]["sampling"]) == 2
