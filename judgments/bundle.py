@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ FILES = {
     "queries-csv": "queries.csv",
     "queries-tsv": "queries.tsv",
     "ratings-csv": "ratings.csv",
+    "document-hashes-csv": "document-hashes.csv",
 }
 # Whoever settled a conflict stays unnamed, as raters do.
 ADJUDICATOR = "adjudicator"
@@ -127,9 +128,12 @@ def scale_of(rounds: list[Round]) -> dict[str, Any]:
     return {"grades": [grade.value for grade in grades], "labels": [grade.label for grade in grades]}
 
 
-def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[str, tuple[int, bytes]]:
-    """The files, each with its number of rows."""
+def files(
+    queries: list[Query], rounds: list[Round], settled: Settled, hashes: Mapping[str, str]
+) -> dict[str, tuple[int, bytes]]:
+    """The files, each with its number of rows; ``hashes`` are the contents of the judged documents by id."""
     from judgments.formats import FORMATS
+    from judgments.formats.document_hashes_csv import DocumentHash
     from judgments.formats.rows import LabelRow
 
     text = {query.query_id: query.text for query in queries}
@@ -152,6 +156,7 @@ def files(queries: list[Query], rounds: list[Round], settled: Settled) -> dict[s
         "queries-csv": rows_of_queries,
         "queries-tsv": rows_of_queries,
         "ratings-csv": [*_ratings(rounds), *_verdicts(rounds)],
+        "document-hashes-csv": [DocumentHash(doc_id, digest) for doc_id, digest in hashes.items()],
     }
     return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from judgments import audit
+from judgments import audit, declarations
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.models import Collection, Membership, Role, User
 
@@ -72,9 +72,11 @@ def update_collection(
     changes = {key: value for key, value in changes.items() if getattr(collection, key) != value}
     if not changes:
         return collection
-    for key, value in changes.items():
-        setattr(collection, key, value)
-    collection.save(update_fields=list(changes))
+    for key in changes.keys() & wanted.keys():
+        setattr(collection, key, changes[key])
+    collection.save(update_fields=[*(changes.keys() & wanted.keys())])
+    if "embedding_changed_at" in changes:
+        declarations.put_embedding_date(collection, embedding_changed_at, actor)
     audit.record(
         "collections.update_collection",
         f"{actor} changed {', '.join(_SAID[key] for key in changes)} of {collection.name}",

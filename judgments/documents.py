@@ -11,7 +11,7 @@ from judgments.access import LEADS
 from judgments.formats.rows import DocumentRow
 from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Document, Upload, User
-from judgments.models.document import content_hash
+from judgments.core.content_hash import content_hash
 
 BATCH = 500
 

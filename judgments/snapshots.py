@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from judgments import access, audit, bundle, reliability, storage
+from judgments import access, audit, baselines, bundle, reliability, storage
 from judgments.core.errors import AssayError, Conflict, NotAllowed, NotFound, NotValid
 from judgments.labels import Consolidation, Settled, settle_labels
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User
@@ -161,13 +161,15 @@ def _write(
 
     queries = bundle.judged_queries(collection, rounds, settled)
     content = bundle.content(queries, rounds, settled, how)
-    files = bundle.files(queries, rounds, settled)
+    freezing = baselines.Freezing(collection, rounds, queries, settled)
+    files = bundle.files(queries, rounds, settled, freezing.hashes)
     manifest = {
         **_manifest(rounds, settled, how),
         "content_sha256": bundle.content_sha256(content),
         "files": bundle.entries(files),
         "list": {"name": name, "frozen_at": timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")},
         "provenance": content["provenance"],
+        "baseline": baselines.take(freezing),
         "override_reason": override_reason,
     }
     folder = f"snapshots/{uuid_module.uuid4().hex}"

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, transaction
 
 from judgments import rounds
+from judgments.core.content_hash import content_hash
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import MAX_LENGTH
 from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.models import Collection, Document, Query, Round, User
-from judgments.models.document import content_hash
 from pooling import pools
 from pooling.query_logs import free_id
 

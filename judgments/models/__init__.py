@@ -2,6 +2,7 @@
 
 from judgments.models.audit import AuditRow
 from judgments.models.collection import Collection, Membership, Role
+from judgments.models.declaration import Declaration
 from judgments.models.document import Document
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.job import Job
@@ -22,6 +23,7 @@ __all__ = [
     "ApiToken",
     "AuditRow",
     "Collection",
+    "Declaration",
     "Document",
     "Grade",
     "GuidelinesVersion",

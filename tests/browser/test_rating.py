@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from judgments import assignment, guidelines, rounds
 from judgments.models import Document, Judgment, Query, Snapshot
-from judgments.models.document import content_hash
+from judgments.core.content_hash import content_hash
 from tests.browser.axe import violations
 from tests.world import grade_together
 

@@ -10,7 +10,7 @@ import pytest
 
 from judgments import assignment, guidelines, rounds, submission
 from judgments.models import Document, Pair, Query, Round
-from judgments.models.document import content_hash
+from judgments.core.content_hash import content_hash
 from tests.world import grade_together
 
 

@@ -1,0 +1,57 @@
+"""What did somebody say of the world outside that the data here cannot show?"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.collection import Collection
+from judgments.models.fields import EventModel, EventQuerySet, PublicModel
+from judgments.models.user import User
+
+
+class DeclarationQuerySet(EventQuerySet):
+    def standing(self) -> DeclarationQuerySet:
+        """Those that nobody took back."""
+        return self.filter(withdraws__isnull=True, withdrawn_by__isnull=True)
+
+
+class Declaration(PublicModel, EventModel):
+    """One statement, on record for good: the schema or the embeddings changed, a category or a language came.
+
+    ``fields`` says in which fields of the documents category and language stand; ``index`` which judged documents the
+    index holds no more; ``unrated`` what an engine returned and found unrated. A row that ``withdraws`` another one
+    takes it back.
+    """
+
+    class Kind(models.TextChoices):
+        SCHEMA = "schema", "the schema or an analyzer changed"
+        EMBEDDING = "embedding", "the embedding model changed"
+        CATEGORY = "category", "a new category came"
+        LANGUAGE = "language", "a new language came"
+        FIELDS = "fields", "where category and language stand"
+        INDEX = "index", "what the index holds"
+        UNRATED = "unrated", "what an engine found unrated"
+
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="declarations")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    happened_at = models.DateTimeField()
+    note = models.CharField(max_length=300, blank=True)
+    data = models.JSONField(default=dict)
+    withdraws = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="withdrawn_by")
+    created_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = DeclarationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-happened_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["schema", "embedding", "category", "language", "fields", "index", "unrated"]),
+                name="declaration_kind_known",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}, {self.happened_at:%Y-%m-%d}"
