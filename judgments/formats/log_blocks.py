@@ -53,6 +53,8 @@ class LogBlock:
         How often, in a counted log; None where each row is one search.
     line : int64 array
         The line on which each stands.
+    language : uint32 array or None
+        The place of its language in the languages of the stream's texts, 0 for none; None when the log names none.
     """
 
     text: Codes
@@ -60,13 +62,14 @@ class LogBlock:
     client: Keys | None
     count: Whole | None
     line: Whole
+    language: Codes | None = None
 
     def __len__(self) -> int:
         return len(self.text)
 
 
-class LogTexts:
-    """The distinct texts of a log, numbered as they come up."""
+class NumberedTexts:
+    """Distinct texts, numbered as they come up."""
 
     def __init__(self) -> None:
         import polars as pl
@@ -88,6 +91,18 @@ class LogTexts:
                 raise AssertionError("polars no longer numbers categories one after the other")
             self.known += texts.gather(fresh[first]).to_list()
         return codes
+
+
+class LogTexts(NumberedTexts):
+    """The distinct texts of a log and its languages, each numbered as they come up."""
+
+    def __init__(self) -> None:
+        import polars as pl
+
+        super().__init__()
+        self.languages = NumberedTexts()
+        # Number 0 is no language.
+        self.languages.codes(pl.Series([""]))
 
 
 @dataclass(eq=False)
@@ -176,12 +191,14 @@ def block_of(rows: list[LogRow], texts: LogTexts) -> LogBlock:
     moments = [microseconds(row.timestamp) if row.timestamp else NO_TIME for row in rows]
     clients = pl.Series([row.client_id for row in rows], dtype=pl.String)
     counts = np.array([row.count for row in rows], dtype=np.int64)
+    named = any(row.language for row in rows)
     return LogBlock(
         texts.codes(pl.Series([row.query for row in rows], dtype=pl.String)),
         np.array(moments, dtype=np.int64),
         client_keys(clients),
         None if (counts == 1).all() else counts,
         np.array([row.line for row in rows], dtype=np.int64),
+        texts.languages.codes(pl.Series([row.language for row in rows], dtype=pl.String)) if named else None,
     )
 
 

@@ -38,6 +38,7 @@ class LogBooks:
         timestamp: str,
         client_id: str,
         clicks: str,
+        language: str = "",
         *,
         line: int,
         raw: str,
@@ -50,7 +51,7 @@ class LogBooks:
             self._tally.once("W50", line, "a search without a query", done="left out")
             return
         try:
-            row = self._row(query, count, timestamp.strip(), client_id, clicks, line)
+            row = self._row(query, count, timestamp.strip(), client_id, clicks, language, line)
         except RowFault as fault:
             self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
             return
@@ -69,7 +70,9 @@ class LogBooks:
         """Yield the counted queries, in the order of the file."""
         return (row for query, (row, _, _) in self._counted.items() if query not in self._held)
 
-    def _row(self, query: str, count: str | None, timestamp: str, client_id: str, clicks: str, line: int) -> LogRow:
+    def _row(
+        self, query: str, count: str | None, timestamp: str, client_id: str, clicks: str, language: str, line: int
+    ) -> LogRow:
         if fault := query_fault(query):
             raise RowFault(*fault)
         number = 1 if count is None else whole_number(count, "count", least=1)
@@ -77,7 +80,7 @@ class LogBooks:
             raise RowFault("E12", "the count is empty", "expected a number such as 12")
         if timestamp:
             self._check_time(timestamp)
-        return LogRow(query, number, timestamp, client_id, clicks, line)
+        return LogRow(query, number, timestamp, client_id, clicks, line, language.strip())
 
     def _check_time(self, timestamp: str) -> None:
         kind = time_kind(timestamp)

@@ -1,21 +1,22 @@
 """How do the searches of a large CSV log become columns without looking at each?
 
-Lines without quotes and with the right number of separators are split by polars, all of a piece at once; whatever is
-odd is handed, line by line, to the reader that says what is wrong with it.
+Plain lines are split all at once (`plain_lines`); whatever is odd is handed, line by line, to the reader that says what
+is wrong with it. One thread unpacks the file, one looks for plain lines in the next part, and one counts.
 """
 
 from __future__ import annotations
 
-import csv
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from queue import Full, Queue
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judgments.core.report import Tally
+from judgments.core.report import MAX_LISTED, Tally
 from judgments.formats.decoding import LINES_WITH_ENDS, MAX_LINE, Content
 from judgments.formats.delimited import (
     Header,
@@ -26,34 +27,27 @@ from judgments.formats.delimited import (
     records,
     usual_delimiter,
 )
-from judgments.formats.log_blocks import (
-    NO_TIME,
-    LogBlock,
-    LogTexts,
-    block_of,
-    careful_blocks,
-    client_keys,
-    microseconds,
-)
+from judgments.formats.log_blocks import NO_TIME, LogBlock, LogTexts, block_of, careful_blocks, microseconds
 from judgments.formats.log_books import LogBooks
-from judgments.formats.query_texts import query_fault
+from judgments.formats.plain_lines import PlainLines, plain_lines
+from judgments.formats.query_texts import could_be_query
 from judgments.formats.rows import LogRow
 from judgments.formats.timestamps import time_kind
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    import polars
 
     from judgments.formats.delimited import Columns
 
     Whole = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
+    Column = npt.NDArray[Any]
 
 PIECE = 1 << 24
 AHEAD = 2
-USUAL_TIME = "%Y-%m-%dT%H:%M:%SZ"
-USUAL_LENGTH = 20
+# What is wrong with a text that cannot be a query.
+FAULTY, BLANK = 1, 2
 
 
 def csv_blocks(
@@ -149,6 +143,26 @@ class _Lines:
 
 
 @dataclass(eq=False)
+class _OddLines:
+    """Lines that are records of their own, for the same reader."""
+
+    lines: list[tuple[int, bytes]]
+    carriage_return_line: int | None = None
+    done: bool = False
+
+    def lines_with_ends(self) -> Iterator[tuple[int, str]]:
+        return ((number, line.decode()) for number, line in self.lines)
+
+
+class _Piece(NamedTuple):
+    """Part of a log, and what is found in it by a thread that looks at it meanwhile."""
+
+    before: int
+    data: bytes
+    looked: Future[PlainLines | None] | None
+
+
+@dataclass(eq=False)
 class _Log:
     """One log while its pieces go by."""
 
@@ -163,22 +177,44 @@ class _Log:
 
     def __post_init__(self) -> None:
         self.books = LogBooks(self.tally, None)
-        # Whether a text of this number cannot be a query, filled up as texts come in.
+        # For the text of each number: 0 for one that can be a query, filled up as texts come in.
         self.faulty = bytearray()
 
     def blocks(self, texts: LogTexts) -> Iterator[LogBlock]:
         self.texts = texts
         pieces = self._pieces()
-        for before, data in pieces:
-            if self.header is None and b"\r" not in data:
-                end = len(data) - len(data.lstrip(b"\n"))
-                end = data.find(b"\n", end) + 1 or len(data)
-                if data.count(b'"', 0, end) % 2 == 0:
-                    # Blank lines and the header, which is the first record; there are no rows in this part.
-                    yield from self._careful(before, data[:end], iter(()))
-                    before, data = before + data.count(b"\n", 0, end), data[end:]
+        with ThreadPoolExecutor(1) as pool:
+            pieces = chain(self._after_header(pieces), pieces)
+            looked = self._looked(pieces, pool)
+            more = ((piece.before, piece.data) for piece in looked)
+            for piece in looked:
+                yield from self._piece(piece, more)
+
+    def _after_header(self, pieces: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+        """What stands in the first piece after the header, if that can be read by itself; else all of the piece."""
+        for before, data in islice(pieces, 1):
+            end = len(data) - len(data.lstrip(b"\n"))
+            end = data.find(b"\n", end) + 1 or len(data)
+            if b"\r" not in data and data.count(b'"', 0, end) % 2 == 0:
+                # Blank lines and the header, which is the first record; there are no rows in this part.
+                for _ in self._rows(_Lines(before, data[:end], iter(()))):
+                    raise AssertionError("a header is no row")
+                before, data = before + data.count(b"\n", 0, end), data[end:]
             if data:
-                yield from self._piece(before, data, pieces)
+                yield before, data
+
+    def _looked(self, pieces: Iterator[tuple[int, bytes]], pool: ThreadPoolExecutor) -> Iterator[_Piece]:
+        """The pieces, one of them always being looked at already."""
+        waiting: deque[_Piece] = deque()
+        for before, data in pieces:
+            if not data.endswith((b"\n", b"\r")):
+                data += b"\n"
+            plain = self.header is not None and b"\r" not in data
+            looked = pool.submit(plain_lines, data, self.header, self.delimiter) if plain and self.header else None
+            waiting.append(_Piece(before, data, looked))
+            if len(waiting) > 1:
+                yield waiting.popleft()
+        yield from waiting
 
     def rows_on(self, lines: set[int]) -> Iterator[LogRow]:
         import numpy as np
@@ -199,31 +235,44 @@ class _Log:
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """Pieces of the file in UTF-8, with LF at the ends of lines unless there are lone CRs."""
-        for before, data in _ahead(self.content.pieces(PIECE)):
-            if self.content.encoding != "utf-8":
-                data = data.decode(self.content.encoding).encode()
-            if b"\r" in data and data.count(b"\r") == data.count(b"\r\n"):
-                data = data.replace(b"\r\n", b"\n")
-            yield before, data
+        return _ahead(map(self._in_utf_8, self.content.pieces(PIECE)))
 
-    def _piece(self, before: int, data: bytes, more: Iterator[tuple[int, bytes]]) -> Iterator[LogBlock]:
+    def _in_utf_8(self, piece: tuple[int, bytes]) -> tuple[int, bytes]:
+        before, data = piece
+        if self.content.encoding != "utf-8":
+            data = data.decode(self.content.encoding).encode()
+        if b"\r" in data and data.count(b"\r") == data.count(b"\r\n"):
+            data = data.replace(b"\r\n", b"\n")
+        return before, data
+
+    def _piece(self, piece: _Piece, more: Iterator[tuple[int, bytes]]) -> Iterator[LogBlock]:
         """Read one piece, fast where it is plain."""
-        if not data.endswith(b"\n"):
-            data += b"\n"
-        found = None if self.header is None or b"\r" in data else self._columns(before, data, self.header)
+        lines = piece.looked.result() if piece.looked else None
+        found = None if lines is None else self._block(piece.before, lines)
         if found is None:
-            yield from self._careful(before, data, more)
+            yield from self._careful(piece.before, piece.data, more)
             return
-        block, odd = found
-        rows = [row for number, line in odd for row in self._rows(_Lines(number - 1, line, iter(())))]
+        block, odd, empty = found
+        # A file of which the first lines cannot be read is refused; a row that can be read counts before the odd ones.
+        good_first = len(block) > 0 and (len(odd) < MAX_LISTED or int(block.line[0]) < odd[MAX_LISTED - 1][0])
+        if good_first:
+            self._accept(block)
+        rows = list(self._rows(_OddLines(odd)))
+        if not good_first:
+            self._accept(block)
+        self.tally.read(empty)
+        self.tally.put("rejected", empty)
+        self.tally.once("W50", None, "", done="", times=empty)
+        yield _merged(block, block_of(rows, self.texts)) if rows else block
+
+    def _accept(self, block: LogBlock) -> None:
         self.tally.read(len(block))
         self.tally.put("accepted", len(block))
-        yield _merged(block, block_of(rows, self.texts)) if rows else block
 
     def _careful(self, before: int, data: bytes, more: Iterator[tuple[int, bytes]]) -> Iterator[LogBlock]:
         yield from careful_blocks(self._rows(_Lines(before, data, more)), self.texts)
 
-    def _rows(self, lines: _Lines) -> Iterator[LogRow]:
+    def _rows(self, lines: _Lines | _OddLines) -> Iterator[LogRow]:
         for record in records(lines, self.tally, self.delimiter):
             if self.header is None:
                 self.header = self._read_header(record)
@@ -235,6 +284,7 @@ class _Log:
                     of.get("timestamp", ""),
                     of.get("client_id", ""),
                     of.get("clicks", ""),
+                    of.get("language", ""),
                     line=cells.line,
                     raw=cells.raw,
                     bin="repaired" if cells.repaired else "accepted",
@@ -248,52 +298,57 @@ class _Log:
             self.tally.once("W46", record.line, what, done="read that way")
         return read_header(record, self.tally, self.known, self.mapping)
 
-    def _columns(self, before: int, data: bytes, header: Header) -> tuple[LogBlock, list[tuple[int, bytes]]] | None:
-        """The plain lines of a piece as a block, and the others with their numbers; None where it needs care."""
+    def _block(self, before: int, lines: PlainLines) -> tuple[LogBlock, list[tuple[int, bytes]], int] | None:
+        """The searches of plain lines as a block, the other lines with their numbers, and how many more have no query;
+        None where the kinds of time are mixed."""
         import numpy as np
 
-        ends, odd = _odd_lines(data, self.delimiter.encode(), len(header.names))
-        if np.count_nonzero(odd) * 4 > len(odd) or not _stand_alone(data, ends, odd, self.delimiter):
+        times = self._moments(lines)
+        if times is None:
             return None
-        plain = np.flatnonzero(~odd)
-        frame = _split(_without(data, ends, odd), header, self.delimiter)
-        if frame.height != len(plain):
-            return None
-        codes = self.texts.codes(frame["query"])
-        self.faulty.extend(query_fault(text) is not None for text in self.texts.known[len(self.faulty) :])
+        moments, bad = times
+        codes = self.texts.codes(lines.query)
+        known = self.texts.known
+        self.faulty.extend(
+            [0 if could_be_query(text) else 1 + (not text.strip()) for text in known[len(self.faulty) :]]
+        )
         # The bytes are copied: what is looked at cannot grow.
-        good = np.frombuffer(bytes(self.faulty), dtype=np.uint8)[codes] == 0
-        times = self._moments(frame["timestamp"]) if "timestamp" in frame.columns else None
-        if times is not None and times[1] is None:
-            return None
-        moments = np.full(len(plain), NO_TIME) if times is None else times[0]
-        if times is not None and times[1] is not None:
-            good &= ~times[1]
-        clients = client_keys(frame["client_id"]) if "client_id" in frame.columns else None
-        odd[plain[~good]] = True
-        lines = (before + 1 + plain)[good]
-        block = LogBlock(codes[good], moments[good], None if clients is None else clients[good], None, lines)
-        return block, [(before + 1 + int(at), _line(data, ends, int(at))) for at in np.flatnonzero(odd)]
+        fault = np.frombuffer(bytes(self.faulty), dtype=np.uint8)[codes]
+        empty, good = fault == BLANK, (fault == 0) & ~bad
+        odd = lines.odd.copy()
+        odd[lines.places[~good]] = True
+        # The first search without a query is told with its line; the others are only counted.
+        first = int("W50" not in self.tally.codes)
+        odd[lines.places[np.flatnonzero(empty)[first:]]] = False
+        others = [(before + 1 + int(at), lines.line(int(at))) for at in np.flatnonzero(odd)]
+        language = None if lines.language is None else self.texts.languages.codes(lines.language.fill_null(""))
+        block = LogBlock(
+            codes[good],
+            moments[good],
+            None if lines.client is None else lines.client[good],
+            None,
+            (before + 1 + lines.places)[good],
+            None if language is None else language[good],
+        )
+        return block, others, max(0, int(empty.sum()) - first)
 
-    def _moments(self, texts: polars.Series) -> tuple[Whole, Flags | None]:
-        """Microseconds of each text, and which texts are no times; None for these where kinds of time are mixed."""
+    def _moments(self, lines: PlainLines) -> tuple[Whole, Flags] | None:
+        """Microseconds of each time, and which texts are no times; None where kinds of time are mixed."""
         import numpy as np
 
-        unusual = texts.str.len_bytes() != USUAL_LENGTH
-        usual = texts.set(unusual, None) if unusual.any() else texts
-        parsed = usual.str.to_datetime(USUAL_TIME, time_unit="us", strict=False)
-        moments: Whole = parsed.to_physical().fill_null(NO_TIME).to_numpy().copy()
+        moments = lines.moment
         bad = np.zeros(len(moments), dtype=np.bool_)
-        left = np.flatnonzero((parsed.is_null() & texts.is_not_null()).to_numpy())
-        kinds = {"iso"} if parsed.null_count() < len(parsed) else set()
-        if len(left):
-            rest = texts.gather(left).str.strip_chars().to_list()
+        kinds = {"iso"} if (moments != NO_TIME).any() else set()
+        if lines.times is not None:
+            moments = moments.copy()
+            left = np.flatnonzero(lines.times.is_not_null().to_numpy())
+            rest = lines.times.gather(left).str.strip_chars().to_list()
             meant = {text: _meaning(text) for text in set(rest)}
             moments[left] = [meant[text][1] for text in rest]
             bad[left] = [meant[text][0] == "" for text in rest]
             kinds |= {kind for kind, _ in meant.values() if kind not in ("", "none")}
         if len(kinds) > 1 or not all(self.books.agrees(kind) for kind in kinds):
-            return moments, None
+            return None
         return moments, bad
 
 
@@ -305,94 +360,33 @@ def _meaning(text: str) -> tuple[str, int]:
     return (kind, microseconds(text)) if kind else ("", NO_TIME)
 
 
-def _odd_lines(data: bytes, delimiter: bytes, width: int) -> tuple[Whole, Flags]:
-    """Where each line ends, and whether it has quotes, another number of cells, or an apostrophe before a cell."""
-    import numpy as np
-
-    letters = np.frombuffer(data, dtype=np.uint8)
-    marks = np.flatnonzero((letters == ord(delimiter)) | (letters == ord("\n")))
-    last = np.flatnonzero(letters[marks] == ord("\n"))
-    ends = marks[last]
-    odd = np.diff(last, prepend=-1) != width
-    if width == 1:
-        odd |= np.diff(ends, prepend=-1) == 1
-    if b'"' in data:
-        odd[np.searchsorted(ends, np.flatnonzero(letters == ord('"')))] = True
-    if b"'" in data:
-        found = np.flatnonzero(letters == ord("'"))
-        in_front = (found == 0) | np.isin(letters[found - 1], [ord(delimiter), ord("\n")])
-        odd[np.searchsorted(ends, found[in_front])] = True
-    return ends, odd
-
-
-def _line(data: bytes, ends: Whole, at: int) -> bytes:
-    return data[int(ends[at - 1]) + 1 if at else 0 : int(ends[at]) + 1]
-
-
-def _stand_alone(data: bytes, ends: Whole, odd: Flags, delimiter: str) -> bool:
-    """Whether each odd line is a record of its own: no quotes go on into the next line."""
-    import numpy as np
-
-    for at in np.flatnonzero(odd):
-        line = _line(data, ends, int(at))
-        if b'"' in line:
-            try:
-                next(csv.reader([line.decode()], delimiter=delimiter, strict=True), None)
-            except csv.Error:
-                return False
-    return True
-
-
-def _without(data: bytes, ends: Whole, odd: Flags) -> bytes:
-    import numpy as np
-
-    parts, begin = [], 0
-    for at in np.flatnonzero(odd):
-        parts.append(data[begin : int(ends[at - 1]) + 1 if at else 0])
-        begin = int(ends[at]) + 1
-    return b"".join([*parts, data[begin:]]) if parts else data
-
-
-def _split(data: bytes, header: Header, delimiter: str) -> polars.DataFrame:
-    """The columns that are needed, as texts; an empty query is an empty text, other empty cells are null."""
-    import polars as pl
-
-    places = {column: place for column, place in header.places.items() if column != "clicks"}
-    if not data:
-        return pl.DataFrame(schema=dict.fromkeys(places, pl.String))
-    frame = pl.read_csv(
-        data,
-        has_header=False,
-        separator=delimiter,
-        quote_char=None,
-        schema={str(place): pl.String for place in range(len(header.names))},
-        columns=sorted(places.values()),
-        low_memory=False,
-    )
-    return frame.select(**{column: pl.col(str(place)) for column, place in places.items()}).with_columns(
-        pl.col("query").fill_null("")
-    )
-
-
 def _merged(block: LogBlock, others: LogBlock) -> LogBlock:
     """Both in the order of the file; there are few others."""
     import numpy as np
 
     at = np.searchsorted(block.line, others.line)
-    clients = None
-    if block.client is not None or others.client is not None:
-        none = [np.zeros(len(part), dtype=np.uint64) for part in (block, others)]
-        mine, theirs = (
-            empty if part.client is None else part.client for part, empty in zip((block, others), none, strict=True)
-        )
-        clients = np.insert(mine, at, theirs)
     return LogBlock(
         np.insert(block.text, at, others.text),
         np.insert(block.moment, at, others.moment),
-        clients,
+        _inserted(block.client, others.client, at, len(block), len(others)),
         None,
         np.insert(block.line, at, others.line),
+        _inserted(block.language, others.language, at, len(block), len(others)),
     )
+
+
+def _inserted(mine: Column | None, theirs: Column | None, at: Whole, size: int, number: int) -> Column | None:
+    """A column of both, 0 where one of them has none."""
+    known = mine if mine is not None else theirs
+    if known is None:
+        return None
+    import numpy as np
+
+    mine, theirs = (
+        np.zeros(length, dtype=known.dtype) if part is None else part
+        for part, length in ((mine, size), (theirs, number))
+    )
+    return np.insert(mine, at, theirs)
 
 
 def _ahead(pieces: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:

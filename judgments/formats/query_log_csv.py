@@ -32,6 +32,7 @@ COLUMNS = Columns(
         "timestamp": ("time", "date"),
         "client_id": ("session_id", "user_id", "user"),
         "clicks": (),
+        "language": ("lang", "locale"),
     },
     ("query",),
     numeric=frozenset({"count", "timestamp"}),
@@ -95,6 +96,7 @@ def parse_log(
             of.get("timestamp", ""),
             of.get("client_id", ""),
             of.get("clicks", ""),
+            of.get("language", ""),
             line=cells.line,
             raw=cells.raw,
             bin="repaired" if cells.repaired else "accepted",
@@ -145,9 +147,12 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     """
     listed = list(rows)
     raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
-    stream.write(b"query,timestamp,client_id,clicks\n" if raw else b"query,count\n")
+    named = any(row.language for row in listed)
+    header = "query,timestamp,client_id,clicks" if raw else "query,count"
+    stream.write(f"{header}{',language' if named else ''}\n".encode())
     for row in listed:
         cells = [row.timestamp, escape(row.client_id), escape(row.clicks)] if raw else [str(row.count)]
+        cells += [escape(row.language)] if named else []
         try:
             stream.write(csv_row([escape(row.query), *cells]).encode())
         except UnicodeEncodeError as error:

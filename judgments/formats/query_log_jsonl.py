@@ -115,7 +115,8 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
     for row in listed:
         rest = {"timestamp": row.timestamp, "client_id": row.client_id, "clicks": row.clicks}
-        stream.write(dump({"query": row.query, **(rest if raw else {"count": row.count})}))
+        language = {"language": row.language} if row.language else {}
+        stream.write(dump({"query": row.query, **(rest if raw else {"count": row.count}), **language}))
     return Written(len(listed))
 
 

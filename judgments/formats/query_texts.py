@@ -10,6 +10,11 @@ from judgments.formats.grades import Fault
 MAX_QUERY = 2048
 
 
+def could_be_query(text: str) -> bool:
+    """Return whether nothing is wrong with the text of a query."""
+    return len(text) <= MAX_QUERY and "\0" not in text and bool(text.strip())
+
+
 def query_fault(text: str) -> Fault | None:
     """Return what is wrong with the text of a query, or None.
 
@@ -18,13 +23,13 @@ def query_fault(text: str) -> Fault | None:
     >>> query_fault("rain jacket") is None, query_fault("  ").code, query_fault("x" * 3000).code
     (True, 'E11', 'E21')
     """
+    if could_be_query(text):
+        return None
     if not text.strip():
         return Fault("E11", "the query is empty", "give every row the text that was typed")
     if len(text) > MAX_QUERY:
         return Fault("E21", f"the query is {len(text)} characters long, more than {MAX_QUERY}", "shorten it")
-    if "\0" in text:
-        return Fault("E19", "the query has a NUL character in it", "take it out")
-    return None
+    return Fault("E19", "the query has a NUL character in it", "take it out")
 
 
 def query_id_fault(text: str) -> Fault | None:

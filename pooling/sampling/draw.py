@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import accumulate
 from math import fsum
 from random import Random
 
 from judgments.core.errors import NotValid
-from pooling.sampling.log import LogQuery
+from pooling.sampling.queries import LogQuery, frequencies_of
 from pooling.sampling.tiers import TIERS, TierCut
 
 STRATIFIED = "stratified"
@@ -105,10 +106,10 @@ def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample
         raise NotValid("nothing to draw: all sizes are 0; ask for at least one query of one tier")
     drawn: dict[int, float] = {}
     for name in TIERS:
-        members = [place for place, tier in enumerate(cut.tier) if tier == name]
+        members = _members(cut, name)
         size = min(sizes.get(name, 0), len(members))
         # A generator for each tier, so that a larger tail leaves the head that was drawn as it was.
-        for place in _shuffled(members, Random(f"{seed}:{name}"))[:size]:  # noqa: S311
+        for place in _shuffled(members, Random(f"{seed}:{name}"), size):  # noqa: S311
             drawn[place] = size / len(members)
     return _sample(cut, drawn, STRATIFIED, seed, {name: sizes.get(name, 0) for name in TIERS})
 
@@ -144,7 +145,7 @@ def draw_pps(cut: TierCut, n: int, seed: int) -> Sample:
     """
     if n < 1:
         raise NotValid(f"n is {n}; draw at least 1 query", {"n": "at least 1"})
-    frequencies = [query.frequency for query in cut.queries]
+    frequencies = frequencies_of(cut.queries)
     probability = inclusion_probabilities(frequencies, n)
     certain = [place for place, p in enumerate(probability) if p == 1.0]
     random = Random(f"{seed}:{PPS}")  # noqa: S311
@@ -195,10 +196,16 @@ def _systematic(places: list[int], sizes: list[int], n: int, start: float) -> li
     return [places[min(bisect_right(sums, point), len(places) - 1)] for point in points]
 
 
-def _shuffled(places: list[int], random: Random) -> list[int]:
+def _members(cut: TierCut, name: str) -> range:
+    """The places of a tier's queries; a tier is one stretch of them."""
+    begin = cut.tier.index(name) if name in cut.tier else 0
+    return range(begin, begin + cut.tier.count(name))
+
+
+def _shuffled(places: Sequence[int], random: Random, first: int | None = None) -> list[int]:
     """In the order of one random number each; `Random.random` is the one stream that Python promises to keep."""
-    keys = {place: random.random() for place in places}
-    return sorted(places, key=lambda place: (keys[place], place))
+    keys = ((random.random(), place) for place in places)
+    return [place for _, place in (sorted(keys) if first is None else nsmallest(first, keys))]
 
 
 def _sample(cut: TierCut, drawn: Mapping[int, float], design: str, seed: int, asked: dict[str, int]) -> Sample:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from judgments.core.errors import NotValid
+from pooling.sampling.queries import LogQuery as LogQuery
+from pooling.sampling.queries import QueryTable, frequencies_of, in_order
 from pooling.sampling.redaction import redact
 
 WINDOW_DAYS = 90
@@ -42,40 +44,12 @@ class LogRow(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LogQuery:
-    """One distinct query of a log.
-
-    Parameters
-    ----------
-    query : str
-        The normalized text, by which searches are counted together.
-    text : str
-        Its most frequent raw form, for people to read.
-    frequency : int
-        How often it was asked inside the window.
-    clients : int or None
-        By how many distinct clients; None when the log does not say.
-    variants : int
-        How many raw forms were counted together.
-    raw : object
-        One row of the log as it was read: the first with `text`.
-    """
-
-    query: str
-    text: str
-    frequency: int
-    clients: int | None
-    variants: int
-    raw: object = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class CountedLog:
     """A log, counted.
 
     Parameters
     ----------
-    queries : tuple of LogQuery
+    queries : sequence of LogQuery
         Most frequent first, equals in byte order.
     rows, searches : int
         What was read: rows, and searches (a counted row stands for several).
@@ -95,7 +69,7 @@ class CountedLog:
         Searches in which something was taken out that could name a person, by its kind; they are counted without it.
     """
 
-    queries: tuple[LogQuery, ...]
+    queries: Sequence[LogQuery]
     rows: int
     searches: int
     dropped: dict[str, int]
@@ -111,7 +85,7 @@ class CountedLog:
     @property
     def traffic(self) -> int:
         """Searches for the queries that are left: what traffic shares are shares of."""
-        return sum(query.frequency for query in self.queries)
+        return sum(frequencies_of(self.queries))
 
     @property
     def suppressed_share(self) -> float | None:
@@ -239,7 +213,7 @@ def count_log(
 
 
 def close_log(
-    queries: list[LogQuery],
+    queries: Sequence[LogQuery],
     *,
     rows: int,
     searches: int,
@@ -251,11 +225,9 @@ def close_log(
     has_clients: bool,
 ) -> CountedLog:
     """Put counted queries in order and leave out those that too few people asked."""
-    queries.sort(key=lambda found: found.query.encode())
-    queries.sort(key=lambda found: found.frequency, reverse=True)
-    few = [found for found in queries if _support(found) < min_clients] if min_clients > 1 else []
+    kept, few = _by_support(in_order(queries), min_clients)
     return CountedLog(
-        queries=tuple(found for found in queries if _support(found) >= min_clients) if few else tuple(queries),
+        queries=kept,
         rows=rows,
         searches=searches,
         dropped={reason: number for reason, number in sorted(dropped.items()) if number},
@@ -263,7 +235,7 @@ def close_log(
         last=span[1],
         window_days=window_days,
         suppressed_queries=len(few),
-        suppressed=sum(found.frequency for found in few),
+        suppressed=sum(frequencies_of(few)),
         min_clients=min_clients,
         has_clients=has_clients,
         redacted=dict(sorted(redacted.items())),
@@ -336,5 +308,14 @@ def _queries(tallies: dict[str, _Tally], has_clients: bool) -> Iterator[LogQuery
         yield LogQuery(query, text, tally.forms.total(), clients, len(tally.forms), tally.raw[text])
 
 
-def _support(query: LogQuery) -> int:
-    return query.frequency if query.clients is None else query.clients
+def _by_support(queries: Sequence[LogQuery], least: int) -> tuple[Sequence[LogQuery], Sequence[LogQuery]]:
+    """Those that enough people asked, and the others."""
+    if least <= 1:
+        return queries, ()
+    if isinstance(queries, QueryTable):
+        return queries.asked_by(least)
+    support = [query.frequency if query.clients is None else query.clients for query in queries]
+    return (
+        tuple(query for query, number in zip(queries, support, strict=True) if number >= least),
+        tuple(query for query, number in zip(queries, support, strict=True) if number < least),
+    )

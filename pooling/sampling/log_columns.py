@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from judgments.formats.log_blocks import EPOCH, NO_TIME, LogBlock, LogStream, moment
+from judgments.formats.log_blocks import EPOCH, NO_TIME, LogBlock, LogStream, LogTexts, moment
+from pooling.sampling.forms import normalized, redacted
 from pooling.sampling.log import (
     EMPTY,
     MAX_LENGTH,
@@ -22,13 +23,11 @@ from pooling.sampling.log import (
     TOO_LONG,
     WINDOW_DAYS,
     CountedLog,
-    LogQuery,
     check_counting,
     close_log,
-    normalize,
 )
 from pooling.sampling.log import NO_TIME as WITHOUT_TIME
-from pooling.sampling.redaction import redact
+from pooling.sampling.queries import QueryTable
 
 Counts = npt.NDArray[np.int64]
 
@@ -81,26 +80,33 @@ def count_stream(
     return _counted(forms, rows, stream.empty, min_clients)
 
 
-@dataclass(eq=False)
 class _Forms:
-    """What each distinct text is counted as: the text without personal data, and the place of its normal form."""
+    """What each distinct text is counted as: the text without personal data, and the number of its normal form."""
 
-    shown: list[str] = field(default_factory=list)
-    kinds: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    normal_of: list[int] = field(default_factory=list)
-    normals: dict[str, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self.kinds: dict[int, tuple[str, ...]] = {}
+        self.normals = LogTexts()
+        self._numbers: list[Counts] = []
 
     def take(self, known: list[str]) -> None:
-        for text in known[len(self.shown) :]:
-            shown, kinds = redact(text)
-            if kinds:
-                self.kinds[len(self.shown)] = kinds
-            self.shown.append(shown)
-            normal = normalize(shown)
-            if not normal or len(normal) > MAX_LENGTH:
-                self.normal_of.append(LONG if normal else NOTHING)
-            else:
-                self.normal_of.append(self.normals.setdefault(normal, len(self.normals)))
+        import polars as pl
+
+        begin = len(self.shown)
+        if begin == len(known):
+            return
+        shown, kinds = redacted(known[begin:])
+        self.shown += shown
+        self.kinds.update({begin + place: found for place, found in kinds.items()})
+        normals = pl.Series(normalized(shown), dtype=pl.String)
+        numbers = np.where((normals == "").to_numpy(), NOTHING, LONG)
+        used = ((normals != "") & (normals.str.len_chars() <= MAX_LENGTH)).to_numpy()
+        numbers[used] = self.normals.codes(normals.filter(used))
+        self._numbers.append(numbers)
+
+    @property
+    def normal_of(self) -> Counts:
+        return np.concatenate([np.zeros(0, dtype=np.int64), *self._numbers])
 
 
 @dataclass(eq=False)
@@ -209,7 +215,7 @@ class _Sums:
 
 
 def _counted(forms: _Forms, rows: _Rows, empty: int, min_clients: int) -> CountedLog:
-    normal_of = np.array(forms.normal_of, dtype=np.int64)
+    normal_of = forms.normal_of
     window_days = None if rows.window is None else rows.window_days
     none = np.zeros(len(normal_of), dtype=np.int64)
     sums = _Sums(normal_of, counts=none.copy(), untimed=none.copy(), lines=none.copy())
@@ -226,16 +232,16 @@ def _counted(forms: _Forms, rows: _Rows, empty: int, min_clients: int) -> Counte
         WITHOUT_TIME: int(sums.untimed[normal_of >= 0].sum()),
         OUTSIDE: int(outside[normal_of >= 0].sum()),
     }
-    redacted: Counter[str] = Counter()
+    taken_out: Counter[str] = Counter()
     for form, kinds in forms.kinds.items():
-        redacted.update(dict.fromkeys(kinds, int(everything[form])))
+        taken_out.update(dict.fromkeys(kinds, int(sums.counts[form])))
     clients = sums.clients()
     return close_log(
         _queries(forms, sums, clients),
         rows=rows.rows + empty,
         searches=rows.searches + empty,
         dropped=dropped,
-        redacted=redacted,
+        redacted={kind: number for kind, number in taken_out.items() if number},
         span=(None if sums.first is None else moment(sums.first), None if sums.last is None else moment(sums.last)),
         window_days=window_days,
         min_clients=min_clients,
@@ -243,30 +249,27 @@ def _counted(forms: _Forms, rows: _Rows, empty: int, min_clients: int) -> Counte
     )
 
 
-def _queries(forms: _Forms, sums: _Sums, clients: Counts | None) -> list[LogQuery]:
+def _queries(forms: _Forms, sums: _Sums, clients: Counts | None) -> QueryTable:
     """Each normal form with its most frequent raw form, equally frequent ones in the order of their bytes."""
-    normal_of, counts, lines = sums.normal_of, sums.counts, sums.lines
-    used = np.flatnonzero(counts)
-    order = used[np.argsort(normal_of[used], kind="stable")]
-    normals, shown = list(forms.normals), forms.shown
-    asked_by = [None] * len(normals) if clients is None else clients.tolist()
-    places = normal_of[order]
-    alone = np.diff(places, prepend=-1).astype(bool) & np.diff(places, append=len(normals)).astype(bool)
-    columns = zip(order[alone].tolist(), *(of[order[alone]].tolist() for of in (normal_of, counts, lines)), strict=True)
-    found = [
-        LogQuery(normals[place], shown[form], count, asked_by[place], 1, line) for form, place, count, line in columns
-    ]
-    together = order[~alone]
-    begins = np.flatnonzero(np.diff(normal_of[together], prepend=-1))
-    for members in np.split(together, begins[1:]) if len(together) else []:
-        by_shown: dict[str, int] = {}
-        for form, count in zip(members.tolist(), counts[members].tolist(), strict=True):
-            by_shown[shown[form]] = by_shown.get(shown[form], 0) + count
-        text = min(by_shown, key=lambda form: (-by_shown[form], form.encode()))
-        line = min(int(lines[form]) for form in members.tolist() if shown[form] == text)
-        place = int(normal_of[members[0]])
-        found.append(LogQuery(normals[place], text, sum(by_shown.values()), asked_by[place], len(by_shown), line))
-    return found
+    import polars as pl
+
+    used = np.flatnonzero(sums.counts)
+    shown = pl.Series(forms.shown, dtype=pl.String).gather(used)
+    columns = {"normal": sums.normal_of[used], "frequency": sums.counts[used], "raw": sums.lines[used]}
+    # Texts that were different can be one after personal data was taken out.
+    found = (
+        pl.DataFrame({"text": shown, **columns})
+        .group_by("normal", "text")
+        .agg(pl.col("frequency").sum(), pl.col("raw").min())
+    )
+    whole = (
+        found.sort("normal", "frequency", "text", descending=[False, True, False])
+        .group_by("normal", maintain_order=True)
+        .agg(pl.col("text", "raw").first(), pl.col("frequency").sum(), pl.len().cast(pl.Int64).alias("variants"))
+    )
+    asked_by = pl.lit(None, dtype=pl.Int64) if clients is None else pl.Series(clients).gather(whole["normal"])
+    query = pl.Series(forms.normals.known, dtype=pl.String).gather(whole["normal"])
+    return QueryTable(whole.with_columns(query=query, clients=asked_by))
 
 
 def _counts(block: LogBlock, size: int = 0) -> Counts:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from judgments.core.errors import NotValid
-from pooling.sampling.log import LogQuery
+from pooling.sampling.queries import LogQuery
 
 SAME_WORDS = "the same words"
 ALIKE = "nearly the same letters"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import accumulate
 
 from judgments.core.errors import NotValid
-from pooling.sampling.log import LogQuery
+from pooling.sampling.queries import LogQuery, frequencies_of, in_order
 
 HEAD, TORSO, TAIL = TIERS = ("head", "torso", "tail")
 HEAD_SHARE = 0.5
@@ -43,7 +43,7 @@ class TierCut:
 
     Parameters
     ----------
-    queries : tuple of LogQuery
+    queries : sequence of LogQuery
         Most frequent first.
     tier : tuple of str
         The tier of each.
@@ -53,15 +53,19 @@ class TierCut:
         The cumulative traffic curve for a picture: after so many queries, this share of the traffic. At most 200
         points; they start at (0, 0.0), end at the last query and hold both cuts.
     head_share, torso_share : float
-        Where the cuts were asked for.
+        Where the cuts were asked for, or which share of the traffic lies above them where ranks were asked for.
+    head_ranks, torso_ranks : int or None
+        How many queries were asked to stand above each cut; None where the traffic decided.
     """
 
-    queries: tuple[LogQuery, ...]
+    queries: Sequence[LogQuery]
     tier: tuple[str, ...]
     tiers: tuple[Tier, ...]
     curve: tuple[tuple[int, float], ...]
     head_share: float
     torso_share: float
+    head_ranks: int | None = None
+    torso_ranks: int | None = None
 
     @property
     def traffic(self) -> int:
@@ -70,9 +74,14 @@ class TierCut:
 
 
 def cut_tiers(
-    queries: Sequence[LogQuery], *, head_share: float = HEAD_SHARE, torso_share: float = TORSO_SHARE
+    queries: Sequence[LogQuery],
+    *,
+    head_share: float = HEAD_SHARE,
+    torso_share: float = TORSO_SHARE,
+    head_ranks: int | None = None,
+    torso_ranks: int | None = None,
 ) -> TierCut:
-    """Cut queries into tiers by the share of the traffic that stands above each.
+    """Cut queries into tiers by the share of the traffic that stands above each, or by their rank.
 
     Parameters
     ----------
@@ -81,6 +90,9 @@ def cut_tiers(
     head_share, torso_share : float
         A query is head while the queries above it hold less than ``head_share`` of the traffic, torso while they hold
         less than ``torso_share``, tail after that. 0 < head_share <= torso_share <= 1.
+    head_ranks, torso_ranks : int, optional
+        Both or none: the most frequent ``head_ranks`` queries are head, those up to rank ``torso_ranks`` torso,
+        whatever their traffic. The shares are then not looked at. 0 < head_ranks <= torso_ranks.
 
     Returns
     -------
@@ -89,45 +101,64 @@ def cut_tiers(
     Raises
     ------
     NotValid
-        When the shares are out of order.
+        When the shares or the ranks are out of order, or one rank is given without the other.
 
     Notes
     -----
-    The cut is made on traffic and not on ranks: how many queries carry half of the traffic is what a log has to say,
-    and it differs by orders of magnitude between logs. Shares are compared exactly, as fractions, so that a query on
-    the line falls on the same side everywhere.
+    The usual cut is made on traffic and not on ranks: how many queries carry half of the traffic is what a log has to
+    say, and it differs by orders of magnitude between logs. Shares are compared exactly, as fractions, so that a query
+    on the line falls on the same side everywhere.
 
     Examples
     --------
     >>> counted = [LogQuery(word, word, n, None, 1, None) for word, n in [("tent", 5), ("rope", 3), ("knot", 2)]]
     >>> cut_tiers(counted).tier
     ('head', 'torso', 'tail')
+    >>> cut_tiers(counted, head_ranks=2, torso_ranks=3).tier
+    ('head', 'head', 'torso')
     """
-    if not 0 < head_share <= torso_share <= 1:
-        message = f"the tiers are cut at {head_share} and {torso_share}; give 0 < head share <= torso share <= 1"
-        raise NotValid(message, {"head_share": message})
-    ordered = tuple(sorted(queries, key=lambda query: (-query.frequency, query.query.encode())))
-    sums = list(accumulate((query.frequency for query in ordered), initial=0))
-    total = sums[-1]
-    ends = [bisect_left(sums, Fraction(str(share)) * total, hi=len(ordered)) for share in (head_share, torso_share)]
-    tier = _named(len(ordered), *ends)
+    check_cuts(head_share, torso_share, head_ranks, torso_ranks)
+    ordered = in_order(queries)
+    sums = list(accumulate(frequencies_of(ordered), initial=0))
+    total, size = sums[-1], len(ordered)
+    if head_ranks is not None and torso_ranks is not None:
+        ends = [min(head_ranks, size), min(torso_ranks, size)]
+        if total:
+            head_share, torso_share = (sums[end] / total for end in ends)
+    else:
+        ends = [bisect_left(sums, Fraction(str(share)) * total, hi=size) for share in (head_share, torso_share)]
+    bounds = (0, *ends, size)
     return TierCut(
         queries=ordered,
-        tier=tier,
-        tiers=tuple(_tier(name, ordered, tier, total) for name in TIERS),
+        tier=_named(size, *ends),
+        tiers=tuple(
+            Tier(name, end - begin, sums[end] - sums[begin], (sums[end] - sums[begin]) / total if total else None)
+            for name, begin, end in zip(TIERS, bounds, bounds[1:], strict=False)
+        ),
         curve=_curve(sums, set(ends)),
         head_share=head_share,
         torso_share=torso_share,
+        head_ranks=head_ranks,
+        torso_ranks=torso_ranks,
     )
+
+
+def check_cuts(head_share: float, torso_share: float, head_ranks: int | None, torso_ranks: int | None) -> None:
+    """Raise `NotValid` for cuts out of order, or one rank without the other."""
+    if not 0 < head_share <= torso_share <= 1:
+        message = f"the tiers are cut at {head_share} and {torso_share}; give 0 < head share <= torso share <= 1"
+        raise NotValid(message, {"head_share": message})
+    if (head_ranks is None) != (torso_ranks is None):
+        missing = "torso" if torso_ranks is None else "head"
+        message = f"give both ranks or none: up to which rank does the {missing} go?"
+        raise NotValid(message, {f"{missing}_ranks": message})
+    if head_ranks is not None and torso_ranks is not None and not 0 < head_ranks <= torso_ranks:
+        message = f"the head ends at rank {head_ranks}, the torso at {torso_ranks}; give 0 < head <= torso"
+        raise NotValid(message, {"head_ranks": message})
 
 
 def _named(queries: int, head: int, torso: int) -> tuple[str, ...]:
     return (HEAD,) * head + (TORSO,) * (torso - head) + (TAIL,) * (queries - torso)
-
-
-def _tier(name: str, queries: Sequence[LogQuery], tier: Sequence[str], total: int) -> Tier:
-    found = [query.frequency for query, its in zip(queries, tier, strict=True) if its == name]
-    return Tier(name, len(found), sum(found), sum(found) / total if total else None)
 
 
 def _curve(sums: Sequence[int], cuts: set[int]) -> tuple[tuple[int, float], ...]:

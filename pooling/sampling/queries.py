@@ -1,0 +1,103 @@
+"""What is known of each distinct query of a log, and how are some hundred thousand of them held?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """One distinct query of a log.
+
+    Parameters
+    ----------
+    query : str
+        The normalized text, by which searches are counted together.
+    text : str
+        Its most frequent raw form, for people to read.
+    frequency : int
+        How often it was asked inside the window.
+    clients : int or None
+        By how many distinct clients; None when the log does not say.
+    variants : int
+        How many raw forms were counted together.
+    raw : object
+        One row of the log as it was read: the first with `text`.
+    """
+
+    query: str
+    text: str
+    frequency: int
+    clients: int | None
+    variants: int
+    raw: object = field(compare=False, repr=False)
+
+
+class QueryTable(Sequence[LogQuery]):
+    """Queries of a large log, most frequent first, equals in byte order; each becomes an object when it is looked at.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        With the columns that a `LogQuery` has, in any order of rows.
+    """
+
+    COLUMNS = ("query", "text", "frequency", "clients", "variants", "raw")
+
+    def __init__(self, table: polars.DataFrame) -> None:
+        # polars compares texts by their UTF-8 bytes.
+        self._table = table.select(self.COLUMNS).sort("frequency", "query", descending=[True, False])
+
+    def __len__(self) -> int:
+        return self._table.height
+
+    @overload
+    def __getitem__(self, at: int) -> LogQuery: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[LogQuery, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> LogQuery | tuple[LogQuery, ...]:
+        if isinstance(at, slice):
+            return tuple(LogQuery(*row) for row in self._table[at].iter_rows())
+        return LogQuery(*self._table.row(at))
+
+    def __iter__(self) -> Iterator[LogQuery]:
+        return (LogQuery(*row) for row in self._table.iter_rows())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    @property
+    def frequencies(self) -> list[int]:
+        """How often each was asked."""
+        return self._table["frequency"].to_list()
+
+    def asked_by(self, least: int) -> tuple[QueryTable, QueryTable]:
+        """Those of so many clients or more (of so many searches where the log names no clients), and the others."""
+        import polars as pl
+
+        support = pl.coalesce("clients", "frequency")
+        return QueryTable(self._table.filter(support >= least)), QueryTable(self._table.filter(support < least))
+
+
+def frequencies_of(queries: Sequence[LogQuery]) -> list[int]:
+    """How often each query was asked."""
+    return queries.frequencies if isinstance(queries, QueryTable) else [query.frequency for query in queries]
+
+
+def in_order(queries: Sequence[LogQuery]) -> Sequence[LogQuery]:
+    """The queries with the most frequent first, equals in byte order."""
+    if isinstance(queries, QueryTable):
+        return queries
+    return tuple(sorted(queries, key=lambda query: (-query.frequency, query.query.encode())))
