@@ -218,6 +218,72 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
     return Chart(floor + 36, label, (Stroke(f"M0,{floor}H{WIDTH}", "axis"),), bars, words)
 
 
+def depth_bars(ranges: Sequence[tuple[int, int, int]]) -> Chart:
+    """How many queries have how many documents: a bar for each depth or range of depths.
+
+    Parameters
+    ----------
+    ranges : sequence of (from, to, queries)
+        The shallow ones first.
+
+    Examples
+    --------
+    >>> chart = depth_bars([(1, 1, 5), (100, 100, 10)])
+    >>> [bar.height for bar in chart.bars], chart.words[1].text
+    ([50.0, 100.0], '100')
+    """
+    top, floor = 8.0, 108.0
+    most = max((queries for _, _, queries in ranges), default=0) or 1
+    step = min(WIDTH / max(len(ranges), 1), 2 * WIDEST_BAR)
+    gap = min(4.0, step * 0.15)
+    names = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high, _ in ranges]
+    bars = tuple(
+        Bar(
+            _round(number * step),
+            _round(floor - (floor - top) * queries / most),
+            _round(step - gap),
+            _round((floor - top) * queries / most),
+            "mark",
+            f"{name} documents: {queries:,} queries",
+        )
+        for number, (name, (_, _, queries)) in enumerate(zip(names, ranges, strict=True))
+    )
+    ends = (
+        Words(0, floor + 16, names[0] if names else ""),
+        Words(_round(max(step * len(ranges), 80)), floor + 16, names[-1] if len(names) > 1 else "", "end"),
+        Words(0, floor + 32, "documents of a query", kind="mute"),
+    )
+    said = "; ".join(f"{name} documents: {queries:,}" for name, (_, _, queries) in zip(names, ranges, strict=True))
+    return Chart(floor + 36, f"Queries by how many documents they have. {said}", _axis(floor), bars, ends)
+
+
+def _axis(floor: float) -> tuple[Stroke, ...]:
+    return (Stroke(f"M0,{floor}H{WIDTH}", "axis"),)
+
+
+def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
+    """One bar a row on a track from 0 to 1.
+
+    Examples
+    --------
+    >>> chart = share_bars([("bm25", 0.5)])
+    >>> [bar.width for bar in chart.bars], chart.words[0].text
+    ([232, 116.0], 'bm25')
+    """
+    room = WIDTH - NAME
+    bars: list[Bar] = []
+    words: list[Words] = []
+    for number, (name, share) in enumerate(rows):
+        y = 4 + 18 * number
+        words.append(Words(0, y + 10, short(name)))
+        bars.append(Bar(NAME, y, room, 12, "soft"))
+        bars.append(Bar(NAME, y, _round(room * share), 12, "mark", f"{name}: {share:.2f}"))
+    y = 4 + 18 * len(rows) + 12
+    words += [Words(NAME, y, "0", kind="mute"), Words(WIDTH, y, "1", "end", "mute")]
+    said = "; ".join(f"{name} {share:.2f}" for name, share in rows)
+    return Chart(y + 8, f"How much of the first ten this run shares with others. {said}", (), tuple(bars), tuple(words))
+
+
 def short(name: str, longest: int = LONGEST_NAME) -> str:
     """A name cut in its middle so that it fits beside its bar: names of runs differ at the end as often as not.
 

@@ -147,6 +147,9 @@ GET    api/v1/collections/<slug:slug>/rounds/                         404 403 20
 POST   api/v1/collections/<slug:slug>/rounds/                         404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/runs/                           404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/runs/                           404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/runs/<uuid:uuid>/               404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/runs/<uuid:uuid>/export/<str:run_format>/ 404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/runs/<uuid:uuid>/health/        404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/scores/                         404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/scores/                         404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/scores/compare/                 404 403 200 200 401
@@ -214,6 +217,7 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
+    filled = filled.replace("<str:run_format>", "trec-run")
     return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)
 
 

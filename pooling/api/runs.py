@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import uuid as uuid_module
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
 
+from judgments import access
+from judgments.api.endpoint import InCollection
 from judgments.api.import_bodies import documented
 from judgments.api.imports import Imports
 from judgments.api.posted import PostedFile, number_of, trec_lines, whole_number_of
 from judgments.core.errors import NotValid
+from judgments.views.downloads import disposition
+from pooling import run_files, run_health
 from pooling.models import Run
 
 
@@ -31,7 +40,10 @@ class RunBody(serializers.Serializer):
     id = serializers.UUIDField(source="uuid")
     name = serializers.CharField()
     description = serializers.CharField()
-    sha256 = serializers.CharField()
+    sha256 = serializers.CharField(help_text="Of the file as it came.")
+    content_sha256 = serializers.CharField(
+        help_text="Of what the run says, whatever the format and the order of its rows; empty for a run of old."
+    )
     rows = serializers.IntegerField()
     queries = serializers.IntegerField()
     depth = serializers.IntegerField()
@@ -66,3 +78,54 @@ class Runs(Imports):
             return "Q0", f"{told} {number_of(number, row, 'score')!r} {tag}"
 
         return trec_lines("trec-run", rows, rest)
+
+
+class InRun(InCollection):
+    """An address below ``runs/<uuid>/``."""
+
+    run: Run
+    tag = "runs"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        rows = Run.objects.filter(collection=self.collection).select_related("collection")
+        self.run = access.reach(rows, request.user, self.roles, uuid=str(kwargs["uuid"]))
+
+
+class OneRun(InRun):
+    """One run."""
+
+    serializer_class = RunBody
+
+    @extend_schema(summary="One run")
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        return self.told(RunBody, self.run)
+
+
+class RunHealth(InRun):
+    """Whether a run can be trusted."""
+
+    @extend_schema(summary="A run's health", responses={200: dict})
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Depths, ties, ranks against scores, queries left out, what is unjudged, and how alike other runs are."""
+        return Response(run_health.look(self.run).as_json())
+
+
+class RunFile(InRun):
+    """A run as a file."""
+
+    @extend_schema(
+        summary="Download a run",
+        parameters=[OpenApiParameter("run_format", str, OpenApiParameter.PATH, enum=[*run_files.FILES])],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID, run_format: str) -> StreamingHttpResponse:
+        """As TREC run, CSV or Parquet, queries in order and each one's documents as metrics read them."""
+        name, body = run_files.export(self.run, run_format)
+        answer = StreamingHttpResponse(body, content_type="application/octet-stream")
+        answer.headers["Content-Disposition"] = disposition(name)
+        return answer
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """A file comes as what it is, whatever the caller says to prefer."""
+        return super().perform_content_negotiation(request, force=True)

@@ -8,6 +8,9 @@ from pooling.api import connectors, pools, query_logs, rounds, runs
 
 urlpatterns = [
     path("collections/<slug:slug>/runs/", runs.Runs.as_view()),
+    path("collections/<slug:slug>/runs/<uuid:uuid>/", runs.OneRun.as_view()),
+    path("collections/<slug:slug>/runs/<uuid:uuid>/health/", runs.RunHealth.as_view()),
+    path("collections/<slug:slug>/runs/<uuid:uuid>/export/<str:run_format>/", runs.RunFile.as_view()),
     path("collections/<slug:slug>/query-logs/", query_logs.QueryLogs.as_view()),
     path("collections/<slug:slug>/query-logs/<uuid:uuid>/draw/", query_logs.DrawQueries.as_view()),
     path("collections/<slug:slug>/connectors/", connectors.Connectors.as_view()),

@@ -10,21 +10,22 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db.models import Count
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
-from judgments import access, storage
+from judgments import access
+from judgments.core.errors import NotValid
 from judgments.models import Collection, Document, Query
+from judgments.views.downloads import disposition
 from judgments.views.lists import Choice, Column, Listing, answer
 from pooling import overlap as overlaps
-from pooling import pools
+from pooling import pools, run_files
 from pooling import runs as verbs
 from pooling.forms import RenameForm
 from pooling.models import Run
-from pooling.views import tables
+from pooling.views import run_health, tables
 
 TOP = 20
 
@@ -108,11 +109,10 @@ def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         row.refresh_from_db()
     top = _top(request, collection, row)
     context = {"collection": collection, "step": "runs", "run": row, "form": form, **top}
-    context["health"] = {word: row.health.get(f"{word} depth", row.depth) for word in ("median", "smallest")}
-    context["health"]["tied"] = row.health.get("tied rows", 0)
-    context["now"] = overlaps.overlap(collection, [row]).parts[0]
+    health = run_health.shown(row)
+    context |= health
     listed = _per_query(collection, row)
-    return tables.file_of(request, top["tables"], context) or answer(
+    return tables.file_of(request, (*top["tables"], *health["tables"]), context) or answer(
         request, PER_QUERY, listed, "pooling/run.html", context, status=form.status
     )
 
@@ -120,13 +120,17 @@ def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 @login_required
 @require_safe
 def run_file(request: HttpRequest, slug: str, uuid: str) -> HttpResponseBase:
-    """The run as it is stored: the file as it came, or its good rows where others stayed out."""
+    """The run as TREC run, CSV or Parquet."""
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = _run_for(request, collection, uuid)
-    name = f"{slugify(row.name)}.run.gz" if row.path.startswith("runs/") else row.filename
-    return FileResponse(
-        storage.open_file(row.path), as_attachment=True, filename=name, content_type="application/octet-stream"
-    )
+    try:
+        name, body = run_files.export(row, request.GET.get("as", "trec-run"))
+    except NotValid as error:
+        messages.error(request, f"{error}. Take CSV or Parquet: they carry every id.")
+        return redirect("run", collection.slug, row.uuid)
+    response = StreamingHttpResponse(body, content_type="application/octet-stream")
+    response.headers["Content-Disposition"] = disposition(name)
+    return response
 
 
 def _run_for(request: HttpRequest, collection: Collection, uuid: str) -> Run:

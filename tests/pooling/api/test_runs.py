@@ -89,3 +89,20 @@ def test_a_rank_without_end_is_refused(api: Any) -> None:
     response = api.post(f"{RUNS}?name=third", body, content_type="application/json")
     assert response.status_code == 400
     assert "rank" in response.json()["error"]["message"]
+
+
+def test_a_run_its_health_and_its_file(collection: Any, api: Any, api_of: Any, outsider: Any) -> None:
+    run = Run.objects.get(name="bm25")
+    address = f"{RUNS}{run.uuid}/"
+    told = api.get(address).json()
+    assert (told["name"], told["sha256"], told["content_sha256"]) == ("bm25", run.sha256, run.content_sha256)
+    health = api.get(f"{address}health/").json()
+    assert (health["tied_rows"], health["reordered_rows"], health["against_rows"]) == (2, 2, 0)
+    assert health["depths"] == [{"from": 3, "to": 3, "queries": 1}]
+    # d1, d3, d2 and d4, d1, d5: one of five in common.
+    assert [(other["name"], other["jaccard"]) for other in health["runs"]] == [("neural", 0.2)]
+    answer = api.get(f"{address}export/trec-run/", headers={"accept": "text/plain"})
+    assert sorted(b"".join(answer.streaming_content).decode().splitlines()) == sorted(example.BM25.splitlines())
+    assert api.get(f"{address}export/zip/").status_code == 404
+    elsewhere = f"/api/v1/collections/nowhere/runs/{run.uuid}/"
+    assert [api.get(elsewhere).status_code, api_of(outsider).get(address).status_code] == [404, 404]

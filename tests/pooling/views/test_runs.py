@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
 
+from judgments import ingestion, storage
+from judgments.formats import FORMATS
 from judgments.models import Query
 from pooling.models import Run
+from pooling.run_files import FILES
 from tests.pooling.conftest import BM25
 
 
@@ -61,10 +65,66 @@ def test_a_query_that_is_not_there_is_passed_over(bm25: Run, client_of: Any, lea
     assert client_of(lead).get(at("run", bm25.collection, bm25), {"query": query}).status_code == 200
 
 
-def test_the_file_comes_back_as_it_came(bm25: Run, client_of: Any, engineer: Any, at: Any) -> None:
-    answer = client_of(engineer).get(at("run_file", bm25.collection, bm25))
-    assert b"".join(answer.streaming_content) == BM25
-    assert 'filename="bm25.run"' in answer.headers["Content-Disposition"]
+def test_the_run_comes_back_in_three_formats(bm25: Run, client_of: Any, engineer: Any, at: Any) -> None:
+    client, address = client_of(engineer), at("run_file", bm25.collection, bm25)
+    files = {}
+    for format, ending in FILES.items():
+        answer = client.get(address, {"as": format})
+        files[format] = b"".join(answer.streaming_content)
+        assert f'filename="bm25.{ending}"' in answer.headers["Content-Disposition"]
+        # Whatever the format: the same rows, and the system's own ranks.
+        rows = FORMATS[format].read(files[format]).rows
+        assert [(row.doc_id, row.score, row.rank) for row in rows] == [("d1", 9.1, 1), ("d3", 8.7, 3), ("d2", 8.7, 2)]
+    assert files["trec-run"].decode().splitlines() == [BM25.decode().splitlines()[place] for place in (0, 2, 1)]
+    assert files["run-parquet"] == storage.read_bytes(bm25.path)
+    assert client.get(address, {"as": "zip"}).status_code == 404
+
+
+def test_an_old_run_and_one_that_trec_cannot_carry(
+    example: Any, store: Any, client_of: Any, engineer: Any, at: Any
+) -> None:
+    content = b'query_id,doc_id,score\nq1,a doc,1\nq1,=1+1,3\nq1,"x,y",2\n'
+    run = Run.objects.get(uuid=store(example, "runs", content, "spaces.csv")["id"])
+    client, address = client_of(engineer), at("run_file", example, run)
+    told = client.get(address, {"as": "trec-run"}, follow=True)
+    assert "cannot carry these ids" in told.content.decode()
+    assert told.redirect_chain[0][0] == at("run", example, run)
+    answer = client.get(address, {"as": "run-csv"})
+    expected = b'query_id,doc_id,rank,score\nq1,\'=1+1,1,3.0\nq1,"x,y",2,2.0\nq1,a doc,3,1.0\n'
+    assert b"".join(answer.streaming_content) == expected
+    Run.objects.filter(pk=run.pk).update(path=storage.keep("runs", "old", content), stored_sha256="")
+    for format in ("run-csv", "run-parquet"):
+        body = b"".join(client.get(address, {"as": format}).streaming_content)
+        assert {(row.doc_id, row.score) for row in FORMATS[format].read(body).rows} == {
+            ("a doc", 1.0),
+            ("=1+1", 3.0),
+            ("x,y", 2.0),
+        }
+
+
+def test_a_page_says_what_is_wrong_with_a_run(example: Any, client_of: Any, engineer: Any, lead: Any, at: Any) -> None:
+    content = b"q1 Q0 d1 2 9 x\nq1 Q0 d2 1 8 x\nq1 Q0 d6 3 7 x\nq1 Q0 d6 4 6 x\n"
+    content += b"q9 Q0 d1 1 inf x\nq9 Q0 d7 2 3 x\nq9 Q0 d8 3 3 x\n"
+    upload = ingestion.receive(example, kind="runs", file=io.BytesIO(content), filename="odd.run", actor=lead)
+    run = Run.objects.get(uuid=ingestion.store(upload, actor=lead, accept_errors=True)["id"])
+    page = client_of(engineer).get(at("run", example, run)).content.decode()
+    for words in (
+        "Its ranks contradict its scores in 1 query, first in q1.",
+        "It answers 1 query that the collection does not have.",
+        "1 score of it is infinite.",
+        "2 odd rows of its file stayed out when it was stored, 2 of them because a document stood twice in a query.",
+        "2 tied rows stood elsewhere for its users",
+        "Which runs it is like",
+        "How deep it is",
+    ):
+        assert words in page
+    answer = client_of(engineer).get(at("run", example, run), {"table": "likeness"})
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+    # d1 and d2 against d1, d3, d2 of bm25 and d4, d1, d5 of neural.
+    assert [line.split(",")[0] for line in lines] == ["run", "bm25", "neural"]
+    assert float(lines[1].split(",")[1]) == pytest.approx(2 / 3)
+    assert float(lines[2].split(",")[1]) == pytest.approx(1 / 4)
+    assert [line.split(",")[3:] for line in lines[1:]] == [["0", "1"], ["0", "1"]]
 
 
 def test_a_rename(bm25: Run, client_of: Any, engineer: Any, at: Any) -> None:

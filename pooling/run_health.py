@@ -1,0 +1,164 @@
+"""Can this run be trusted, now: what it holds, what nobody judged of it, and which other runs it is like?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from django.core.cache import cache
+
+from judgments import snapshots
+from judgments.models import Snapshot
+from pooling import overlap as overlaps
+from pooling import runs
+from pooling.health.figures import Figures, depths, figures
+from pooling.health.likeness import DEPTH, Likeness, Tops, likeness, tops
+from pooling.models import Run
+
+DAY = 24 * 3600
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Unlabeled:
+    """Of a run's first documents for the queries of a snapshot: how many the snapshot has no label for."""
+
+    snapshot: Snapshot
+    queries: int
+    documents: int
+    unlabeled: int
+
+    @property
+    def share(self) -> float | None:
+        """None where the run answers none of the snapshot's queries."""
+        return self.unlabeled / self.documents if self.documents else None
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another run of the collection, and how alike the first ten of both are."""
+
+    run: Run
+    likeness: Likeness
+
+
+@dataclass(frozen=True)
+class Health:
+    """What to know about a run: of its file, and of the collection as it is now.
+
+    Attributes
+    ----------
+    figures : Figures
+        Depths, ties, ranks.
+    depths : list of (from, to, queries)
+        How many queries have how many documents.
+    now : Part
+        Unjudged@10 by people's grades, and the queries that it leaves out.
+    strange : int
+        Queries that it answers and the collection does not have.
+    stayed_out, twice : int
+        Rows of its file that were odd and stayed out, and how many of these named a document a second time.
+    snapshot : Unlabeled or None
+        What the newest snapshot does not know; None without a snapshot.
+    others : list of Other
+        The other runs, the most alike first.
+    """
+
+    figures: Figures
+    depths: list[tuple[int, int, int]]
+    now: overlaps.Part
+    strange: int
+    stayed_out: int
+    twice: int
+    snapshot: Unlabeled | None
+    others: list[Other]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers under plain names."""
+        snapshot = self.snapshot
+        return {
+            **asdict(self.figures),
+            "depths": [{"from": low, "to": high, "queries": queries} for low, high, queries in self.depths],
+            "queries_left_out": self.now.left_out,
+            "queries_not_here": self.strange,
+            "rows_left_out": self.stayed_out,
+            "rows_twice": self.twice,
+            "unjudged_at_10": self.now.unjudged_share,
+            "newest_snapshot": snapshot and {"id": str(snapshot.snapshot.uuid), "unlabeled_at_10": snapshot.share},
+            "runs": [
+                {"id": str(other.run.uuid), "name": other.run.name, **asdict(other.likeness)} for other in self.others
+            ],
+        }
+
+
+def look(run: Run) -> Health:
+    """Look at a run and at what the collection says of it now."""
+    queries = sorted(run.collection.queries.values_list("query_id", flat=True))
+    found, counts, answered = _of_file(run)
+    bins = run.report.get("bins", {})
+    return Health(
+        figures=found,
+        depths=depths(counts),
+        now=overlaps.overlap(run.collection, [run]).parts[0],
+        strange=len(answered - set(queries)),
+        stayed_out=bins.get("rejected", 0) + bins.get("conflict", 0),
+        twice=bins.get("conflict", 0),
+        snapshot=_unlabeled(run),
+        others=_others(run, queries),
+    )
+
+
+def _of_file(run: Run) -> tuple[Figures, list[int], frozenset[str]]:
+    """What never changes about the file: its figures, the depth of each query, its queries."""
+
+    def read() -> tuple[Figures, list[int], frozenset[str]]:
+        table = runs.ranked(run)
+        counts = [int(end - start) for start, end in zip(table.offsets[:-1], table.offsets[1:], strict=True)]
+        return figures(runs.opened(run).rows()), counts, frozenset(table.query_ids)
+
+    return _kept(f"figures:{run.sha256}:{run.path}", read)
+
+
+def _others(run: Run, queries: Sequence[str]) -> list[Other]:
+    others = run.collection.runs.exclude(pk=run.pk).select_related("collection")
+    # The same runs over the same queries are always as alike.
+    over = hashlib.sha256("\n".join(queries).encode()).hexdigest()
+    own: list[Tops] = []
+
+    def compared(other: Run) -> Likeness:
+        if not own:
+            own.append(tops(runs.ranked(run), queries))
+        return likeness(own[0], tops(runs.ranked(other), queries))
+
+    found = [Other(other, _kept(f"like:{run.path}:{other.path}:{over}", partial(compared, other))) for other in others]
+    return sorted(found, key=lambda other: (-(other.likeness.rbo or 0.0), other.run.name))
+
+
+def _unlabeled(run: Run) -> Unlabeled | None:
+    snapshot = run.collection.snapshots.order_by("-created_at", "-pk").first()
+    if snapshot is None:
+        return None
+
+    def count() -> tuple[int, int, int]:
+        from judgments.formats.trec_qrels import load_qrels
+
+        labels = load_qrels(
+            snapshots.read_file(snapshot, snapshots.FILES["trec-qrels"]), f"{snapshot}/qrels.txt"
+        ).to_dict()
+        answers = overlaps.first(run, DEPTH)
+        common = [(labels[query_id], docs) for query_id, docs in answers.items() if query_id in labels]
+        documents = sum(len(docs) for _, docs in common)
+        return len(common), documents, sum(doc not in known for known, docs in common for doc in docs)
+
+    return Unlabeled(snapshot, *_kept(f"unlabeled:{run.path}:{snapshot.content_sha256}", count))
+
+
+def _kept(key: str, make: Callable[[], Found]) -> Found:
+    found = cache.get(key)
+    if found is None:
+        found = make()
+        cache.set(key, found, DAY)
+    return found
