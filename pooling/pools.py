@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from itertools import islice
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import IntegrityError, transaction
 
-from judgments import audit, jobs, rounds
+from judgments import audit, carried, jobs, rounds
 from judgments.core.errors import NotValid
-from judgments.documents import stub_keys
 from judgments.models import Collection, Job, Judgment, Pair, Round, User
+from pooling import copies
 from pooling import runs as runs_of
-from pooling.models import Pool, PoolEntry, Run
+from pooling.entries import store
+from pooling.models import Pool, Run
 from pooling.strategies import STRATEGIES
+from pooling.strategies.duplicates import SIMILARITY
 
 if TYPE_CHECKING:
-    from pooling.strategies.pair import PoolPair
     from pooling.strategies.pool import Pool as ChosenPool
-    from pooling.strategies.preview import Preview
     from pooling.strategies.strategy import Wording
 
 BATCH = 1_000
 # About ten seconds of reading.
 LARGE = 2_000_000
 ORDERS = ("rank", "score")
+TIERS = ("head", "torso", "tail", "")
 UNFINISHED = (Round.State.DRAFT, Round.State.OPEN)
 
 
@@ -37,15 +36,48 @@ def choose(
     collection: Collection,
     *,
     strategy: str,
-    runs: Sequence[Run],
+    runs: Sequence[Run] = (),
     parameters: dict[str, Any] | None = None,
     seed: int = 1,
     budget: int | None = None,
+    total: int | None = None,
     residual: int = 0,
     by: str = "rank",
     leave_out_judged: bool = False,
+    relevant_from: float = 1.0,
+    duplicates: str = "off",
+    similarity: float = SIMILARITY,
+    apart: Sequence[Sequence[str]] = (),
 ) -> ChosenPool:
-    """The pairs that a strategy would choose, over the collection's own queries. Nothing is stored."""
+    """The pairs that a strategy would choose, over the collection's own queries. Nothing is stored.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose queries are pooled; what a run says about other queries is left out and counted by its health.
+    strategy : str
+        A member of ``pooling.strategies.STRATEGIES``.
+    runs : sequence of Run
+        What is pooled; none for ``list``.
+    parameters : dict, optional
+        The strategy's own: ``depth``, ``p``, ``pairs``.
+    seed : int
+        For every random choice; stored.
+    budget, residual : int
+        Pairs per query at most, and random pairs per query from below the pool.
+    total : int, optional
+        Pairs in all at most, the residual ones among them.
+    by : str
+        ``rank``: what each system showed, its rank column telling equal scores apart (a run whose ranks contradict its
+        scores is taken by score). ``score``: trec_eval's order, in which metrics read the run: with ties it is the one
+        that leaves no hole in the top k.
+    leave_out_judged : bool
+        Leave out the pairs that have a human label already. An adaptive strategy learns from them, and always does.
+    relevant_from : float
+        The lowest grade that an adaptive strategy counts as relevant.
+    duplicates, similarity, apart
+        Whether documents that say the same are judged once: as :func:`pooling.copies.compared` takes them.
+    """
     if by not in ORDERS:
         raise NotValid(f"A run is ordered by {' or '.join(ORDERS)}, not by {by!r}.", {"by": " or ".join(ORDERS)})
     from pooling.strategies.pool import build_pool
@@ -61,21 +93,29 @@ def choose(
         parameters or {},
         seed=seed,
         budget=budget,
+        total=total,
         residual=residual,
         judged=judged_pairs(collection) if leave_out_judged and not member.adaptive else learned,
+        relevant_from=relevant_from,
         queries=queries,
         wording=wording(collection) if member.reads else None,
+        duplicates=copies.compared(collection, duplicates, similarity=similarity, apart=apart),
     )
     if strategy == "list":
         _check_queries(parameters or {}, queries)
     return chosen
 
 
-def preview(chosen: ChosenPool) -> Preview:
-    """What the pool looks like before anybody judges it."""
+def preview(collection: Collection, chosen: ChosenPool) -> dict[str, Any]:
+    """What the pool looks like before anybody judges it, as plain JSON: :class:`pooling.strategies.preview.Preview`."""
+    from pooling.strategies.preview import advised_depth
     from pooling.strategies.preview import preview as describe
 
-    return describe(chosen)
+    rows = dict(collection.queries.values_list("query_id", "tier"))
+    tiers = dict(sorted(rows.items(), key=lambda row: TIERS.index(row[1])))
+    found = describe(chosen, tiers)
+    advised = advised_depth(chosen.strategy, chosen.params, found.differing)
+    return {**_plain(asdict(found)), "left_out_judged": chosen.judged, "advised_depth": _plain(advised)}
 
 
 def draw_pool(
@@ -84,81 +124,69 @@ def draw_pool(
     strategy: str,
     actor: User,
     runs: Sequence[Run] = (),
-    parameters: dict[str, Any] | None = None,
-    seed: int = 1,
-    budget: int | None = None,
-    residual: int = 0,
-    by: str = "rank",
-    leave_out_judged: bool = False,
     reason: str = "",
+    planned: dict[str, Any] | None = None,
+    token: UUID | str | None = None,
+    **how: Any,
 ) -> Pool:
     """Choose pairs and put them on record, each with the runs that found it and their ranks.
 
     Parameters
     ----------
-    collection : Collection
-        Whose queries are pooled; what a run says about other queries is left out and counted by its health.
-    strategy : str
-        A member of ``pooling.strategies.STRATEGIES``.
+    collection, strategy, runs
+        As :func:`choose` takes them.
     actor : User
         The lead who does it.
-    runs : sequence of Run
-        What is pooled; none for ``list``.
-    parameters : dict, optional
-        The strategy's own: ``depth``, ``p``, ``pairs``.
-    seed : int
-        For every random choice; stored.
-    budget, residual : int
-        Pairs per query at most, and random pairs per query from below the pool.
-    by : str
-        ``rank``: what each system showed, its rank column telling equal scores apart (a run whose ranks contradict its
-        scores is taken by score). ``score``: trec_eval's order, in which metrics read the run: with ties it is the one
-        that leaves no hole in the top k.
-    leave_out_judged : bool
-        Leave out the pairs that have a human label already. An adaptive strategy learns from them, and always does.
     reason : str
         Why these pairs, in a few words, where the strategy does not tell; shown with the pool.
+    planned : dict, optional
+        How the total came about, as :class:`pooling.effort.Budget` tells it; shown with the pool.
+    token : UUID, optional
+        What the pool is to be called. Asked twice with one token, as by a double click, it is drawn once.
+    **how
+        The rest of what :func:`choose` takes.
     """
     if len({run.collection_id for run in runs} | {collection.pk}) > 1:
         raise NotValid("These runs are not of this collection.", {"runs": "Choose runs of one collection."})
-    chosen = choose(
-        collection,
-        strategy=strategy,
-        runs=runs,
-        parameters=parameters,
-        seed=seed,
-        budget=budget,
-        residual=residual,
-        by=by,
-        leave_out_judged=leave_out_judged,
-    )
+    if earlier := _drawn(collection, token):
+        return earlier
+    chosen = choose(collection, strategy=strategy, runs=runs, **how)
+    if not len(chosen):
+        raise NotValid("This pool would be empty.", {"strategy": "Take more runs, a greater depth, or other queries."})
     from pooling.strategies.discovery import depth_sizes
 
-    if not chosen.pairs:
-        raise NotValid("This pool would be empty.", {"strategy": "Take more runs, a greater depth, or other queries."})
-    kept = {name: value for name, value in chosen.params.items() if name != "pairs"}
-    if "pairs" in chosen.params:
-        kept["pairs_sha256"] = _hash_of_pairs(chosen.pairs)
-    with transaction.atomic():
-        pool = Pool.objects.create(
-            collection=collection,
-            strategy=strategy,
-            parameters={**kept, "budget": budget, "residual": residual, "by": by}
-            | ({"reason": reason} if reason else {}),
-            seed=seed,
-            provenance={**_provenance(strategy, kept, seed, budget, residual, runs), "by": by},
-            summary={
-                **_plain(asdict(preview(chosen))),
-                "left_out_judged": chosen.judged,
-                "pairs_to_depth": depth_sizes(chosen.candidates),
-            },
-            created_by=actor,
-        )
-        pool.runs.set(runs)
-        _add_entries(pool, chosen)
-        sentence = f"{actor} drew pool {pool} with {len(chosen.pairs):,} pairs"
-        audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=seed)
-    return pool
+    told = {"by": how.get("by", "rank"), **_wishes(chosen, how)}
+    also = {"reason": reason or None, **(planned or {})}
+    summary = {**preview(collection, chosen), "pairs_to_depth": depth_sizes(chosen.candidates)}
+    try:
+        with transaction.atomic():
+            pool = store(collection, chosen, actor=actor, runs=runs, told=told, also=also, summary=summary, token=token)
+            sentence = f"{actor} drew pool {pool} with {len(chosen):,} pairs"
+            audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=pool.seed)
+            return pool
+    except IntegrityError:
+        # Another request with this token was through a moment ago.
+        if earlier := _drawn(collection, token):
+            return earlier
+        raise
+
+
+def _drawn(collection: Collection, token: UUID | str | None) -> Pool | None:
+    return Pool.objects.filter(collection=collection, uuid=token).first() if token else None
+
+
+def _wishes(chosen: ChosenPool, how: dict[str, Any]) -> dict[str, Any]:
+    """What was asked beside the strategy's own, where it changed anything: part of the provenance."""
+    told: dict[str, Any] = {}
+    if chosen.total is not None:
+        told["total"] = chosen.total
+    if STRATEGIES[chosen.strategy].adaptive and how.get("relevant_from", 1) != 1:
+        told["relevant_from"] = how["relevant_from"]
+    if (kind := how.get("duplicates", "off")) != "off":
+        near = {"similarity": how.get("similarity", SIMILARITY)} if kind == "near" else {}
+        apart = sorted([query_id, doc_id] for query_id, doc_id in how.get("apart", ()))
+        told["duplicates"] = {"kind": kind, **near, **({"apart": apart} if apart else {})}
+    return told
 
 
 def is_large(runs: Sequence[Run]) -> bool:
@@ -213,9 +241,11 @@ def _check_queries(parameters: dict[str, Any], queries: set[str]) -> None:
 
 
 def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
-    """Pairs with a counted human grade in any round of the collection."""
+    """Pairs with a counted human grade in any round of the collection, and those that such a grade is carried to."""
     rows = Pair.objects.filter(round__collection=collection, slots__filled_by__state="graded")
-    return frozenset(rows.values_list("query__query_id", "document__doc_id"))
+    told = carried.copies_of(rows)
+    also = ((query_id, copy["doc_id"]) for query_id, _, some in told for copy in some)
+    return frozenset([*rows.values_list("query__query_id", "document__doc_id"), *also])
 
 
 def known_pairs(collection: Collection, queries: Sequence[str] | None = None) -> dict[tuple[str, str], float | None]:
@@ -234,7 +264,14 @@ def known_pairs(collection: Collection, queries: Sequence[str] | None = None) ->
         round__collection=collection, round__state__in=UNFINISHED, slots__filled_by__isnull=True, **of_pair
     )
     names = waiting.values_list("query__query_id", "document__doc_id").distinct()
-    return {pair: median_low(found) for pair, found in grades.items()} | dict.fromkeys(names)
+    known: dict[tuple[str, str], float | None] = {pair: median_low(found) for pair, found in grades.items()}
+    known |= dict.fromkeys(names)
+    for query_id, doc_id, some in carried.copies_of(Pair.objects.filter(round__collection=collection, **of_pair)):
+        # A document that is judged as another one is known as that one is.
+        if (query_id, doc_id) in known:
+            for copy in some:
+                known.setdefault((query_id, copy["doc_id"]), known[query_id, doc_id])
+    return known
 
 
 def wording(collection: Collection) -> Wording:
@@ -251,53 +288,8 @@ def wording(collection: Collection) -> Wording:
     return Wording(dict(collection.queries.values_list("query_id", "text")), texts)
 
 
-def _provenance(
-    strategy: str, parameters: dict[str, Any], seed: int, budget: int | None, residual: int, runs: Sequence[Run]
-) -> dict[str, Any]:
-    """What a snapshot's hash covers: no names, which anybody may change, but the files' hashes."""
-    return {
-        "strategy": strategy,
-        "parameters": parameters,
-        "seed": seed,
-        "budget": budget,
-        "residual": residual,
-        "runs": sorted(({"sha256": run.sha256, "depth": run.depth} for run in runs), key=lambda row: row["sha256"]),
-    }
-
-
-def _hash_of_pairs(pairs: Sequence[PoolPair]) -> str:
-    """What stands for a given list in the provenance: the list itself may be long."""
-    lines = sorted(f"{pair.query_id}\t{pair.doc_id}\n".encode() for pair in pairs)
-    return hashlib.sha256(b"".join(lines)).hexdigest()
-
-
 def _plain(value: Any) -> Any:
     """Tuples as lists, so that what is stored reads the same as what was computed."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
-
-
-def _add_entries(pool: Pool, chosen: ChosenPool) -> None:
-    """Write the pairs as rows, not as objects: of a large pool, making objects is what takes the time."""
-    queries = dict(pool.collection.queries.values_list("query_id", "pk"))
-    documents = stub_keys(pool.collection, (pair.doc_id for pair in chosen.pairs))
-    common = {"strategy": pool.strategy, "seed": pool.seed}
-    rows = (
-        (
-            pool.pk,
-            queries[pair.query_id],
-            documents[pair.doc_id],
-            position,
-            pair.best_rank,
-            json.dumps({**common, **pair.as_json()}),
-        )
-        for position, pair in enumerate(chosen.pairs)
-    )
-    columns = ("pool_id", "query_id", "document_id", "position", "best_rank", "origin")
-    table, names = connection.ops.quote_name(PoolEntry._meta.db_table), ", ".join(columns)
-    with connection.cursor() as cursor:
-        # The names are our own; every value is a parameter.
-        sql = f"INSERT INTO {table} ({names}) VALUES (%s, %s, %s, %s, %s, %s)"  # noqa: S608
-        while some := list(islice(rows, BATCH)):
-            cursor.executemany(sql, some)

@@ -30,6 +30,12 @@ class PairCopy:
     exact: bool
     similarity: float
 
+    @classmethod
+    def of_json(cls, told: dict[str, Any]) -> PairCopy:
+        """The copy as a pair's origin names it."""
+        runs = tuple(sorted(told["runs"].items()))
+        return cls(told["doc_id"], told["best_rank"], runs, told["why"] == "exact", told["similarity"])
+
     def order(self) -> tuple[float, bytes]:
         """The best rank first, equals by id."""
         return self.best_rank or float("inf"), self.doc_id.encode()

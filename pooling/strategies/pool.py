@@ -96,6 +96,10 @@ class Pool:
         """The pairs one by one, with why each was chosen."""
         return tuple(self._pairs(range(len(self))))
 
+    def pairs_with_copies(self) -> Iterator[PoolPair]:
+        """Yield the pairs that stand for other documents too, and no others."""
+        yield from self._pairs(np.flatnonzero(np.isin(self.rows, self.copies.of)).tolist())
+
     def handed_out(self, batch: int) -> Iterator[PoolPair]:
         """Yield the pairs in the order in which raters should meet them: shuffled inside batches of a query's pairs.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from django.contrib import messages
@@ -69,13 +68,13 @@ def _plan(collection: Collection, form: PoolForm) -> dict[str, Any]:
         return {"large": sum(run.rows for run in form.choice["runs"]), "sent": form.sent}
     with form.telling():
         chosen = verbs.choose(collection, **form.choice)
-        found = verbs.preview(chosen)
+        found = verbs.preview(collection, chosen)
         usual = pace(collection)
         return {
             "chosen": chosen,
             "pace": usual,
-            "cost": usual.cost(found.pairs),
+            "cost": usual.cost(found["pairs"]),
             "sent": form.sent,
-            **pictures(asdict(found)),
+            **pictures(found),
         }
     return {}

@@ -1,0 +1,214 @@
+"""Which documents of a pool are judged as another one, and how is one taken out to be judged by itself?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+
+from judgments import audit
+from judgments.core.errors import Conflict, NotFound, NotValid
+from judgments.models import Collection, Document, User
+from pooling.models import Pool, PoolEntry
+from pooling.strategies.duplicates import EXACT, KINDS, OFF, SIMILARITY, Content, Duplicates
+
+if TYPE_CHECKING:
+    from pooling.strategies.pair import PairCopy
+    from pooling.strategies.pool import Pool as ChosenPool
+
+BATCH = 1_000
+
+
+@dataclass(frozen=True)
+class Group:
+    """One document that is judged as another of the same query, as a list shows it."""
+
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    uuid: str
+    copy_id: str
+    copy_title: str
+    copy_uuid: str
+    rank: int | None
+    copy_rank: int | None
+    why: str
+    similarity: float
+
+
+def compared(
+    collection: Collection, kind: str, *, similarity: float = SIMILARITY, apart: Iterable[Sequence[str]] = ()
+) -> Duplicates | None:
+    """How a pool tells that two documents say the same; None where it does not ask.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose documents are read.
+    kind : str
+        ``off``, ``exact`` or ``near``.
+    similarity : float
+        For ``near``: the least share of three-word parts in common.
+    apart : iterable of (query_id, doc_id)
+        Pairs that are judged by themselves.
+    """
+    if kind not in KINDS:
+        said = f"One of {', '.join(KINDS)}."
+        raise NotValid(f"Duplicates cannot be told by {kind!r}.", {"duplicates": said})
+    if kind == OFF:
+        return None
+    alone = frozenset((query_id, doc_id) for query_id, doc_id in apart)
+    return Duplicates(contents(collection), None if kind == EXACT else similarity, alone)
+
+
+def contents(collection: Collection) -> Callable[[Sequence[str]], list[Content | None]]:
+    """What raters see of documents when they are asked for; None for a stub, of which nobody knows anything."""
+
+    def read(doc_ids: Sequence[str]) -> list[Content | None]:
+        found: dict[str, Content] = {}
+        for begin in range(0, len(doc_ids), BATCH):
+            some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH], stub=False)
+            for doc_id, title, text, fields, image in some.values_list("doc_id", "title", "text", "fields", "image"):
+                found[doc_id] = Content(title, text, written(fields), image)
+        return [found.get(doc_id) for doc_id in doc_ids]
+
+    return read
+
+
+def written(fields: dict[str, Any]) -> str:
+    """A document's fields as lines, by name.
+
+    Examples
+    --------
+    >>> written({"size": 42, "color": "red"})
+    'color: red\\nsize: 42'
+    """
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
+    return "\n".join(f"{name}: {texts[name]}" for name in sorted(texts))
+
+
+def groups_of_choice(collection: Collection, chosen: ChosenPool, most: int | None = None) -> list[Group]:
+    """The copies of a pool that is not drawn yet, query by query; the first ``most`` of them where that is said."""
+    if not len(chosen.copies):
+        return []
+    rows = (
+        (pair.query_id, pair.doc_id, pair.best_rank, copy)
+        for pair in chosen.pairs_with_copies()
+        for copy in pair.copies
+    )
+    return _groups(collection, list(islice(rows, most)))
+
+
+def groups_of(pool: Pool) -> list[Group]:
+    """The copies of a drawn pool, in the order of its pairs."""
+    from pooling.strategies.pair import PairCopy
+
+    rows = entries_with_copies(pool).values_list("query__query_id", "document__doc_id", "best_rank", "origin__copies")
+    told = ((query_id, doc_id, rank, PairCopy.of_json(copy)) for query_id, doc_id, rank, some in rows for copy in some)
+    return _groups(pool.collection, list(told))
+
+
+def entries_with_copies(pool: Pool) -> QuerySet[PoolEntry]:
+    """The pool's pairs that stand for other documents too."""
+    return pool.entries.filter(origin__has_key="copies").order_by("position")
+
+
+def _groups(collection: Collection, rows: Sequence[tuple[str, str, int | None, PairCopy]]) -> list[Group]:
+    """Give the ids their texts, a thousand at a time."""
+    documents = _titles(collection, {doc_id for _, doc_id, _, copy in rows for doc_id in (doc_id, copy.doc_id)})
+    wanted = {query_id for query_id, _, _, _ in rows}
+    queries = {}
+    for some in _parts(sorted(wanted)):
+        queries |= dict(collection.queries.filter(query_id__in=some).values_list("query_id", "text"))
+    found = []
+    for query_id, doc_id, rank, copy in rows:
+        title, uuid = documents[doc_id]
+        copy_title, copy_uuid = documents[copy.doc_id]
+        why, share = "exact" if copy.exact else "near", copy.similarity
+        ids = (query_id, queries[query_id], doc_id, title, uuid, copy.doc_id, copy_title, copy_uuid)
+        found.append(Group(*ids, rank, copy.best_rank, why, share))
+    return found
+
+
+def _titles(collection: Collection, doc_ids: set[str]) -> dict[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = {}
+    for some in _parts(sorted(doc_ids)):
+        rows = collection.documents.filter(doc_id__in=some).values_list("doc_id", "title", "uuid")
+        found |= {doc_id: (title or doc_id, str(uuid)) for doc_id, title, uuid in rows}
+    return found
+
+
+def _parts(ids: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (ids[begin : begin + BATCH] for begin in range(0, len(ids), BATCH))
+
+
+@transaction.atomic
+def take_out(pool: Pool, *, query_id: str, doc_id: str, actor: User) -> PoolEntry:
+    """Let a document be judged by itself, although it says what another one says; it comes last in the pool.
+
+    Parameters
+    ----------
+    pool : Pool
+        Of which no round was made yet: a round has its pairs already.
+    query_id, doc_id : str
+        The copy.
+    actor : User
+        The lead who looked at both.
+
+    Raises
+    ------
+    NotFound
+        No pair of the pool names this document as its copy.
+    Conflict
+        There is a round of these pairs.
+    """
+    pool = Pool.objects.select_for_update(of=("self",)).select_related("collection").get(pk=pool.pk)
+    if pool.collection.rounds.filter(pairs__origin__pool=str(pool.uuid)).exists():
+        raise Conflict("A round was made of these pairs: they stay as they are. Draw another pool with this one apart.")
+    for entry in entries_with_copies(pool).filter(query__query_id=query_id):
+        copies = entry.origin["copies"]
+        copy = next((one for one in copies if one["doc_id"] == doc_id), None)
+        if copy is not None:
+            return _made_own(pool, entry, copy, actor)
+    raise NotFound(f"No pair of this pool stands for document {doc_id} of query {query_id}.")
+
+
+def _made_own(pool: Pool, entry: PoolEntry, copy: dict[str, Any], actor: User) -> PoolEntry:
+    left = [one for one in entry.origin["copies"] if one is not copy]
+    plain = {name: value for name, value in entry.origin.items() if name != "copies"}
+    entry.origin = plain | ({"copies": left} if left else {})
+    entry.save(update_fields=["origin"])
+    last = pool.entries.aggregate(last=Max("position"))["last"]
+    step = pool.entries.filter(query=entry.query).count() + 1
+    own = {"best_rank": copy["best_rank"], "runs": copy["runs"], "step": step}
+    made = PoolEntry.objects.create(
+        pool=pool,
+        query=entry.query,
+        document=Document.objects.get(collection=pool.collection, doc_id=copy["doc_id"]),
+        position=last + 1,
+        best_rank=copy["best_rank"],
+        origin=plain | own,
+    )
+    apart = sorted([*pool.parameters.get("apart", []), [entry.query.query_id, copy["doc_id"]]])
+    pool.parameters = pool.parameters | {"apart": apart}
+    pool.provenance = pool.provenance | {"duplicates": pool.provenance["duplicates"] | {"apart": apart}}
+    pool.summary = _told_again(pool, left)
+    pool.save(update_fields=["parameters", "provenance", "summary"])
+    sentence = f"{actor} took document {copy['doc_id']} out of the duplicates of pool {pool}, to be judged by itself"
+    audit.record("copies.take_out", sentence, actor=actor, collection=pool.collection, target=pool)
+    return made
+
+
+def _told_again(pool: Pool, left: Sequence[Any]) -> dict[str, Any]:
+    """The summary with a pair more and a copy less; what each run brings is as it was when the pool was drawn."""
+    summary = dict(pool.summary)
+    summary["copies"] -= 1
+    summary["groups"] -= not left
+    summary["pairs"] += 1
+    return summary
