@@ -50,6 +50,11 @@ class Progress:
     surplus: int
     raters: list[RaterProgress]
     hours_left: float | None
+    # Where pairs are still being chosen: how many there may be at most, and what rating all of those would take.
+    most_pairs: int | None = None
+    growing: bool = False
+    most_wanted: int = 0
+    most_hours_left: float | None = None
 
     @property
     def share(self) -> float:
@@ -66,14 +71,23 @@ class Progress:
             return None
         return in_hours(self.hours_left * 3600) if self.left else "none"
 
+    @property
+    def most_time_left(self) -> str | None:
+        """The same if all pairs come that may come."""
+        return None if self.most_hours_left is None else in_hours(self.most_hours_left * 3600)
+
     def as_json(self) -> dict[str, Any]:
         """The shape of the API; raters by pseudonym only."""
         return {
             "pairs": self.pairs,
+            "most_pairs": self.most_pairs,
+            "more_may_come": self.growing,
             "ratings_wanted": self.wanted,
+            "most_ratings": self.most_wanted,
             "ratings": self.filled,
             "surplus": self.surplus,
             "hours_left": self.hours_left,
+            "most_hours_left": self.most_hours_left,
             "raters": [
                 {
                     "rater": rater.pseudonym,
@@ -175,9 +189,31 @@ def progress(round_: Round) -> Progress:
         )
         for asked in round_.raters.select_related("user")
     ]
-    left = (wanted - filled) * usual / 3600 if usual is not None else None
     surplus = current.filter(surplus=True).count()
-    return Progress(round_.pairs.count(), wanted, filled, surplus, raters, left)
+    pairs = round_.pairs.count()
+    most = wanted + _ratings_to_come(round_, pairs)
+    left, at_most = (None if usual is None else (number - filled) * usual / 3600 for number in (wanted, most))
+    return Progress(
+        pairs,
+        wanted,
+        filled,
+        surplus,
+        raters,
+        left,
+        most_pairs=round_.most_pairs,
+        growing=round_.growing,
+        most_wanted=most,
+        most_hours_left=at_most,
+    )
+
+
+def _ratings_to_come(round_: Round, pairs: int) -> int:
+    """How many ratings the pairs that may still be chosen will ask for, at most."""
+    if not round_.growing or round_.most_pairs is None:
+        return 0
+    more = round_.most_pairs - pairs
+    overlapping = round(round_.most_pairs * round_.overlap) - round(pairs * round_.overlap)
+    return more + overlapping * (round_.ratings_per_pair - 1)
 
 
 def _seconds(round_: Round) -> dict[int, list[float]]:

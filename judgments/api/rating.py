@@ -27,6 +27,8 @@ from judgments.submission import Answer, Receipt
 
 # More than anybody can hold leases on; a longer list is a mistake.
 MOST_ANSWERS = 1_000
+# Seconds until it is worth to ask for a batch again while pairs are chosen.
+LOOK_AGAIN = 5
 
 
 class QueryShown(serializers.Serializer):
@@ -68,6 +70,7 @@ class BatchBody(serializers.Serializer):
     guidelines_version = serializers.IntegerField()
     pairs = PairShown(many=True)
     remaining = serializers.IntegerField(help_text="Pairs still open to the caller, these among them.")
+    more_may_come = serializers.BooleanField(help_text="Whether pairs are still being chosen while the round is open.")
 
 
 class AnswerSent(serializers.Serializer):
@@ -133,10 +136,13 @@ class Batch(Rating):
         responses={200: BatchBody, 204: None},
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """First what is in hand already, then the rest of the query, then the next query. 204 when there is none."""
+        """First what is in hand already, then the rest of the query, then the next query. 204 when there is none.
+
+        With `Retry-After` more may come: the next pairs are being chosen. Without it the caller is done.
+        """
         pairs = assignment.claim_batch(self.round, rater=request.user, size=_size(request))
         if not pairs:
-            return Response(status=204)
+            return Response(status=204, headers={"Retry-After": str(LOOK_AGAIN)} if self.round.growing else None)
         return self.told(BatchBody, self._batch(pairs))
 
     def _batch(self, pairs: list[Pair]) -> dict[str, Any]:
@@ -151,6 +157,7 @@ class Batch(Rating):
             "guidelines_version": self.round.guidelines.number,
             "pairs": pairs,
             "remaining": assignment.remaining(self.round, rater),
+            "more_may_come": self.round.growing,
         }
 
 

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, reliability, rounds
+from judgments import access, assignment, growing, reliability, rounds
 from judgments.api.endpoint import InRound
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import Collection, Membership, Round, User
@@ -52,10 +52,19 @@ class RoundBody(serializers.Serializer):
     overlap = serializers.FloatField(help_text="Share of the pairs that get all their ratings; the others get one.")
     seed = serializers.IntegerField()
     pairs = serializers.IntegerField(source="pair_count")
+    most_pairs = serializers.IntegerField(
+        allow_null=True,
+        help_text="Pairs at most, where more are chosen while the round is open; null where they are fixed.",
+    )
+    more_may_come = serializers.BooleanField(source="growing", help_text="Whether pairs are still being chosen.")
+    refill = serializers.SerializerMethodField(help_text="How far the choosing is; null where the pairs are fixed.")
     raters = serializers.SerializerMethodField(help_text="User names.")
     created_at = serializers.DateTimeField()
     opened_at = serializers.DateTimeField(allow_null=True)
     closed_at = serializers.DateTimeField(allow_null=True)
+
+    def get_refill(self, round_: Round) -> dict[str, Any] | None:
+        return growing.told(round_)
 
     def get_raters(self, round_: Round) -> list[str]:
         return sorted(asked.user.username for asked in round_.raters.all() if asked.left_at is None)
@@ -91,10 +100,14 @@ class ProgressBody(serializers.Serializer):
     """How far a round is, in ratings. A rater is told about their own part only."""
 
     pairs = serializers.IntegerField(required=False)
+    most_pairs = serializers.IntegerField(required=False, allow_null=True, help_text="Null where the pairs are fixed.")
+    more_may_come = serializers.BooleanField(help_text="Whether pairs are still being chosen.")
     ratings_wanted = serializers.IntegerField(required=False)
     ratings = serializers.IntegerField(required=False)
     surplus = serializers.IntegerField(required=False)
+    most_ratings = serializers.IntegerField(required=False, help_text="Ratings at most, those of later pairs counted.")
     hours_left = serializers.FloatField(required=False, allow_null=True)
+    most_hours_left = serializers.FloatField(required=False, allow_null=True)
     raters = ProgressOfRater(many=True)
     remaining = serializers.IntegerField(required=False, help_text="Pairs still open to the calling rater.")
 
@@ -208,4 +221,5 @@ class Progress(InRound):
             raise NotAllowed(f"You were not asked to rate in {self.round}.")
         everybody = reliability.progress(self.round).as_json()["raters"]
         mine = [row for row in everybody if row["rater"] == name]
-        return {"raters": mine, "remaining": assignment.remaining(self.round, rater)}
+        left = assignment.remaining(self.round, rater)
+        return {"raters": mine, "remaining": left, "more_may_come": self.round.growing}

@@ -24,6 +24,11 @@ class Work:
     left: int
 
     @property
+    def more(self) -> bool:
+        """Whether there is something to rate, or more to come."""
+        return self.left > 0 or self.round.growing
+
+    @property
     def all(self) -> int:
         return self.graded + self.left
 
@@ -50,7 +55,7 @@ def open_work(user: Any) -> list[Work]:
     """The open rounds that ask the user for ratings, the unfinished ones first."""
     rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
     work = [Work(round_, _graded(round_, user), assignment.remaining(round_, user)) for round_ in rounds]
-    return sorted(work, key=lambda one: (one.left == 0, one.round.opened_at or one.round.created_at))
+    return sorted(work, key=lambda one: (not one.more, one.left == 0, one.round.opened_at or one.round.created_at))
 
 
 def _graded(round_: Round, user: Any) -> int:

@@ -16,7 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from judgments import access, reliability, rounds
+from judgments import access, growing, reliability, rounds
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import AssayError
 from judgments.models import Judgment, Pair, Role, Round, RoundRater, Slot, User
@@ -36,6 +36,11 @@ def _share(round_: Any) -> str:
     return f"{round_.filled:,} of {round_.wanted:,} ({percent(round_.filled / round_.wanted if round_.wanted else 0)})"
 
 
+def _pair_count(round_: Any) -> str:
+    most = f" of at most {round_.most_pairs:,}" if round_.growing else ""
+    return f"{round_.pair_count:,}{most}"
+
+
 ROUNDS = Listing(
     name="rounds",
     noun=("round", "rounds"),
@@ -43,7 +48,7 @@ ROUNDS = Listing(
         Column("name", "Round", order="name", head=True, url=lambda row: reverse("round_progress", args=[row.uuid])),
         Column("state", "State", order="state", show=round_state),
         Column("filled", "Ratings", order="filled", numeric=True, show=_share),
-        Column("pair_count", "Pairs", order="pair_count", numeric=True),
+        Column("pair_count", "Pairs", order="pair_count", numeric=True, show=_pair_count),
         Column("rater_count", "Raters", order="rater_count", numeric=True),
         Column("ratings_per_pair", "Ratings a pair", order="ratings_per_pair", numeric=True),
         Column("guidelines", "Guidelines", value=lambda row: str(row.guidelines)),
@@ -185,6 +190,7 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
         "unrateable": sum(number for _, number in reasons),
         "top": max(round_.scale.values()),
         "to_invite": _to_invite(round_),
+        "choosing": growing.told(round_),
     }
     return answer(request, PAIRS, _pairs(round_, request.user), "judgments/round_progress.html", context)
 

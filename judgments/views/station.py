@@ -30,6 +30,8 @@ from judgments.submission import Answer
 REASONS = ("query unclear", "document broken", "language", "other")
 LONGEST_TIME = 24 * 3600.0
 MOST_SEGMENTS = 60
+# Seconds until a page without a document looks again, while pairs are chosen: soon at first, then less often.
+SOON, SELDOM = 4, 60
 
 
 @login_required
@@ -205,7 +207,15 @@ def _nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpResp
         "answered": answers.exclude(state=Judgment.State.LATER).count(),
         # Places that others hold or that wait for others: not for this rater, who had each of their pairs.
         "waiting": places.count() if round_.state == Round.State.OPEN else 0,
+        "look_again": _look_again(request) if round_.growing else 0,
         "undoable": round_.state == Round.State.OPEN and submission.last_answer(round_, request.user) is not None,
         "others": Round.objects.open_to(request.user).exclude(pk=round_.pk).select_related("collection"),
     }
     return render(request, "judgments/station_empty.html", context, status=status)
+
+
+def _look_again(request: HttpRequest) -> int:
+    """In how many seconds the page looks for more pairs: twice as long as the time before."""
+    waited = request.GET.get("waited", "")
+    before = int(waited) if waited.isascii() and waited.isdigit() and len(waited) < 4 else 0
+    return min(max(SOON, 2 * before), SELDOM)
