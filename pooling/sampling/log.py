@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from judgments.core.errors import NotValid
+from pooling.sampling.languages import OTHER, check_language, speaks
 from pooling.sampling.queries import LogQuery as LogQuery
 from pooling.sampling.queries import QueryTable, frequencies_of, in_order
 from pooling.sampling.redaction import redact
@@ -67,6 +68,10 @@ class CountedLog:
         Whether the log names clients; without, the threshold is one on searches.
     redacted : dict of str to int
         Searches in which something was taken out that could name a person, by its kind; they are counted without it.
+    languages : dict of str to int
+        Searches of the whole log by the language that it names, the commonest first; empty when it names none.
+    language : str or None
+        The language that was asked for; None for all.
     """
 
     queries: Sequence[LogQuery]
@@ -81,6 +86,8 @@ class CountedLog:
     min_clients: int
     has_clients: bool
     redacted: dict[str, int] = field(default_factory=dict)
+    languages: dict[str, int] = field(default_factory=dict)
+    language: str | None = None
 
     @property
     def traffic(self) -> int:
@@ -114,6 +121,8 @@ class _Count:
     """What is known of the whole log while rows go by."""
 
     window: tuple[datetime, datetime] | None
+    language: str | None = None
+    languages: Counter[str] = field(default_factory=Counter)
     tallies: dict[str, _Tally] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
@@ -128,7 +137,11 @@ class _Count:
         query = normalize(form)
         self.rows += 1
         self.searches += number
-        reason = _why_dropped(query, moment, self.window)
+        spoken = getattr(row, "language", "")
+        if spoken:
+            self.languages[spoken] += number
+        other = self.language is not None and not speaks(spoken, self.language)
+        reason = OTHER if other else _why_dropped(query, moment, self.window)
         if reason:
             self.dropped[reason] += number
             return
@@ -163,6 +176,7 @@ def count_log(
     window_days: int | None = WINDOW_DAYS,
     until: datetime | None = None,
     min_clients: int = 1,
+    language: str | None = None,
 ) -> CountedLog:
     """Count a log's queries, row by row; see `pooling.sampling.log_columns.count_stream` for a large one.
 
@@ -178,6 +192,8 @@ def count_log(
         The end of the window; the log's newest search by default, for which the rows are held in memory.
     min_clients : int
         Leave out queries of fewer distinct clients; of fewer searches where the log names no clients.
+    language : str, optional
+        Only searches in this language (``de`` takes ``de-AT`` too), where the log says which are; by default all.
 
     Returns
     -------
@@ -186,7 +202,7 @@ def count_log(
     Raises
     ------
     NotValid
-        When the window or the threshold is below 1.
+        When the window or the threshold is below 1, or no search is said to be in the language.
     """
     check_counting(window_days, min_clients)
     timed = ((row, moment_of(row.timestamp)) for row in rows)
@@ -195,7 +211,7 @@ def count_log(
         until = max((moment for _, moment in held if moment is not None), default=None)
         timed = (pair for pair in held)
     window = None if window_days is None or until is None else (_utc(until) - timedelta(days=window_days), _utc(until))
-    count = _Count(window)
+    count = _Count(window, language)
     for row, moment in timed:
         count.add(row, moment)
     has_clients = any(tally.clients for tally in count.tallies.values())
@@ -209,6 +225,8 @@ def count_log(
         window_days=window_days if window else None,
         min_clients=min_clients,
         has_clients=has_clients,
+        languages=count.languages,
+        language=language,
     )
 
 
@@ -223,8 +241,11 @@ def close_log(
     window_days: int | None,
     min_clients: int,
     has_clients: bool,
+    languages: Mapping[str, int],
+    language: str | None,
 ) -> CountedLog:
     """Put counted queries in order and leave out those that too few people asked."""
+    check_language(language, languages)
     kept, few = _by_support(in_order(queries), min_clients)
     return CountedLog(
         queries=kept,
@@ -239,6 +260,8 @@ def close_log(
         min_clients=min_clients,
         has_clients=has_clients,
         redacted=dict(sorted(redacted.items())),
+        languages=dict(sorted(languages.items(), key=lambda found: (-found[1], found[0].encode()))),
+        language=language,
     )
 
 

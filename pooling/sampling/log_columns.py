@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from judgments.formats.log_blocks import EPOCH, NO_TIME, LogBlock, LogStream, LogTexts, moment
 from pooling.sampling.forms import normalized, redacted
+from pooling.sampling.languages import OTHER, speaks
 from pooling.sampling.log import (
     EMPTY,
     MAX_LENGTH,
@@ -43,6 +44,7 @@ def count_stream(
     window_days: int | None = WINDOW_DAYS,
     until: datetime | None = None,
     min_clients: int = 1,
+    language: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> CountedLog:
     """Count a log's queries while it is read.
@@ -51,7 +53,7 @@ def count_stream(
     ----------
     stream : LogStream
         The log; it is read to its end here.
-    window_days, until, min_clients
+    window_days, until, min_clients, language
         As for `count_log`.
     progress : callable, optional
         Called with the bytes read so far after each block.
@@ -64,20 +66,23 @@ def count_stream(
     Raises
     ------
     NotValid
-        When the window or the threshold is below 1.
+        When the window or the threshold is below 1, or no search is said to be in the language.
     UnreadableInput
         When the whole file is refused.
     """
     check_counting(window_days, min_clients)
     forms = _Forms()
     rows = _Rows(window_days, None if until is None else (until - EPOCH) // timedelta(microseconds=1))
+    languages = _Languages(stream.texts.languages.known, language)
     for block in stream:
         forms.take(stream.texts.known)
+        rows.add(block)
+        block = languages.take(block)
         rows.take(block)
         if progress is not None:
             progress(stream.bytes_read)
     forms.take(stream.texts.known)
-    return _counted(forms, rows, stream.empty, min_clients)
+    return _counted(forms, rows, languages, stream.empty, min_clients)
 
 
 class _Forms:
@@ -109,6 +114,34 @@ class _Forms:
         return np.concatenate([np.zeros(0, dtype=np.int64), *self._numbers])
 
 
+class _Languages:
+    """How many searches there are in each language, and which are in the one that was asked for."""
+
+    def __init__(self, known: list[str], asked: str | None) -> None:
+        self._known, self.asked = known, asked
+        self._counts = np.zeros(0, dtype=np.int64)
+        self.others = 0
+
+    def take(self, block: LogBlock) -> LogBlock:
+        """The searches that are asked for, without their languages: a search in memory is no larger for them."""
+        spoken = block.language
+        if spoken is not None:
+            found = np.bincount(spoken, weights=block.count, minlength=len(self._known)).astype(np.int64)
+            self._counts = _sum(self._counts, found)
+        if self.asked is not None:
+            wanted = np.array([speaks(tag, self.asked) for tag in self._known])
+            chosen = np.zeros(len(block), dtype=np.bool_) if spoken is None else wanted[spoken]
+            self.others += _searches(_only(block, ~chosen))
+            block = _only(block, chosen)
+        return replace(block, language=None)
+
+    @property
+    def found(self) -> dict[str, int]:
+        # Number 0 is no language.
+        named = zip(self._known[1:], self._counts[1:].tolist(), strict=False)
+        return {tag: number for tag, number in named if number}
+
+
 @dataclass(eq=False)
 class _Rows:
     """The searches that may be in the window; those that are too old for what was seen already are only counted."""
@@ -121,12 +154,16 @@ class _Rows:
     parts: list[LogBlock] = field(default_factory=list)
     outside: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-    def take(self, block: LogBlock) -> None:
+    def add(self, block: LogBlock) -> None:
+        """Count searches whether they are used or not; the newest of all is where the window ends."""
         self.rows += len(block)
-        self.searches += len(block) if block.count is None else int(block.count.sum())
+        self.searches += _searches(block)
+        if len(block):
+            self.newest = max(self.newest, int(block.moment.max()))
+
+    def take(self, block: LogBlock) -> None:
         if not len(block):
             return
-        self.newest = max(self.newest, int(block.moment.max()))
         window = self.window
         if window is not None:
             kept = (block.moment > window[0]) & (block.moment <= window[1]) | (block.moment == NO_TIME)
@@ -214,7 +251,7 @@ class _Sums:
         return np.bincount(places, minlength=int(self.normal_of.max(initial=0)) + 1)
 
 
-def _counted(forms: _Forms, rows: _Rows, empty: int, min_clients: int) -> CountedLog:
+def _counted(forms: _Forms, rows: _Rows, languages: _Languages, empty: int, min_clients: int) -> CountedLog:
     normal_of = forms.normal_of
     window_days = None if rows.window is None else rows.window_days
     none = np.zeros(len(normal_of), dtype=np.int64)
@@ -231,6 +268,7 @@ def _counted(forms: _Forms, rows: _Rows, empty: int, min_clients: int) -> Counte
         TOO_LONG: int(everything[normal_of == LONG].sum()),
         WITHOUT_TIME: int(sums.untimed[normal_of >= 0].sum()),
         OUTSIDE: int(outside[normal_of >= 0].sum()),
+        OTHER: languages.others,
     }
     taken_out: Counter[str] = Counter()
     for form, kinds in forms.kinds.items():
@@ -246,6 +284,8 @@ def _counted(forms: _Forms, rows: _Rows, empty: int, min_clients: int) -> Counte
         window_days=window_days,
         min_clients=min_clients,
         has_clients=clients is not None,
+        languages=languages.found,
+        language=languages.asked,
     )
 
 
@@ -277,6 +317,10 @@ def _counts(block: LogBlock, size: int = 0) -> Counts:
     return np.bincount(block.text, weights=block.count, minlength=size).astype(np.int64)
 
 
+def _searches(block: LogBlock) -> int:
+    return len(block) if block.count is None else int(block.count.sum())
+
+
 def _sum(some: Counts, others: Counts) -> Counts:
     """The sum of two tables of counts, of which one may not yet know the last texts."""
     found = np.zeros(max(len(some), len(others)), dtype=np.int64)
@@ -294,4 +338,5 @@ def _only(block: LogBlock, chosen: npt.NDArray[np.bool_]) -> LogBlock:
         None if block.client is None else block.client[chosen],
         None if block.count is None else block.count[chosen],
         block.line[chosen],
+        None if block.language is None else block.language[chosen],
     )

@@ -72,6 +72,7 @@ def near_duplicates(queries: Sequence[LogQuery], similarity: float = SIMILARITY)
     if not 0.5 < similarity <= 1:
         message = f"the similarity is {similarity:g}; give a number above 0.5, up to 1"
         raise NotValid(message, {"similarity": message})
+    queries = tuple(queries)
     texts = [query.query for query in queries]
     leader = list(range(len(texts)))
     reason: dict[int, str] = {}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgments.core.errors import UnreadableInput
+from judgments.core.errors import NotValid, UnreadableInput
 from judgments.core.report import Report
 from judgments.formats import FORMATS, log_columns
 from judgments.formats.log_blocks import open_log, rows_on_lines
@@ -36,10 +36,12 @@ QUERIES = [
 TIMES = ["2026-03-02T09:14:07Z", "2026-01-02 03:04:05", "2025-03-02T09:14:07+01:00", "", "2026-03-01T09:14:07.5Z"]
 
 
-def by_rows(data: bytes, **options: object) -> tuple[CountedLog, Report]:
+def by_rows(
+    data: bytes, language: str | None = None, format: str = "query-log-csv", **options: object
+) -> tuple[CountedLog, Report]:
     """The oracle: the reader that looks at each record, and the count of its rows."""
-    found = FORMATS["query-log-csv"].read(data, path="a", **options)
-    log = count_log(found.rows)
+    found = FORMATS[format].read(data, path="a", **options)
+    log = count_log(found.rows, language=language)
     empty = found.report.codes.get("W50", 0)
     dropped = dict(sorted({**log.dropped, EMPTY: log.dropped.get(EMPTY, 0) + empty}.items()))
     return (
@@ -54,9 +56,11 @@ def by_rows(data: bytes, **options: object) -> tuple[CountedLog, Report]:
     )
 
 
-def by_columns(data: bytes, **options: object) -> tuple[CountedLog, Report]:
-    stream = open_log(data, path="a", format="query-log-csv", **options)
-    log = count_stream(stream)
+def by_columns(
+    data: bytes, language: str | None = None, format: str = "query-log-csv", **options: object
+) -> tuple[CountedLog, Report]:
+    stream = open_log(data, path="a", format=format, **options)
+    log = count_stream(stream, language=language)
     assert stream.report is not None
     return log, stream.report
 
@@ -170,6 +174,89 @@ def test_personal_data_is_taken_out_before_anything_is_counted() -> None:
         ("tent", 1, 1),
     ]
     assert log.redacted == {"e-mail": 2}
+
+
+def test_personal_data_outside_the_window_is_not_told_as_taken_out() -> None:
+    log = same(written([("jo@example.org", "2025-03-02T09:14:07Z", "c1"), ("tent", "2026-03-02T09:14:07Z", "c1")]))
+    assert log.redacted == {}
+
+
+@pytest.mark.parametrize("odd_first", [False, True])
+def test_a_thousand_odd_lines_among_good_ones_are_told_and_no_reason_to_refuse(odd_first: bool) -> None:
+    good, odd = ["tent,2026-03-02T09:14:07Z,c1\n"] * 9000, ["tent,c1\n"] * 1200
+    lines = odd[:900] + good + odd[900:] if odd_first else good + odd
+    data = ("query,timestamp,client_id\n" + "".join(lines)).encode()
+    assert same(data).searches == 9000
+
+
+def test_a_file_that_begins_with_a_thousand_odd_lines_is_refused_as_by_the_careful_reader() -> None:
+    lines = ["tent,c1\n"] * 1200 + ["tent,2026-03-02T09:14:07Z,c1\n"] * 9000
+    data = ("query,timestamp,client_id\n" + "".join(lines)).encode()
+    for reading in (by_rows, by_columns):
+        with pytest.raises(UnreadableInput, match="does not look like query-log-csv"):
+            reading(data)
+
+
+LANGUAGES = b'query,lang\nZelt,de\nzelt,de_AT\ntent,en\nrope,\n"Zelt",de\n'
+
+
+def test_searches_in_one_language() -> None:
+    log = same(LANGUAGES, language="DE")
+    assert [(query.query, query.frequency) for query in log.queries] == [("zelt", 3)]
+    assert (log.languages, log.dropped) == ({"de": 2, "de_AT": 1, "en": 1}, {"in another language": 2})
+    assert same(LANGUAGES).languages == log.languages
+
+
+@pytest.mark.parametrize(
+    ("data", "language", "message"),
+    [(LANGUAGES, "fr", "no search is in 'fr'; the log has 'de', 'de_AT', 'en'"), (b"query\ntent\n", "de", "column")],
+)
+def test_a_language_that_the_log_does_not_name_is_refused(data: bytes, language: str, message: str) -> None:
+    for reading in (by_rows, by_columns):
+        with pytest.raises(NotValid, match=message) as caught:
+            reading(data, language=language)
+        assert list(caught.value.fields) == ["language"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "tent",
+                "Zelt,",
+                ",",
+                '"',
+                '""',
+                "'",
+                "\n",
+                "\r\n",
+                "\r",
+                ";",
+                " ",
+                "é",
+                "\x01",
+                "\ufeff",
+                "\u2028",
+                "de,",
+                "c1",
+            ]
+        ),
+        max_size=60,
+    ),
+    st.sampled_from([18, 40, 200, 1 << 24]),
+)
+def test_whatever_the_bytes_both_readers_agree(parts: list[str], piece: int) -> None:
+    data = ("query,client_id,lang\n" + "".join(parts)).encode()
+    usual = log_columns.PIECE
+    try:
+        log_columns.PIECE = piece
+        same(data)
+    except UnreadableInput:
+        with pytest.raises(UnreadableInput):
+            by_rows(data)
+    finally:
+        log_columns.PIECE = usual
 
 
 def test_a_search_is_counted_as_far_as_the_window_reaches() -> None:

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
+import polars
 import pytest
 
 from judgments.core.errors import NotValid
 from pooling.sampling.log import count_log
+from pooling.sampling.queries import LogQuery, QueryTable
 from pooling.sampling.tiers import TierCut, cut_tiers
 from tests.pooling.sampling.rows import counted
 
 
-def cut(*frequencies: int, head_share: float = 0.5, torso_share: float = 0.8) -> TierCut:
-    log = count_log(counted({f"q{place:06}": n for place, n in enumerate(frequencies)}))
-    return cut_tiers(log.queries, head_share=head_share, torso_share=torso_share)
+def cut(*frequencies: int, **cuts: float) -> TierCut:
+    return cut_tiers(count_log(counted({f"q{place:06}": n for place, n in enumerate(frequencies)})).queries, **cuts)
 
 
 def test_a_query_belongs_where_the_traffic_above_it_ends() -> None:
@@ -54,3 +55,37 @@ def test_the_curve_is_short_rises_and_ends_at_one(size: int) -> None:
 def test_shares_out_of_order_are_refused(shares: tuple[float, float]) -> None:
     with pytest.raises(NotValid, match="head share"):
         cut(1, head_share=shares[0], torso_share=shares[1])
+
+
+def test_ranks_cut_where_they_say_whatever_the_traffic() -> None:
+    found = cut(*range(1, 101), head_ranks=5, torso_ranks=50)
+    assert [tier.queries for tier in found.tiers] == [5, 45, 50]
+    # The five most frequent of 1 to 100 hold 490 of 5,050 searches, the first fifty 3,775.
+    assert (found.head_share, found.torso_share) == (490 / 5050, 3775 / 5050)
+    assert {(5, 490 / 5050), (50, 3775 / 5050)} <= set(found.curve)
+    short = cut(3, 2, 1, head_ranks=2, torso_ranks=5000)
+    assert [tier.queries for tier in short.tiers] == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "field"),
+    [
+        ({"head_ranks": 500}, "torso_ranks"),
+        ({"torso_ranks": 500}, "head_ranks"),
+        ({"head_ranks": 0, "torso_ranks": 5}, "head_ranks"),
+        ({"head_ranks": 6, "torso_ranks": 5}, "head_ranks"),
+    ],
+)
+def test_ranks_out_of_order_or_alone_are_refused(ranks: dict[str, int], field: str) -> None:
+    with pytest.raises(NotValid) as caught:
+        cut(1, **ranks)
+    assert list(caught.value.fields) == [field]
+
+
+def test_a_table_is_cut_as_the_queries_themselves() -> None:
+    queries = [LogQuery(f"é{n % 7}{n}", "x", n % 5 + 1, None, 1, n) for n in range(60)]
+    columns = {name: [getattr(query, name) for query in queries] for name in QueryTable.COLUMNS}
+    mine, theirs = cut_tiers(queries), cut_tiers(QueryTable(polars.DataFrame(columns)))
+    assert tuple(theirs.queries) == mine.queries
+    assert (theirs.tier, theirs.tiers, theirs.curve) == (mine.tier, mine.tiers, mine.curve)
+    assert [query.raw for query in theirs.queries[3:9]] == [query.raw for query in mine.queries[3:9]]
