@@ -7,16 +7,19 @@ There is one mechanism for every reason; a reason is one function that answers `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from judgments import group_labels
 from judgments.models import Pair, Round
 
 # Column 2 of our qrels for them, beside 0 human, 1 machine, 2 imported.
 COLUMN = "3"
 # The reasons. Of a pool's documents that say the same, one is judged: its pair's origin names the others.
 DUPLICATE = "duplicate"
+# Of the spellings of one need, one was judged with the document; or several were, and the label rule decided.
+GROUP, GROUP_BY_RULE = "query group", "query group, by the label rule"
 
 Key = tuple[str, str]
 
@@ -39,7 +42,13 @@ class Carried:
     source: Source
 
 
-def carried(rounds: Sequence[Round], human: Mapping[Key, int]) -> list[Carried]:
+def carried(
+    rounds: Sequence[Round],
+    human: Mapping[Key, int],
+    *,
+    rule: str = "median",
+    judgments: Callable[[], Iterable[group_labels.Row]] = list,
+) -> list[Carried]:
     """All labels that are carried, each pair once, in the order of the ids.
 
     Parameters
@@ -48,11 +57,22 @@ def carried(rounds: Sequence[Round], human: Mapping[Key, int]) -> list[Carried]:
         Whose pairs were judged, the oldest first: the newest round wins.
     human : mapping of (query_id, doc_id) to grade
         The settled labels of these rounds. A pair that is here takes no other label.
+    rule, judgments
+        The label rule, and what answers the judgments behind the labels, for spellings of one need that differ.
     """
     found: dict[Key, Carried] = {}
     for one in _of_duplicates(rounds, human):
         if (one.query_id, one.doc_id) not in human:
             found[one.query_id, one.doc_id] = one
+    if rounds and (groups := group_labels.sharing(rounds[0].collection)):
+        # A document that has its label from a copy hands it on, and names the pair that was judged.
+        known = {**human, **{pair: one.grade for pair, one in found.items()}}
+        scale = rounds[0].scale.values()
+        for new in group_labels.shared(groups, known, rule=rule, scale=scale, judgments=judgments):
+            judged = found.get((new.source, new.doc_id))
+            source = judged.source[:2] if judged else (new.source, new.doc_id)
+            why = GROUP_BY_RULE if new.by_rule else GROUP
+            found[new.query_id, new.doc_id] = Carried(new.query_id, new.doc_id, new.grade, Source(*source, why))
     return sorted(found.values())
 
 

@@ -91,7 +91,7 @@ def settle_labels(
         for name, number in found.items():
             totals[name] += number
     labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in human.items()]
-    carried = carrying.carried(judged, human)
+    carried = carrying.carried(judged, human, rule=rule, judgments=lambda: _behind(judged))
     labels += [Label(one.query_id, one.doc_id, one.grade, carrying.COLUMN) for one in carried]
     if "imported" in sources:
         scale = rounds[0].scale.values() if rounds else []
@@ -154,6 +154,18 @@ def _adjudicated(round_: Round) -> dict[tuple[str, str], int]:
         (query_id, doc_id): grade
         for query_id, doc_id, grade in rows.values_list("pair__query__query_id", "pair__document__doc_id", "grade")
     }
+
+
+def _behind(rounds: Sequence[Round]) -> list[tuple[str, str, str, int]]:
+    """The judgments that decided each pair: those of its newest round, or what a lead settled there."""
+    found: dict[tuple[str, str], list[tuple[str, str, str, int]]] = {}
+    for round_ in rounds:
+        of_round: dict[tuple[str, str], list[tuple[str, str, str, int]]] = {}
+        for row in reliability.rating_rows(round_):
+            of_round.setdefault(row[:2], []).append(row)
+        found.update(of_round)
+        found.update({pair: [(*pair, "", grade)] for pair, grade in _adjudicated(round_).items()})
+    return [row for rows in found.values() for row in rows]
 
 
 def import_sources(collection: Collection) -> QuerySet[LabelSource]:

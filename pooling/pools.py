@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from judgments import audit, carried, jobs, rounds
+from judgments import audit, carried, group_labels, jobs, rounds
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Job, Judgment, Pair, Round, User
 from pooling import copies
@@ -81,6 +81,7 @@ def choose(
     if by not in ORDERS:
         raise NotValid(f"A run is ordered by {' or '.join(ORDERS)}, not by {by!r}.", {"by": " or ".join(ORDERS)})
     from pooling.strategies.pool import build_pool
+    from pooling.strategies.spellings import once
 
     queries = set(collection.queries.values_list("query_id", flat=True))
     if not queries:
@@ -103,7 +104,8 @@ def choose(
     )
     if strategy == "list":
         _check_queries(parameters or {}, queries)
-    return chosen
+        return chosen  # somebody named these pairs, each of them
+    return once(chosen, group_labels.sharing(collection).values())
 
 
 def preview(collection: Collection, chosen: ChosenPool) -> dict[str, Any]:
@@ -242,10 +244,13 @@ def _check_queries(parameters: dict[str, Any], queries: set[str]) -> None:
 
 def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
     """Pairs with a counted human grade in any round of the collection, and those that such a grade is carried to."""
+    from pooling.strategies.spellings import spread
+
     rows = Pair.objects.filter(round__collection=collection, slots__filled_by__state="graded")
     told = carried.copies_of(rows)
     also = ((query_id, copy["doc_id"]) for query_id, _, some in told for copy in some)
-    return frozenset([*rows.values_list("query__query_id", "document__doc_id"), *also])
+    found = frozenset([*rows.values_list("query__query_id", "document__doc_id"), *also])
+    return frozenset(spread(dict.fromkeys(found), group_labels.sharing(collection).values()))
 
 
 def known_pairs(collection: Collection, queries: Sequence[str] | None = None) -> dict[tuple[str, str], float | None]:
@@ -254,6 +259,12 @@ def known_pairs(collection: Collection, queries: Sequence[str] | None = None) ->
     This is what an adaptive strategy learns from; it never chooses a pair that is here. A pair teaches when it has all
     its ratings: a choice must not tell a lead who rates too what others said of a pair that is still open.
     """
+    from pooling.strategies.spellings import spread
+
+    groups = group_labels.sharing(collection)
+    if queries is not None:
+        asked = set(queries)
+        queries = sorted(asked.union(*(some for some in groups.values() if asked.intersection(some))))
     of_pair = {} if queries is None else {"query__query_id__in": queries}
     of_judgment = {f"pair__{name}": value for name, value in of_pair.items()}
     graded = Judgment.objects.counted().filter(pair__round__collection=collection, **of_judgment)
@@ -271,7 +282,7 @@ def known_pairs(collection: Collection, queries: Sequence[str] | None = None) ->
         if (query_id, doc_id) in known:
             for copy in some:
                 known.setdefault((query_id, copy["doc_id"]), known[query_id, doc_id])
-    return known
+    return spread(known, groups.values())
 
 
 def wording(collection: Collection) -> Wording:

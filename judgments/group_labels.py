@@ -1,0 +1,115 @@
+"""Which label has a document for a query, when it was judged for another spelling of the same need?
+
+Only groups that a lead let share are asked. A query's own label always wins. Where the spellings agree, theirs is the
+label; where they do not, the label rule decides over all judgments of the group, as if they were of one pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from judgments.core.ratings import Ratings
+from judgments.models import Collection, QueryGroup
+
+# Rules that need a rater's whole work to judge by, and the one that stands in for them inside a group.
+BY_RATER, INSTEAD = ("dawid-skene",), "median"
+
+Key = tuple[str, str]
+# Query, document, rater, grade.
+Row = tuple[str, str, str, int]
+
+
+class Shared(NamedTuple):
+    """A label for a query, the judged query that it comes from, and whether the rule had to decide."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    source: str
+    by_rule: bool
+
+
+def sharing(collection: Collection) -> dict[str, list[str]]:
+    """The groups that share their judgments: name to the ids of their queries, two or more."""
+    names = QueryGroup.objects.filter(collection=collection, shares=True).values_list("name", flat=True)
+    found: dict[str, list[str]] = {}
+    for name, query_id in collection.queries.filter(group__in=list(names)).values_list("group", "query_id"):
+        found.setdefault(name, []).append(query_id)
+    return {name: sorted(queries) for name, queries in sorted(found.items()) if len(queries) > 1}
+
+
+def shared(
+    groups: Mapping[str, Sequence[str]],
+    labels: Mapping[Key, int],
+    *,
+    rule: str,
+    scale: Sequence[int],
+    judgments: Callable[[], Iterable[Row]],
+) -> Iterator[Shared]:
+    """Yield the labels that each query of a group has from the others.
+
+    Parameters
+    ----------
+    groups : mapping of str to sequence of str
+        As `sharing` answers.
+    labels : mapping of (query_id, doc_id) to grade
+        What is settled.
+    rule : str
+        A member of ``judgments.aggregation.RULES``.
+    scale : sequence of int
+        Its grades.
+    judgments : callable
+        Answers the judgments behind the labels; asked only where spellings differ.
+    """
+    judged = _by_query(labels, {query_id for queries in groups.values() for query_id in queries})
+    rows: dict[Key, list[Row]] | None = None
+    for queries in groups.values():
+        documents = sorted({doc_id for query_id in queries for doc_id in judged.get(query_id, ())})
+        for doc_id in documents:
+            known = {query_id: judged[query_id][doc_id] for query_id in queries if doc_id in judged.get(query_id, ())}
+            if len(known) == len(queries):
+                continue
+            grade: int | None = next(iter(known.values()))
+            differ = len(set(known.values())) > 1
+            if differ:
+                if rows is None:
+                    rows = _by_pair(judgments())
+                grade = _settled(known, doc_id, rows, rule, scale)
+            if grade is None:
+                continue
+            settled = grade
+            source = min(known, key=lambda query_id: (abs(known[query_id] - settled), query_id.encode()))
+            yield from (Shared(one, doc_id, settled, source, differ) for one in queries if one not in known)
+
+
+def _by_query(labels: Mapping[Key, int], wanted: set[str]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for (query_id, doc_id), grade in labels.items():
+        if query_id in wanted:
+            found.setdefault(query_id, {})[doc_id] = grade
+    return found
+
+
+def _by_pair(rows: Iterable[Row]) -> dict[Key, list[Row]]:
+    found: dict[Key, list[Row]] = {}
+    for row in rows:
+        found.setdefault((row[0], row[1]), []).append(row)
+    return found
+
+
+def _settled(
+    known: Mapping[str, int], doc_id: str, rows: Mapping[Key, list[Row]], rule: str, scale: Sequence[int]
+) -> int | None:
+    """The rule over the judgments of all spellings; whoever judged two of them speaks for each."""
+    from judgments.aggregation import aggregate
+
+    # A label without judgments behind it, such as one carried from a copy of the document, counts as one.
+    votes = [
+        ("group", doc_id, f"{rater} {query_id}", grade)
+        for query_id in known
+        for _, _, rater, grade in rows.get((query_id, doc_id)) or [(query_id, doc_id, "", known[query_id])]
+    ]
+    found = aggregate(Ratings.from_rows(votes), INSTEAD if rule in BY_RATER else rule, tuple(scale))
+    label = next(iter(found)).grade
+    return None if label is None else int(label)
