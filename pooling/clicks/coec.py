@@ -1,0 +1,48 @@
+"""How many clicks did a pair get for each click that its places on the page would bring any document?"""
+
+from __future__ import annotations
+
+from pooling.clicks.model import Clicked, ClickModel, Estimate
+
+
+def coec(clicked: Clicked, strength: float, level: float) -> Estimate:
+    """Clicks over expected clicks, smoothed.
+
+    Parameters
+    ----------
+    clicked : Clicked
+        The pairs.
+    strength : float
+        k of the prior Gamma(k, k), whose mean is 1: so many clicks as expected are put on top.
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    Estimate
+        (clicks + k) / (expected + k), and quantiles of Gamma(clicks + k, expected + k): clicks are taken as Poisson
+        with the mean label x expected. Without smoothing: Zhang and Jones 2007, Chapelle and Zhang 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair = Clicked(np.array([12.0]), np.array([100.0]), np.array([7.0]), 0.1)
+    >>> float(coec(pair, 5.0, 0.95).value[0])
+    1.4166666666666667
+    """
+    from scipy.special import gammaincinv
+
+    shape, rate = clicked.clicks + strength, clicked.expected + strength
+    tail = (1 - level) / 2
+    return Estimate(shape / rate, gammaincinv(shape, tail) / rate, gammaincinv(shape, 1 - tail) / rate)
+
+
+COEC = ClickModel(
+    name="coec",
+    title="Clicks over expected clicks",
+    description="1 is what any document gets in the same places, 2 twice as much; position is taken out.",
+    strength=5.0,
+    unit="expected clicks",
+    usual=lambda overall: 1.0,
+    estimate=coec,
+)

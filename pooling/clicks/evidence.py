@@ -1,0 +1,264 @@
+"""What was shown and clicked on, by query, document and rank?
+
+A log may be larger than the memory: its rows go into a database in a temporary file, which counts them, and is gone
+afterwards. It never holds what a client is called, nor anything that could name a person in a query.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgments.formats.rows import ClickRow
+from pooling.sampling.log import normalize
+from pooling.sampling.redaction import redact
+
+if TYPE_CHECKING:
+    from pooling.clicks.model import Ints
+
+BATCH = 50_000
+NO_QUERY = -1
+NO_POSITION = -1
+
+_SETUP = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA temp_store = FILE;
+CREATE TABLE seen (search INT, query INT, doc INT, position INT, client INT, shown INT, listed INT, clicked INT);
+CREATE TABLE cell (query INT, doc INT, position INT, client INT, shown INT, clicked INT);
+CREATE TABLE robot (client INTEGER PRIMARY KEY);
+"""
+# Within one search a document is shown once and clicked on once. What an engine returned counts as shown where nobody
+# recorded what was; a document that was clicked on had been shown.
+_SEARCHES = """
+CREATE TABLE search AS
+    SELECT search, max(query) AS query, max(shown) AS shown, max(client) AS client FROM seen
+    WHERE search IS NOT NULL GROUP BY search;
+CREATE TABLE result AS
+    SELECT seen.search, CASE seen.query WHEN -1 THEN search.query ELSE seen.query END AS query, doc,
+        min(CASE WHEN position = -1 THEN NULL WHEN listed THEN position ELSE position + {shift} END) AS position,
+        max(search.client) AS client,
+        max(CASE search.shown WHEN 0 THEN listed ELSE seen.shown END) AS shown, max(clicked) AS clicked
+    FROM seen JOIN search ON search.search = seen.search WHERE doc IS NOT NULL GROUP BY seen.search, 2, doc;
+INSERT INTO cell SELECT query, doc, ifnull(position, -1), client, 1, clicked FROM result
+    WHERE query <> -1 AND (shown OR clicked);
+INSERT INTO cell SELECT query, doc, CASE position WHEN -1 THEN -1 ELSE position + {shift} END, client, shown, clicked
+    FROM seen WHERE search IS NULL;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """Which clients are no people: they are left out with all that they did.
+
+    Parameters
+    ----------
+    most_impressions : int
+        Whoever was shown more results than that.
+    most_clicked : float
+        Whoever clicked on a larger share of what they were shown, ...
+    least_impressions : int
+        ... if that was at least so much.
+    """
+
+    most_impressions: int = 5_000
+    most_clicked: float = 0.8
+    least_impressions: int = 50
+
+    def reason(self, impressions: int, clicks: int) -> str:
+        """Why a client is left out; empty for one who is not."""
+        if impressions > self.most_impressions:
+            return "shown too much"
+        if impressions >= self.least_impressions and clicks > self.most_clicked * impressions:
+            return "clicked on nearly everything"
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A click log, counted.
+
+    Parameters
+    ----------
+    queries : list of (query_id, text)
+        The queries: by id where the log has ids, else by their normalized text.
+    typed : list of str
+        How each was first typed, without what could name a person.
+    documents : list of str
+        The documents' ids.
+    query, document, rank, impressions, clicks : int64 arrays, shape (cells,)
+        Places in the lists, the rank from 1 on (0: the log does not say), and the counts, by query, document and rank.
+    first_position : int or None
+        What the log calls the first place, 0 or another number; None when it names no positions.
+    clients, anonymous : int
+        How many clients the log names; impressions without one.
+    robots : dict of str to int
+        Clients that were left out, by reason.
+    robot_impressions : int
+        What they were shown.
+    unshown : int
+        Clicks on what nobody recorded as shown: each counts as one impression.
+    untold : int
+        Searches of which nobody recorded what was typed: left out.
+    redacted : dict of str to int
+        Distinct queries in which something was taken out, by its kind.
+    """
+
+    queries: list[tuple[str, str]]
+    typed: list[str]
+    documents: list[str]
+    query: Ints
+    document: Ints
+    rank: Ints
+    impressions: Ints
+    clicks: Ints
+    first_position: int | None = None
+    clients: int = 0
+    anonymous: int = 0
+    robots: dict[str, int] = field(default_factory=dict)
+    robot_impressions: int = 0
+    unshown: int = 0
+    untold: int = 0
+    redacted: dict[str, int] = field(default_factory=dict)
+
+
+def count_clicks(rows: Iterable[ClickRow], robots: Robots | None = None) -> Evidence:
+    """Count the rows of a click log.
+
+    Parameters
+    ----------
+    rows : iterable of ClickRow
+        As the readers of `judgments.formats` give them; they are gone through once.
+    robots : Robots, optional
+        Who is left out; by default its defaults.
+
+    Returns
+    -------
+    Evidence
+        Cells in the order of query, document and rank.
+    """
+    with TemporaryDirectory(prefix="clicks-") as folder, closing(sqlite3.connect(Path(folder) / "clicks.db")) as table:
+        table.isolation_level = None
+        table.executescript(_SETUP)
+        names = _Names()
+        waiting = iter(_numbers(rows, names))
+        while some := list(islice(waiting, BATCH)):
+            table.execute("BEGIN")
+            table.executemany("INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)", some)
+            table.execute("COMMIT")
+        # Ranks begin with 1, whatever the log calls its first place. What an engine returned is numbered by us.
+        first = _one(table, "SELECT min(position) FROM seen WHERE position <> -1 AND NOT listed")
+        table.executescript(_SEARCHES.format(shift=int(first == 0)))
+        return _counted(table, names, robots or Robots(), first)
+
+
+class _Names:
+    """The distinct texts, numbered as they come up; clients and searches are only hashes, by a key of this run."""
+
+    def __init__(self) -> None:
+        self.queries: dict[tuple[str, str], int] = {}
+        self.typed: list[str] = []
+        self.documents: dict[str, int] = {}
+        self.redacted: Counter[str] = Counter()
+        self._places: dict[tuple[str, str], int] = {}
+        self._key = os.urandom(16)
+
+    def query(self, query_id: str, text: str) -> int:
+        known = self._places.get((query_id, "" if query_id else text))
+        if known is not None:
+            return known
+        shown, kinds = redact(text)
+        name = (query_id, "" if query_id else normalize(shown))
+        place = self.queries.setdefault(name, len(self.queries)) if query_id or name[1] else NO_QUERY
+        if place == len(self.typed):
+            self.typed.append(" ".join(shown.split()))
+            self.redacted.update(kinds)
+        self._places[query_id, "" if query_id else text] = place
+        return place
+
+    def document(self, doc_id: str) -> int:
+        return self.documents.setdefault(doc_id, len(self.documents))
+
+    def hashed(self, name: str) -> int | None:
+        if not name:
+            return None
+        return int.from_bytes(blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big", signed=True)
+
+
+Seen = tuple[int | None, int, int | None, int, int | None, int, int, int]
+
+
+def _numbers(rows: Iterable[ClickRow], names: _Names) -> Iterator[Seen]:
+    for row in rows:
+        # Counts of several searches cannot belong to one.
+        search = names.hashed(row.search_id) if row.impressions <= 1 else None
+        query, client = names.query(row.query_id, row.query), names.hashed(row.client_id)
+        position = NO_POSITION if row.position is None else row.position
+        if row.doc_id:
+            yield search, query, names.document(row.doc_id), position, client, row.impressions, 0, row.clicks
+            continue
+        if search is None:
+            # What one search without a name returned: nothing else can belong to it.
+            search = names.hashed(f"line {row.line}")
+        yield search, query, None, NO_POSITION, client, 0, 0, 0
+        for place, doc_id in enumerate(row.results):
+            yield search, query, names.document(doc_id), place + 1, client, 0, 1, 0
+
+
+def _counted(table: sqlite3.Connection, names: _Names, robots: Robots, first: int | None) -> Evidence:
+    found = _robots(table, robots)
+    out = "client IN (SELECT client FROM robot)"
+    lost = _one(table, f"SELECT sum(shown) FROM cell WHERE {out}") or 0  # noqa: S608
+    rows = table.execute(
+        "SELECT query, doc, max(position, 0), sum(shown), sum(clicked) FROM cell "
+        "WHERE client IS NULL OR client NOT IN (SELECT client FROM robot) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    cells = np.fromiter(rows, dtype=np.dtype((np.int64, 5)))
+    query, document, rank, impressions, clicks = (np.ascontiguousarray(column) for column in cells.T)
+    return Evidence(
+        list(names.queries),
+        names.typed,
+        list(names.documents),
+        query,
+        document,
+        rank,
+        impressions,
+        clicks,
+        first_position=first,
+        clients=_one(table, "SELECT count(DISTINCT client) FROM cell") or 0,
+        anonymous=_one(table, "SELECT sum(shown) FROM cell WHERE client IS NULL") or 0,
+        robots=found,
+        robot_impressions=lost,
+        unshown=_one(table, "SELECT count(*) FROM result WHERE clicked AND NOT shown AND query <> -1") or 0,
+        untold=_one(table, "SELECT count(*) FROM search WHERE query = -1") or 0,
+        redacted=dict(sorted(names.redacted.items())),
+    )
+
+
+def _robots(table: sqlite3.Connection, robots: Robots) -> dict[str, int]:
+    """Put the clients that are no people into their table, and count them by reason."""
+    found: Counter[str] = Counter()
+    told = table.execute("SELECT client, sum(shown), sum(clicked) FROM cell WHERE client IS NOT NULL GROUP BY client")
+    left_out = []
+    for client, impressions, clicks in told:
+        if reason := robots.reason(impressions, clicks):
+            found[reason] += 1
+            left_out.append((client,))
+    table.executemany("INSERT INTO robot VALUES (?)", left_out)
+    return dict(found)
+
+
+def _one(table: sqlite3.Connection, question: str) -> int | None:
+    found: int | None = table.execute(question).fetchone()[0]
+    return found

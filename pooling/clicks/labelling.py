@@ -1,0 +1,173 @@
+"""Which label do clicks give to a pair, and how sure is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgments.core.errors import NotValid
+from pooling.clicks.cuts import checked_cuts, grades_of
+from pooling.clicks.model import Clicked
+from pooling.clicks.position_bias import RankRate, checked_baseline, rank_rates
+
+if TYPE_CHECKING:
+    from pooling.clicks.evidence import Evidence
+    from pooling.clicks.model import Floats, Ints
+
+LEAST_IMPRESSIONS = 30
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How clicks become labels.
+
+    Parameters
+    ----------
+    model : str
+        A member of `CLICK_MODELS`.
+    least_impressions : int
+        A pair that was shown less often has no label.
+    strength : float or None
+        How much the prior counts; None for the model's own.
+    baseline : tuple of float
+        The rates of the ranks from 1 on; empty for those of the log.
+    cuts : tuple of float
+        From which label on a pair has which grade; empty for labels as they are.
+    level : float
+        Of the intervals.
+    """
+
+    model: str = "coec"
+    least_impressions: int = LEAST_IMPRESSIONS
+    strength: float | None = None
+    baseline: tuple[float, ...] = ()
+    cuts: tuple[float, ...] = ()
+    level: float = LEVEL
+
+    def as_json(self) -> dict[str, Any]:
+        """Every value in plain JSON, the model's own strength among them."""
+        from pooling.clicks import CLICK_MODELS
+
+        strength = CLICK_MODELS[self.model].strength if self.strength is None else self.strength
+        return {**asdict(self), "strength": strength, "baseline": list(self.baseline), "cuts": list(self.cuts)}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ClickLabels:
+    """The labels, by query and document in the order of the evidence.
+
+    Parameters
+    ----------
+    query, document : int64 arrays, shape (pairs,)
+        Places in the lists of the evidence.
+    impressions, clicks : int64 arrays
+        The counts.
+    expected : float64 array
+        The clicks that the ranks would bring any document.
+    value, low, high : float64 arrays
+        The label and its interval.
+    grade : int64 array or None
+        The grade, where there are cuts.
+    ranks : tuple of RankRate
+        What each rank brings.
+    overall : float
+        Clicks over impressions, of the whole log.
+    few : int
+        Pairs that were shown too seldom to have a label.
+    """
+
+    query: Ints
+    document: Ints
+    impressions: Ints
+    clicks: Ints
+    expected: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    grade: Ints | None
+    ranks: tuple[RankRate, ...]
+    overall: float
+    few: int
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def labels(self) -> Floats | Ints:
+        """What is stored: grades where there are cuts."""
+        return self.value if self.grade is None else self.grade
+
+
+def label(evidence: Evidence, rules: Rules) -> ClickLabels:
+    """Give a label to each pair that was shown often enough.
+
+    Raises
+    ------
+    NotValid
+        When a rule cannot be, or the log tells nothing: no click at all, or a click on everything.
+    """
+    from pooling.clicks import CLICK_MODELS
+
+    model = CLICK_MODELS[rules.model]
+    _check(rules)
+    shown, clicked = int(evidence.impressions.sum()), int(evidence.clicks.sum())
+    _check_log(shown, clicked)
+    ranks = rank_rates(evidence, rules.baseline)
+    pairs, impressions, clicks, expected = _by_pair(evidence, ranks)
+    enough = impressions >= rules.least_impressions
+    known = Clicked(clicks[enough], impressions[enough], expected[enough], clicked / shown)
+    found = model.estimate(known, model.strength if rules.strength is None else rules.strength, rules.level)
+    return ClickLabels(
+        evidence.query[pairs][enough],
+        evidence.document[pairs][enough],
+        known.impressions.astype(np.int64),
+        known.clicks.astype(np.int64),
+        known.expected,
+        *found,
+        grade=grades_of(found.value, rules.cuts) if rules.cuts else None,
+        ranks=ranks,
+        overall=known.overall,
+        few=int((~enough).sum()),
+    )
+
+
+def _by_pair(evidence: Evidence, ranks: Sequence[RankRate]) -> tuple[Ints, Floats, Floats, Floats]:
+    """The first cell of each pair, and its sums over all ranks."""
+    fresh = (np.diff(evidence.query, prepend=-1) != 0) | (np.diff(evidence.document, prepend=-1) != 0)
+    first = np.flatnonzero(fresh)
+    pair = np.cumsum(fresh) - 1
+    rates = np.zeros(1 + max(rank.rank for rank in ranks))
+    rates[[rank.rank for rank in ranks]] = [rank.rate for rank in ranks]
+    weights = (evidence.impressions, evidence.clicks, evidence.impressions * rates[evidence.rank])
+    impressions, clicks, expected = (np.bincount(pair, weights=weight).astype(np.float64) for weight in weights)
+    return first.astype(np.int64), impressions, clicks, expected
+
+
+def _check(rules: Rules) -> None:
+    checked_cuts(rules.cuts)
+    checked_baseline(rules.baseline)
+    if rules.least_impressions < 1:
+        raise _wrong("least_impressions", f"least_impressions is {rules.least_impressions}; give 1 or more")
+    if rules.strength is not None and not 0 < rules.strength < float("inf"):
+        raise _wrong("strength", f"strength is {rules.strength:g}; give a number above 0, such as 5")
+    if not 0 < rules.level < 1:
+        raise _wrong("level", f"level is {rules.level:g}; give a share, such as 0.95")
+
+
+def _check_log(shown: int, clicked: int) -> None:
+    if not shown:
+        raise NotValid(
+            "The log shows nothing that could have been clicked on.", {"file": "There is no impression in it."}
+        )
+    if clicked in (0, shown):
+        what = "no click at all" if not clicked else "a click on everything that was shown"
+        fix = "It has to hold what was shown and not clicked on, too: clicks alone tell nothing."
+        raise NotValid(f"The log has {what}. {fix}", {"file": fix})
+
+
+def _wrong(name: str, message: str) -> NotValid:
+    return NotValid(message, {name: message})
