@@ -17,13 +17,13 @@ from evaluation.comparison import Comparison
 from evaluation.models import Scoring
 from evaluation.views import differences, opened, turning
 from evaluation.views.compare_choice import Choice, chosen
-from evaluation.views.pictures import picture
 from evaluation.views.scores import TRAFFIC, chosen_snapshot
 from judgments import access
 from judgments.models import Collection, Query
 from judgments.views.downloads import attachment
 from judgments.views.lists import answer
 from pooling.charts import Chart
+from pooling.views.picture_files import picture
 
 WON_MOST = 8
 

@@ -17,7 +17,6 @@ from evaluation import blindness, leaderboard
 from evaluation import reuse as reuses
 from evaluation.discovery_chart import discovery_curve
 from evaluation.verdict import signed
-from evaluation.views.pictures import picture
 from evaluation.views.scores import chosen_snapshot
 from judgments import access
 from judgments.core.errors import NotValid
@@ -26,6 +25,7 @@ from judgments.templatetags.figures import percent
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, answer
 from pooling.charts import short
+from pooling.views.picture_files import picture
 
 if TYPE_CHECKING:
     from evaluation.estimators.left_out import LeftOut

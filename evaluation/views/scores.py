@@ -17,13 +17,13 @@ from evaluation.metrics.means import TIE
 from evaluation.models import Score, Scoring
 from evaluation.stored_scores import report_of, scorings_of
 from evaluation.told_apart import Against
-from evaluation.views.pictures import picture
 from judgments import access
 from judgments.core.errors import NotFound
 from judgments.models import Collection, Snapshot
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, download
 from pooling.charts import Chart
+from pooling.views.picture_files import picture
 
 AXIS = (8.0, 252.0)
 # More runs than these stand on the page only when they are asked for.

@@ -17,12 +17,12 @@ from django.views.decorators.http import require_safe
 from evaluation import blindness, charts, history, leaderboard, score_charts
 from evaluation.models import Score
 from evaluation.versions import versions
-from evaluation.views.pictures import picture
 from judgments import access
 from judgments.models import Collection
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, download
 from pooling.models import Run
+from pooling.views.picture_files import picture
 
 MOST_SNAPSHOTS = 24
 # So many lines can be told apart in one picture; the file holds all runs.

@@ -17,5 +17,5 @@ FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U00
 
 def picture(chart: Chart, name: str) -> HttpResponse:
     """The picture as an SVG file of its own, in one ink, so that it fits any paper."""
-    body = render_to_string("evaluation/picture.svg", {"chart": chart})
+    body = render_to_string("pooling/picture.svg", {"chart": chart})
     return attachment(f"{slugify(name)}.svg", FORBIDDEN.sub("\ufffd", body))
