@@ -61,10 +61,10 @@ def evaluated(name: str, asked: argparse.Namespace) -> Iterator[Row]:
     files = made(case, asked.data)
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         check(case, files, Path(folder))
-    for name, words in {"means": (), "every query": ("--per-query",)}.items():
+    for name, form, words in (("means", "table", ()), ("every query", "json", ("--per-query",))):
         if words and not case.per_query:
             continue
-        sides = {"ours": ours(files, *words), "theirs": peer("pytrec_eval", files, *words)}
+        sides = {"ours": ours(files, *words, form=form), "theirs": peer("pytrec_eval", files, *words)}
         found = in_turn(sides, asked.reps or (QUICK_REPS if asked.quick else case.reps))
         yield from against_pytrec_eval(case, name, found["ours"], found["theirs"])
     yield from against_others(case, files)
@@ -186,8 +186,8 @@ def made(case: Case, folder: Path | None) -> Files:
     return Files(into / "qrels.txt", tuple(into / f"run-{number:02d}.txt" for number in range(case.runs)))
 
 
-def ours(files: Files, *arguments: str, form: str = "trec") -> Command:
-    """Name our command."""
+def ours(files: Files, *arguments: str, form: str = "table") -> Command:
+    """Name our command, in a form that tells all diagnostics."""
     paths = map(str, (files.qrels, *files.runs))
     return [sys.executable, "-m", "assay", "evaluate", *paths, *each("-m", METRICS), "--format", form, *arguments]
 

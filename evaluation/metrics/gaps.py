@@ -8,10 +8,12 @@ which AP follows a formula of harmonic numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings, share
+from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask, share
+from evaluation.metrics.side_by_side import combined_above
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,8 +22,10 @@ class Gaps:
 
     Parameters
     ----------
-    query, first, size : int64 array, shape (gaps,)
-        The query of each gap, its first rank and how many ranks it has.
+    query, first, last : int64 array, shape (gaps,)
+        The query of each gap, its first rank and its last.
+    offsets : int64 array, shape (queries + 1,)
+        Where the gaps of each query begin.
     above, relevant : int64 array
         How many judged documents, and how many relevant ones, stand above it.
     below : float64 array
@@ -29,16 +33,25 @@ class Gaps:
     """
 
     query: Integers
+    offsets: Integers
     first: Integers
-    size: Integers
+    last: Integers
     above: Integers
     relevant: Integers
     below: Floats
 
-    @property
-    def last(self) -> Integers:
-        """The last rank of each."""
-        return self.first + self.size - 1
+    @cached_property
+    def size(self) -> Integers:
+        """How many ranks each has."""
+        return self.last - self.first + 1
+
+    def higher(self, values: Floats) -> Floats:
+        """Add up, for each gap, the values of the gaps above it in its query."""
+        return combined_above(np.add, values, self.offsets)
+
+    def lower(self, values: Floats) -> Floats:
+        """Add up, for each gap, the values of the gaps below it in its query."""
+        return combined_above(np.add, values[::-1], len(values) - self.offsets[::-1])[::-1]
 
 
 def average_precision_bounds(rankings: JudgedRankings, rel: float = 1, **_: object) -> tuple[Floats, Floats]:
@@ -72,89 +85,87 @@ def average_precision_bounds(rankings: JudgedRankings, rel: float = 1, **_: obje
     start = rankings.total(rankings.running(relevant) / rankings.ranks, relevant)
     gaps, known = _gaps(rankings, relevant), rankings.relevant(rel)
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, int(rankings.returned.max(initial=0)) + 1))))
-    return _lowest(rankings, gaps, start, known, harmonic), _highest(rankings, gaps, start, known, harmonic)
+    return _lowest(rankings, gaps, start, known, harmonic), _highest(gaps, start, known, harmonic)
 
 
-def _gaps(rankings: JudgedRankings, relevant: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Gaps:
+def _gaps(rankings: JudgedRankings, relevant: Mask) -> Gaps:
     place = np.arange(len(rankings.ranks)) - rankings.offsets[rankings.query]
     behind = np.concatenate(([0], rankings.ranks))[:-1]
     behind[place == 0] = 0
     counts = np.diff(rankings.offsets)
     deepest = np.zeros(rankings.queries, dtype=np.int64)
     deepest[counts > 0] = rankings.ranks[rankings.offsets[1:][counts > 0] - 1]
-    parts = np.where(relevant, 1.0 / rankings.ranks, 0.0)
-    size = np.concatenate((rankings.ranks - behind - 1, rankings.returned - deepest))
-    query = np.concatenate((rankings.query, np.arange(rankings.queries)))
-    kept = np.flatnonzero(size)
+    above, under = np.flatnonzero(rankings.ranks - behind > 1), np.flatnonzero(rankings.returned > deepest)
     # A query's gap below its last judged document stands behind those above it.
-    kept = kept[np.argsort(query[kept], kind="stable")]
-    below = rankings.total(parts)[rankings.query] - rankings.above(np.add, parts)
+    query = np.concatenate((rankings.query[above], under))
+    order = np.argsort(query, kind="stable")
+    query = query[order]
+    parts = np.where(relevant, 1.0 / rankings.ranks, 0.0)
+    below = rankings.total(parts)[rankings.query[above]] - rankings.above(np.add, parts)[above]
+    running = (rankings.running(relevant) - relevant)[above]
+    first = np.concatenate((behind[above], deepest[under]))[order] + 1
+    last = np.concatenate((rankings.ranks[above] - 1, rankings.returned[under]))[order]
     return Gaps(
-        query=query[kept],
-        first=np.concatenate((behind, deepest))[kept] + 1,
-        size=size[kept],
-        above=np.concatenate((place, counts))[kept],
-        relevant=np.concatenate((rankings.running(relevant) - relevant, rankings.count(relevant)))[kept],
-        below=np.concatenate((below, np.zeros(rankings.queries)))[kept],
+        query=query,
+        offsets=np.searchsorted(query, np.arange(rankings.queries + 1)),
+        first=first,
+        last=last,
+        above=np.concatenate((place[above], counts[under]))[order],
+        relevant=np.concatenate((running, rankings.count(relevant)[under]))[order],
+        below=np.concatenate((below, np.zeros(len(under))))[order],
     )
 
 
-def _so_far(gaps: Gaps, added: Floats) -> Floats:
-    """Add up, for each gap, what the gaps above it in its query add, never values of two queries."""
-    place = np.arange(len(added)) - np.searchsorted(gaps.query, gaps.query)
-    found = np.where(place > 0, np.concatenate(([0.0], added))[:-1], 0.0)
-    reach = 1
-    while reach < int(place.max(initial=0)):
-        further = np.flatnonzero(place > reach)
-        found[further] += found[further - reach]
-        reach *= 2
-    return found
-
-
-def _highest(rankings: JudgedRankings, gaps: Gaps, start: Floats, known: Integers, harmonic: Floats) -> Floats:
+def _highest(gaps: Gaps, start: Floats, known: Integers, harmonic: Floats) -> Floats:
     others = gaps.above - gaps.relevant
     added = gaps.size * (1.0 + gaps.below) - others * (harmonic[gaps.last] - harmonic[gaps.first - 1])
     seen = gaps.last - gaps.above
-    value = share(start[gaps.query] + _so_far(gaps, added) + added, known[gaps.query] + seen)
+    value = share(start[gaps.query] + gaps.higher(added) + added, known[gaps.query] + seen)
     best = share(start, known)
     np.maximum.at(best, gaps.query, value)
     return best
 
 
 def _lowest(rankings: JudgedRankings, gaps: Gaps, start: Floats, known: Integers, harmonic: Floats) -> Floats:
+    end = harmonic[gaps.last]
     # What an unjudged document adds at those made relevant in the gaps below.
-    each = harmonic[gaps.last] - harmonic[gaps.first - 1]
-    under = np.bincount(gaps.query, each, rankings.queries)[gaps.query] - _so_far(gaps, each) - each
+    each = gaps.below + end + gaps.lower(end - harmonic[gaps.first - 1])
     sums = (np.arange(len(harmonic)) + 1) * harmonic - np.arange(len(harmonic))
-
-    last = gaps.last
-    each = gaps.below + under + harmonic[last]
 
     def added(count: Integers, at: Integers | slice = slice(None)) -> Floats:
         """What the last so many documents of some gaps add together."""
-        end = last[at]
-        stop = end - count
-        inside = harmonic[end] - harmonic[stop]
-        found: Floats = count * each[at] + (gaps.relevant[at] + 1) * inside - (sums[end] - sums[stop])
+        stop = gaps.last[at] - count
+        inside = end[at] - harmonic[stop]
+        found: Floats = count * each[at] + (gaps.relevant[at] + 1) * inside - (sums[gaps.last[at]] - sums[stop])
+        return found
+
+    def rises(count: Integers, at: Integers | slice, sum_: Floats) -> Mask:
+        """Whether AP does not fall with one document more than so many, which add this sum."""
+        stop = gaps.last[at] - count
+        one_more = each[at] + (gaps.relevant[at] + 1) / stop - harmonic[stop]
+        found: Mask = one_more * (divisor[at] + count) >= begin[at] + sum_
         return found
 
     whole = added(gaps.size)
-    below = np.bincount(gaps.query, whole, rankings.queries)[gaps.query] - _so_far(gaps, whole) - whole
-    begin = start[gaps.query] + below
+    begin = start[gaps.query] + gaps.lower(whole)
     unjudged = (rankings.returned - np.diff(rankings.offsets))[gaps.query]
-    divisor = known[gaps.query] + unjudged - (last - gaps.above)
-
-    def value(count: Integers, at: Integers | slice = slice(None)) -> Floats:
-        return share(begin[at] + added(count, at), divisor[at] + count)
-
-    few, many = np.zeros(len(gaps.size), dtype=np.int64), gaps.size.copy()
-    # Where much is judged most gaps are empty or of one rank: each round looks at those that are still open alone.
-    at = np.flatnonzero(many)
-    while len(at):
-        middle = (few[at] + many[at]) // 2
-        rises = value(middle + 1, at) >= value(middle, at)
-        many[at], few[at] = np.where(rises, middle, many[at]), np.where(rises, few[at], middle + 1)
-        at = at[few[at] < many[at]]
+    divisor = known[gaps.query] + unjudged - (gaps.last - gaps.above)
     found = share(start, known)
-    np.minimum.at(found, gaps.query, value(few))
+    np.minimum.at(found, gaps.query, share(begin + whole, divisor + gaps.size))
+    # With none of a gap's documents the value is that at the top of the gap below. Inside it is lower yet where it
+    # falls at the bottom and rises at the top.
+    none = np.zeros(len(gaps.size), dtype=np.int64)
+    last_but_one = gaps.size - 1
+    at = np.flatnonzero(
+        (last_but_one > 0)
+        & ~rises(none, slice(None), none.astype(np.float64))
+        & rises(last_but_one, slice(None), added(last_but_one))
+    )
+    few, many, inside = none + 1, last_but_one, at
+    while len(at := at[few[at] < many[at]]):
+        middle = (few[at] + many[at]) // 2
+        up = rises(middle, at, added(middle, at))
+        many[at], few[at] = np.where(up, middle, many[at]), np.where(up, few[at], middle + 1)
+    value = share(begin[inside] + added(few[inside], inside), divisor[inside] + few[inside])
+    np.minimum.at(found, gaps.query[inside], value)
     return found

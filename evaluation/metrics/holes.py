@@ -15,12 +15,10 @@ import numpy.typing as npt
 
 from evaluation.metrics.hypothetical import chosen
 from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
+from evaluation.metrics.side_by_side import alike
 
 # Counts and marks are added up as they are, sums of weights as floats.
 Columns = npt.NDArray[Any]
-
-# Columns of so many cells stay in a processor's cache.
-CELLS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +72,8 @@ def holes(rankings: JudgedRankings, cutoff: int | None) -> Iterator[Holes]:
     ([[1, 0, 0], [0, 1, 1]], [1, 2])
     """
     depths = rankings.returned if cutoff is None else np.minimum(rankings.returned, cutoff)
-    order = np.argsort(depths, kind="stable")
-    begin = 0
-    while begin < len(order):
-        # A query with a long list does not make room for the empty ranks of all others.
-        room = np.searchsorted(depths[order[begin:]] * np.arange(1, len(order) - begin + 1), CELLS, side="right")
-        end = begin + max(1, int(room))
-        places = np.sort(order[begin:end])
+    for places in alike(depths):
         yield _of(rankings, places, depths[places])
-        begin = end
 
 
 def _of(rankings: JudgedRankings, places: Integers, depths: Integers) -> Holes:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.judged_subtopics import JudgedSubtopics
+from evaluation.metrics.side_by_side import combined_above
 from judgments.core.errors import NotValid
 
 Floats = npt.NDArray[np.float64]
@@ -148,21 +149,8 @@ class JudgedRankings:
         -------
         float64 array
             In the order of ``values``.
-
-        Notes
-        -----
-        Each pass combines twice as many ranks as the one before, and never values of two queries: a query's result
-        does not depend on the queries beside it.
         """
-        place = np.arange(len(self.ranks)) - self.offsets[self.query]
-        found = np.full(len(values), combine.identity, dtype=np.float64)
-        found[1:][place[1:] > 0] = values[:-1][place[1:] > 0]
-        reach = 1
-        while reach < int(place.max(initial=0)):
-            further = np.flatnonzero(place > reach)
-            found[further] = combine(found[further], found[further - reach])
-            reach *= 2
-        return found
+        return combined_above(combine, values, self.offsets)
 
     @cached_property
     def judged_higher(self) -> Integers:

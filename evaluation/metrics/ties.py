@@ -5,6 +5,7 @@ Equal scores leave the order to the ids of the documents, which say nothing abou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -129,26 +130,26 @@ def _orders(rankings: JudgedRankings, slots: Integers, first: Integers, last: In
     # Slots stand by query, and so do blocks.
     of_block = query[heads][differ]
     new = np.diff(of_block, prepend=-1) > 0
-    places, block_query = of_block[new], np.cumsum(new) - 1
-    worst, best = (_ordered(rankings, slots, heads, first, last, sign) for sign in (1.0, -1.0))
-    return Orders(
-        places, chosen(worst, places), chosen(best, places), block_query, first[heads][differ], last[heads][differ]
-    )
+    kept = np.repeat(differ, sizes)
+    worst, best = _ordered(rankings, slots[kept], sizes[differ], first[kept], last[kept])
+    places, ends = of_block[new], (first[heads][differ], last[heads][differ])
+    return Orders(places, chosen(worst, places), chosen(best, places), np.cumsum(new) - 1, *ends)
 
 
 def _ordered(
-    rankings: JudgedRankings, slots: Integers, heads: Integers, first: Integers, last: Integers, sign: float
-) -> JudgedRankings:
-    """The rankings with the grades of each block ascending (1) or descending (-1)."""
-    sizes = np.diff(heads, append=len(slots))
-    block = np.repeat(np.arange(len(heads)), sizes)
+    rankings: JudgedRankings, slots: Integers, sizes: Integers, first: Integers, last: Integers
+) -> Iterator[JudgedRankings]:
+    """Yield the rankings with the grades of each block ascending, and then descending."""
+    count = np.repeat(sizes, sizes)
+    head = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = np.arange(len(slots)) - head
     grades = rankings.grades[slots]
-    order = np.lexsort((sign * grades, block))
-    place = np.arange(len(slots)) - np.repeat(heads, sizes)
-    # Documents that gain something go to one end of the block, the other judged ones to the other end; between them
-    # are those that nobody judged.
-    upper = (grades[order] > 0) == (sign < 0)
-    new_ranks, new_grades = rankings.ranks.copy(), rankings.grades.copy()
-    new_ranks[slots] = np.where(upper, first + place, last + 1 - np.repeat(sizes, sizes) + place)
-    new_grades[slots] = grades[order]
-    return replace(rankings, ranks=new_ranks, grades=new_grades)
+    ascending = grades[np.lexsort((grades, head))]
+    for ordered, down in ((ascending, False), (ascending[head + count - 1 - place], True)):
+        # Documents that gain something go to one end of the block, the other judged ones to the other end; between
+        # them are those that nobody judged.
+        upper = (ordered > 0) == down
+        new_ranks, new_grades = rankings.ranks.copy(), rankings.grades.copy()
+        new_ranks[slots] = np.where(upper, first + place, last + 1 - count + place)
+        new_grades[slots] = ordered
+        yield replace(rankings, ranks=new_ranks, grades=new_grades)
