@@ -1,9 +1,10 @@
 """Which rows hold logs, runs, pools and connectors?"""
 
+from pooling.models.click_count import ClickCount
 from pooling.models.connector import Connector, Fetch
 from pooling.models.pool import Pool, PoolEntry
 from pooling.models.query_log import QueryLog
 from pooling.models.refill import Refill, RefillStep
 from pooling.models.run import Run
 
-__all__ = ["Connector", "Fetch", "Pool", "PoolEntry", "QueryLog", "Refill", "RefillStep", "Run"]
+__all__ = ["ClickCount", "Connector", "Fetch", "Pool", "PoolEntry", "QueryLog", "Refill", "RefillStep", "Run"]

@@ -1,0 +1,22 @@
+"""What does a label that came of clicks stand on?"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from judgments.models import ImportedLabel
+
+
+class ClickCount(models.Model):
+    """The clicks behind one label: how often the pair was shown and clicked on, and how sure the label is."""
+
+    label = models.OneToOneField(ImportedLabel, on_delete=models.CASCADE, primary_key=True, related_name="click_count")
+    impressions = models.BigIntegerField()
+    clicks = models.BigIntegerField()
+    expected = models.FloatField()
+    estimate = models.FloatField()
+    low = models.FloatField()
+    high = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.clicks} of {self.impressions}"
