@@ -96,8 +96,8 @@ class Texts(Sequence[str]):
         if self._keys is None:
             sizes = self.ends - self.starts
             keys = sizes.astype(np.uint64) * MIX
-            for at in range(self.words):
-                words = self._words(at, sizes) * (SPREAD + np.uint64(2 * at))
+            for at, word in enumerate(self._words(sizes, self.words)):
+                words = word * (SPREAD + np.uint64(2 * at))
                 words ^= words >> HALF
                 words *= MIX
                 keys += words
@@ -116,8 +116,9 @@ class Texts(Sequence[str]):
         here, there = self.take(mine), other.take(theirs)
         sizes = here.ends - here.starts
         equal: npt.NDArray[np.bool_] = sizes == there.ends - there.starts
-        for at in range(here.words if equal.any() else 0):
-            equal &= here._words(at, sizes) == there._words(at, sizes)
+        longest = here.words if equal.any() else 0
+        for mine_, theirs_ in zip(here._words(sizes, longest), there._words(sizes, longest), strict=True):
+            equal &= mine_ == theirs_
         return equal
 
     def changes(self) -> npt.NDArray[np.bool_]:
@@ -125,8 +126,7 @@ class Texts(Sequence[str]):
         changed = np.ones(len(self), dtype=np.bool_)
         sizes = self.ends - self.starts
         np.not_equal(sizes[1:], sizes[:-1], out=changed[1:])
-        for at in range(self.words):
-            words = self._words(at, sizes)
+        for words in self._words(sizes, self.words):
             changed[1:] |= words[1:] != words[:-1]
         return changed
 
@@ -136,8 +136,9 @@ class Texts(Sequence[str]):
         sizes = first.ends - first.starts, second.ends - second.starts
         before = np.zeros(len(mine), dtype=np.bool_)
         open_ = np.ones(len(mine), dtype=np.bool_)
-        for at in range(max(first.words, second.words)):
-            left, right = first._words(at, sizes[0]).byteswap(), second._words(at, sizes[1]).byteswap()
+        longest = max(first.words, second.words)
+        for words in zip(first._words(sizes[0], longest), second._words(sizes[1], longest), strict=True):
+            left, right = words[0].byteswap(), words[1].byteswap()
             before |= open_ & (left < right)
             open_ &= left == right
         return before
@@ -145,9 +146,9 @@ class Texts(Sequence[str]):
     def descending(self, groups: Places) -> Places:
         """Return the order of rows by group ascending, then text descending by UTF-8 bytes."""
         sizes = self.ends - self.starts
-        columns = [~self._words(at, sizes).byteswap() for at in reversed(range(self.words))]
         # Ids often begin alike: a word that is the same everywhere orders nothing.
-        return np.lexsort([*(column for column in columns if (column != column[0]).any()), groups])
+        differing = (words for words in self._words(sizes, self.words) if (words != words[0]).any())
+        return np.lexsort([*reversed([~words.byteswap() for words in differing]), groups])
 
     def tolist(self) -> list[str]:
         """Return all texts."""
@@ -203,18 +204,18 @@ class Texts(Sequence[str]):
             for begin, end in zip(starts, ends, strict=True)
         ]
 
-    def _words(self, at: int, sizes: Places) -> Keys:
-        """Return the word at this place of every text; what lies behind a text's end is zero."""
+    def _words(self, sizes: Places, count: int) -> Iterator[Keys]:
+        """Yield so many words of every text, the first ones first; what lies behind a text's end is zero."""
         # A view with a stride of one byte reads a word at any place; numpy knows that it is not aligned.
         last = len(self.buffer) - WORD
         view = np.ndarray((last + 1,), "<u8", self.buffer, strides=(1,))
-        places = self.starts + WORD * at if at else self.starts
-        if at and int(places.max(initial=0)) > last:
-            places = np.minimum(places, last)
-        words: Keys = view[places]
-        if int(sizes.min(initial=0)) < WORD * (at + 1):
-            words &= _MASKS.take(sizes - WORD * at, mode="clip")
-        return words
+        shortest, furthest = (int(sizes.min()), int(self.starts.max())) if len(self) else (0, 0)
+        for begin in range(0, WORD * count, WORD):
+            places = self.starts + begin if begin else self.starts
+            words: Keys = view[np.minimum(places, last) if furthest + begin > last else places]
+            if shortest < begin + WORD:
+                words &= _MASKS.take(sizes - begin, mode="clip")
+            yield words
 
 
 def padded(data: bytes) -> Bytes:
