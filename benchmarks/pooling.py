@@ -76,13 +76,15 @@ def table(name: str, told: dict[str, dict[str, float]]) -> str:
 
 
 def speed(asked: argparse.Namespace) -> Iterator[Row]:
-    """Pool 20 runs of 5,000 queries, 100 deep, from their files."""
+    """Pool 20 runs of 5,000 queries, 100 deep, from TREC files and as the server stores them."""
     size = {"queries": 200 if asked.quick else 5000, "depth": 100, "runs": 20}
     words = [word for key, value in size.items() for word in (f"--{key}", str(value))]
     folder = (asked.data or ROOT / "var" / "bench") / f"pool-{size['queries']}"
     measure(child("pool_once", "make", folder, *words))
-    for strategy, depth in (("depth", 10), ("depth", 100), ("rbp", 50)):
-        command = child("pool_once", "pool", folder, "--strategy", strategy, "--depth", str(depth))
+    trec, stored = ((), ""), (("--stored",), ", stored")
+    cases = (("depth", 10, trec), ("depth", 10, stored), ("depth", 100, trec), ("rbp", 50, trec), ("rbp", 50, stored))
+    for strategy, depth, (how, kept) in cases:
+        command = child("pool_once", "pool", folder, "--strategy", strategy, "--depth", str(depth), *how)
         runs: list[dict[str, Any]] = []
         peaks, work = [], []
         for _ in range(asked.reps or (1 if asked.quick else 3)):
@@ -91,7 +93,7 @@ def speed(asked: argparse.Namespace) -> Iterator[Row]:
             peaks.append(measured.peak)
             work.append(measured.cpu)
         seconds = [one["seconds"] for one in runs]
-        case = f"{size['runs']} runs x {size['queries']:,} queries x {size['depth']}: {strategy} {depth}"
+        case = f"{size['runs']} runs x {size['queries']:,} queries x {size['depth']}: {strategy} {depth}{kept}"
         limit = None if asked.quick else 1.0
         times = f"{statistics.median(seconds):.2f} s ({statistics.median(work):.2f} s cpu), {runs[0]['pairs']:,} pairs"
         yield Row(case, f"the limit of {SECONDS:g} s", [one / SECONDS for one in seconds], limit, None, times)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.cli.reader_options import add_reader_options, read_file
+from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
     from judgments.core.report import Problem, Report
@@ -24,19 +26,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="warnings fail too")
     parser.add_argument("--output", choices=["text", "json", "csv"], default="text", help="how to list; default text")
     parser.add_argument("--out", metavar="FILE", help="write the list to FILE instead of standard output")
+    group = parser.add_argument_group("of a run also")
+    group.add_argument("--qrels", metavar="FILE", help="what is unjudged by these labels, which queries are left out")
+    group.add_argument("--beside", metavar="RUN", action="append", default=[], help="how alike this run is; repeats")
     add_reader_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, list, and judge the file."""
-    report = read_file(args.source, args.source_format, args)[1].report
-    text = report.as_json() if args.output == "json" else report.as_csv() if args.output == "csv" else as_text(report)
+    member, found = read_file(args.source, args.source_format, args)
+    report, health = found.report, None
+    if member.kind == "run" and found.rows:
+        from assay.cli.run_figures import run_health
+
+        health = run_health(found.rows, args.qrels, args.beside)
+    elif member.kind != "run" and (args.qrels or args.beside):
+        raise NotValid(f"{args.source} is read as {member.name}: --qrels and --beside are for runs; leave them out")
+    text = _written(report, health, args.output)
     if args.out and args.out != "-":
         Path(args.out).write_bytes(text.encode())
     else:
         sys.stdout.write(text)
     failed = not report.ok or (args.strict and report.warning_count > 0)
     return 1 if failed else 0
+
+
+def _written(report: Report, health: dict[str, Any] | None, output: str) -> str:
+    if output == "csv":
+        return report.as_csv()
+    if output == "json":
+        whole = json.loads(report.as_json()) | ({"health": health} if health else {})
+        return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+    if not health:
+        return as_text(report)
+    from assay.cli.run_figures import in_words
+
+    return as_text(report) + "".join(f"{line}\n" for line in in_words(health))
 
 
 def as_text(report: Report) -> str:

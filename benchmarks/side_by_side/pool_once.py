@@ -1,11 +1,11 @@
 """How long does it take to unite stored runs into a pool?
 
     python benchmarks/side_by_side/pool_once.py make FOLDER --queries N --depth N --runs N
-    python benchmarks/side_by_side/pool_once.py pool FOLDER [--strategy NAME] [--depth N]
+    python benchmarks/side_by_side/pool_once.py pool FOLDER [--strategy NAME] [--depth N] [--stored]
 
-``make`` writes runs that share about as many documents as systems do: each query has three times as many documents as a
-run returns. ``pool`` reads them and prints JSON: the seconds from the first file's opening to the finished pool, the
-pairs, and the entries.
+``make`` writes runs that share about as many documents as systems do: each query has three times as many documents as
+a run returns; each as a TREC file, and as the server stores it. ``pool`` reads them (``--stored``: the server's) and
+prints JSON: the seconds from the first file's opening to the finished pool, the pairs, and the entries.
 """
 
 from __future__ import annotations
@@ -36,15 +36,33 @@ def make(folder: Path, queries: int, depth: int, runs: int) -> None:
             thousandths = (np.take_along_axis(value, best, axis=1) * 1000).astype(np.int64) + 20_000
             documents = decimal((best + 7_919 * np.arange(queries)[:, None]).ravel(), 8)
             write(path, [run_lines(names, documents, thousandths, b"sys%02d" % number)])
+        if not path.with_suffix(".parquet").exists():
+            store(path)
 
 
-def pool(folder: Path, strategy: str, depth: int | None) -> dict[str, float]:
+def store(path: Path) -> None:
+    """Write the run as the server keeps it, beside the TREC file."""
+    from judgments.formats.rows import RunRow
+    from judgments.formats.stored_run import write_stored
+    from judgments.formats.tables import open_run
+
+    rows = open_run(path).rows()
+    columns = (rows.query_ids, rows.doc_ids, rows.scores.tolist(), rows.ranks.astype(int).tolist())
+    path.with_suffix(".parquet").write_bytes(write_stored([RunRow(*row) for row in zip(*columns, strict=True)])[0])
+
+
+def pool(folder: Path, strategy: str, depth: int | None, stored: bool) -> dict[str, float]:
     """Read the runs and choose."""
+    from judgments.formats.stored_run import StoredRun
     from judgments.formats.tables import load_run
     from pooling.strategies.pool import build_pool
 
     began = time.perf_counter()
-    runs = (load_run(path, str(path), path.stem)[0] for path in sorted(folder.glob("run-*.txt")))
+    paths = sorted(folder.glob("run-*.parquet" if stored else "run-*.txt"))
+    runs = (
+        StoredRun(path.read_bytes(), path.stem).whole() if stored else load_run(path, str(path), path.stem)[0]
+        for path in paths
+    )
     found = build_pool(runs, strategy, {"depth": depth} if depth else {}, seed=1)
     seconds = time.perf_counter() - began
     return {"seconds": seconds, "pairs": len(found), "entries": len(found.candidates.ranks)}
@@ -56,13 +74,14 @@ def main() -> None:
     parser.add_argument("act", choices=["make", "pool"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--strategy", default="depth")
+    parser.add_argument("--stored", action="store_true")
     for name, default in (("queries", 5000), ("depth", 100), ("runs", 20)):
         parser.add_argument(f"--{name}", type=int, default=default)
     asked = parser.parse_args()
     if asked.act == "make":
         make(asked.folder, asked.queries, asked.depth, asked.runs)
     else:
-        print(json.dumps(pool(asked.folder, asked.strategy, asked.depth)))
+        print(json.dumps(pool(asked.folder, asked.strategy, asked.depth, asked.stored)))
 
 
 if __name__ == "__main__":

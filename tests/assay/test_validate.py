@@ -58,3 +58,25 @@ def test_what_comes_often_is_told_once(odd: Path, capsys: pytest.CaptureFixture[
     (odd / "comments.txt").write_text("# a\n# b\nq1 0 d1 3\n")
     main(["validate", "comments.txt"])
     assert capsys.readouterr().out.splitlines()[0] == "comments.txt:1: W34 a comment line; skipped (2 times)"
+
+
+def test_a_run_is_told_with_its_health(odd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (odd / "a.run").write_text("q1 Q0 d1 1 9.1 a\nq1 Q0 d2 2 8.7 a\nq1 Q0 d3 3 8.7 a\n")
+    (odd / "b.run").write_text("q1 Q0 d4 1 9.1 b\nq1 Q0 d1 2 8.7 b\nq1 Q0 d5 3 8.5 b\n")
+    (odd / "labels.txt").write_text("q1 0 d1 3\nq2 0 d1 1\n")
+    words = ["validate", "a.run", "--qrels", "labels.txt", "--beside", "b.run"]
+    assert main(words) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "a.run: trec-run, 3 lines: 3 accepted; 0 errors, 0 warnings",
+        "depth: 3 (median), 3 to 3; 3 rows for 1 query",
+        "ties: 2 rows (66.7%), in 1 of the queries",
+        "ranks: agree with the scores; 2 tied rows stand in another order by rank",
+        "against the qrels: 1 query left out, 0 that the qrels do not have; unjudged@10 0.667",
+        # One of five in common; agreements of 0, 1/2 and 1/3 make an RBO of 0.243 + (0.405 + 0.243) / 9.
+        "like b.run: Jaccard@10 0.200, RBO@10 0.315, one list for 0 of 1 query",
+    ]
+    main([*words, "--output", "json"])
+    health = json.loads(capsys.readouterr().out)["health"]
+    assert (health["tied_rows"], health["queries_left_out"], health["runs"][0]["path"]) == (2, 1, "b.run")
+    assert main(["validate", "labels.txt", "--beside", "b.run"]) == 2
+    assert "are for runs" in capsys.readouterr().err
