@@ -149,19 +149,19 @@ def files(
         )
         for label in settled.labels
     ]
-    rows_of_queries = _rows_of(queries)
+    queries_rows = rows_of_queries(queries)
     rows = {
         "trec-qrels": labels,
         "judgment-list": labels,
-        "queries-csv": rows_of_queries,
-        "queries-tsv": rows_of_queries,
+        "queries-csv": queries_rows,
+        "queries-tsv": queries_rows,
         "ratings-csv": [*_ratings(rounds), *_verdicts(rounds)],
         "document-hashes-csv": [DocumentHash(doc_id, digest) for doc_id, digest in hashes.items()],
     }
     return {FILES[name]: (len(part), _written(FORMATS[name].write, part)) for name, part in rows.items()}
 
 
-def _rows_of(queries: list[Query]) -> list[QueryRow]:
+def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
     """The queries as rows of a file: tier, probability and weight are those of the stratum that each stands for."""
     from judgments.formats.rows import QueryRow, StratumRow
 

@@ -39,6 +39,8 @@ CODES: dict[str, Code] = {
     "E22": Code("two columns with one name", _REFUSED),
     "E23": Code("a value of the wrong kind, or one that does not go with another", _REJECTED),
     "E24": Code("a line that is not a JSON object", _REJECTED),
+    "E25": Code("another narrative for a query that is being judged", _REJECTED),
+    "E26": Code("a stratum with another share, or another stratum for a query", _REJECTED),
     "W30": Code("a byte order mark", "removed"),
     "W31": Code("lines that end in CRLF or CR", "read as line ends"),
     "W32": Code("a whole grade written with a point, such as 3.0", "read as a whole number"),

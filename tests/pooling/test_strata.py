@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
 
 from evaluation.drawn import drawn
-from judgments import jobs, rounds, snapshots
+from judgments import bundle, collections, jobs, rounds, snapshots
 from judgments import strata as shares
-from judgments.core.errors import Conflict, NotValid
+from judgments.core.errors import Conflict, NotValid, UnreadableInput
 from judgments.formats import FORMATS
 from judgments.models import AuditRow, Collection, Job, Place, Query
 from pooling import pools, query_logs, strata
@@ -120,3 +121,23 @@ def test_scores_weigh_each_stratum_by_its_share(
     rows = FORMATS["queries-csv"].read(snapshots.export(snapshot, "queries-csv")[1], path="q").rows
     assert next(row for row in rows if row.query_id == tent).also[0].stratum == "shoes"
     assert len(snapshot.manifest["provenance"]["sampling"]) == 2
+
+
+def test_a_queries_file_carries_strata_into_another_collection(
+    first: Collection, later: QueryLog, store: Any, lead: Any
+) -> None:
+    strata.add_stratum(later, actor=lead, name="shoes", share=0.2, sizes={"head": 1, "torso": 1, "tail": 1})
+    stream = io.BytesIO()
+    write = FORMATS["queries-csv"].write
+    assert write is not None
+    write(bundle.rows_of_queries(list(first.queries.all())), stream)
+    other = collections.create_collection(slug="other", name="Other", actor=lead)
+    store(other, "queries", stream.getvalue(), "queries.csv")
+    places = [
+        {query.text: rows for query in one.queries.all() if (rows := shares.places([query]).get(query.pk))}
+        for one in (first, other)
+    ]
+    assert places[0] == places[1]
+    assert len(places[0]["tent"]) == 2
+    with pytest.raises(UnreadableInput, match="elsewhere"):
+        store(other, "queries", b"query_id,query,stratum,share\nq900,boat,shoes,0.5\n", "more.csv")

@@ -1,0 +1,16 @@
+"""Who proposes what a query may mean, for a person to complete? One line for each drafter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgments.core.family import Family
+
+if TYPE_CHECKING:
+    from judgments.drafting.drafter import Drafter
+
+__all__ = ["DRAFTERS"]
+
+DRAFTERS: Family[Drafter] = Family(
+    "drafter", {"template": "judgments.drafting.template:TEMPLATE"}, group="assay.drafters"
+)

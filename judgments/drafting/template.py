@@ -1,0 +1,43 @@
+"""Which narrative can be put together from what is known, without guessing what is not?"""
+
+from __future__ import annotations
+
+from judgments.drafting.drafter import GAP, Drafter, Need
+
+# More would be read by nobody.
+MOST_SPELLINGS, MOST_TITLES = 4, 3
+
+
+def draft(need: Need) -> str:
+    """Say what was typed and what is returned for it, and leave gaps for what only a person knows.
+
+    Examples
+    --------
+    >>> print(draft(Need("rain jacket", ("rain jackets",), ("Storm shell", "Rain poncho"))))
+    Somebody who types “rain jacket”, or “rain jackets”, wants [fill in: what they want to find or do].
+    Relevant: [fill in: what a document must offer].
+    Not relevant: [fill in: what only looks like it].
+    Search returns, among others: “Storm shell”, “Rain poncho”.
+    """
+    also = f", or {_listed(need.spellings[:MOST_SPELLINGS])}," if need.spellings else ""
+    lines = [
+        f"Somebody who types “{need.query}”{also} wants {GAP} what they want to find or do].",
+        f"Relevant: {GAP} what a document must offer].",
+        f"Not relevant: {GAP} what only looks like it].",
+    ]
+    titles = [title for title in dict.fromkeys(need.titles) if title.strip()]
+    if titles:
+        lines.append(f"Search returns, among others: {_listed(titles[:MOST_TITLES])}.")
+    return "\n".join(lines)
+
+
+def _listed(texts: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(f"“{text}”" for text in texts)
+
+
+TEMPLATE = Drafter(
+    name="template",
+    title="Template",
+    description="What was typed, its spellings and the titles that search returns first, with gaps to fill in.",
+    draft=draft,
+)
