@@ -94,11 +94,12 @@ def measure(
 
     qrels = labels(snapshot)
     found_in = drawn(snapshot, qrels.query_ids)
-    ranked = [runs_of.ranked(run) for run in runs]
+    # In blocks: what is held of a run is a value for each query and metric.
+    files = [runs_of.opened(run) for run in runs]
     names = list(metrics or DEFAULT_METRICS)
     how: dict[str, Any] = {"level": level, "method": method}
     top = scale_top(snapshot)
-    found = evaluate(qrels, ranked, names, seed=SEED, design=found_in.design, scale_top=top, **how)
+    found = evaluate(qrels, files, names, seed=SEED, design=found_in.design, scale_top=top, **how)
     design = found_in.as_json()
     with transaction.atomic():
         # In one order whoever asks: two who score the same runs wait for each other, and neither for both.

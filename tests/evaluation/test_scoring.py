@@ -91,6 +91,18 @@ def test_cautions_name_runs_and_numbers(scored):
     assert "Unjudged among the first ten: bm25 25 %, neural 25 %." in said
 
 
+def test_ranks_that_contradict_scores_are_told_and_scores_count(stage, snapshot, collection, engineer):
+    stage.store(
+        "runs", "".join(f"q{n:02d} Q0 d{d} {9 - d} {9 - d}.5 x\n" for n in range(12) for d in (0, 1)), "odd.run"
+    )
+    scored = scoring.score_runs(snapshot, list(collection.runs.filter(name="odd")), actor=engineer, metrics=["nDCG@10"])
+    assert scored[0].diagnostics["ranks_contradicted"] == 12
+    assert any(
+        "contradicts their score, which counts: " in said
+        for said in leaderboard.cautions(leaderboard.rows(scored, "nDCG@10"))
+    )
+
+
 def test_without_tiers_and_weights_nothing_is_made_up(scored):
     rows = leaderboard.rows(scored, "P@10")
     assert leaderboard.by_tier(rows) is None
