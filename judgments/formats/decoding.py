@@ -85,6 +85,8 @@ class Content:
         ``utf-8``, or ``latin-1`` where the user says so.
     limit : int
         How many bytes a compressed file may expand to.
+    block : int
+        How many bytes to ask the file for at a time; who looks at the head alone need not read more.
 
     Attributes
     ----------
@@ -105,7 +107,15 @@ class Content:
         F00 cannot be opened, F01 not UTF-8, F02 a bad archive, F03 binary, F07 empty.
     """
 
-    def __init__(self, source: Source, path: str, *, encoding: str = "utf-8", limit: int = MAX_EXPANDED) -> None:
+    def __init__(
+        self,
+        source: Source,
+        path: str,
+        *,
+        encoding: str = "utf-8",
+        limit: int = MAX_EXPANDED,
+        block: int = BLOCK,
+    ) -> None:
         self.path, self.encoding, self.limit = path, encoding, limit
         self.lines_read = 0
         self.expanded = 0
@@ -117,7 +127,7 @@ class Content:
         self._owned: BinaryIO | None = None
         self._raw = _Counted(self._open(source))
         try:
-            buffered = io.BufferedReader(self._raw, BLOCK)
+            buffered = io.BufferedReader(self._raw, block)
             self._gzipped = buffered.peek(2)[:2] == b"\x1f\x8b"
             self._stream: BinaryIO = self._gunzip(buffered) if self._gzipped else buffered
             self.head = self._without_mark(self._read(HEAD))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judgments.core.errors import NotValid, UnreadableInput
 from judgments.core.run import Run
 from judgments.formats import FORMATS, Format, sniff
-from judgments.formats.decoding import Content, Source, kept
+from judgments.formats.decoding import HEAD, Content, Source, kept
 from judgments.formats.reading import NeedsCare, Read, finish, open_as
 from judgments.formats.run_files import Interleaved, RunFile
 from judgments.formats.run_rows import RunRows, usable_ranks
@@ -142,7 +142,7 @@ def recognized(source: Kept, path: str, kind: str, format: str | None = None) ->
         if FORMATS[format].kind != kind:
             raise NotValid(f"{format} is no format of {kind}; known: {_known(kind)}")
         return FORMATS[format]
-    with Content(source, path) as content:
+    with Content(source, path, block=HEAD) as content:
         head = content.head
     found = sniff(head, kind)
     if found is None and head.lstrip()[:1] in (b"{", b"["):
