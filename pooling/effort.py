@@ -7,9 +7,8 @@ from statistics import median
 
 from judgments.models import Collection, Judgment
 from judgments.reliability import in_hours
+from pooling.strategies.budget import ASSUMED_SECONDS, Effort
 
-# What is assumed until a collection's own raters have been timed.
-ASSUMED_SECONDS = 20.0
 ENOUGH = 20
 LATEST = 1_000
 
@@ -30,6 +29,10 @@ class Pace:
         '10.0 h'
         """
         return in_hours(ratings * self.seconds)
+
+    def of(self, pairs: int, *, raters: int, ratings_per_pair: int) -> Effort:
+        """What a pool of so many pairs asks of its raters."""
+        return Effort(pairs, raters, ratings_per_pair, self.seconds)
 
     @property
     def words(self) -> str:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 BATCH = 1_000
 # About ten seconds of reading.
 LARGE = 2_000_000
+# Texts that are compared in a few seconds, by how they are.
+MOST_COMPARED = {"off": LARGE, "exact": 500_000, "near": 60_000}
 ORDERS = ("rank", "score")
 TIERS = ("head", "torso", "tail", "")
 UNFINISHED = (Round.State.DRAFT, Round.State.OPEN)
@@ -117,7 +119,8 @@ def preview(collection: Collection, chosen: ChosenPool) -> dict[str, Any]:
     tiers = dict(sorted(rows.items(), key=lambda row: TIERS.index(row[1])))
     found = describe(chosen, tiers)
     advised = advised_depth(chosen.strategy, chosen.params, found.differing)
-    return {**_plain(asdict(found)), "left_out_judged": chosen.judged, "advised_depth": _plain(advised)}
+    left_out = {"left_out_judged": chosen.judged, "over_budget": chosen.over_budget}
+    return {**_plain(asdict(found)), **left_out, "advised_depth": _plain(advised)}
 
 
 def draw_pool(
@@ -191,13 +194,18 @@ def _wishes(chosen: ChosenPool, how: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def is_large(runs: Sequence[Run]) -> bool:
-    """Whether these runs take longer to read than a page may: pools over them are jobs."""
-    return sum(run.rows for run in runs) > LARGE
+def is_large(runs: Sequence[Run], *, depth: int | None = None, duplicates: str = "off") -> bool:
+    """Whether this takes longer than a page may: runs to read, or texts to compare. Pools of it are jobs."""
+    compared = sum(run.rows if depth is None else min(run.rows, run.queries * depth) for run in runs)
+    return sum(run.rows for run in runs) > LARGE or compared > MOST_COMPARED[duplicates]
 
 
 def draw_later(collection: Collection, *, actor: User, runs: Sequence[Run], **options: Any) -> Job:
     """The same as a job, for runs that take longer than a request should."""
+    token = options.get("token")
+    if token and (earlier := Job.objects.filter(collection=collection, parameters__options__token=str(token)).first()):
+        return earlier
+    options |= {"token": str(token)} if token else {}
     parameters = {"runs": [str(run.uuid) for run in runs], "options": options}
     title = f"Draw a pool from {len(runs)} run{'' if len(runs) == 1 else 's'}"
     return jobs.start("pool", title=title, parameters=parameters, collection=collection, actor=actor)

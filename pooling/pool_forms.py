@@ -1,0 +1,287 @@
+"""What may be typed to choose a pool: which runs, which strategy, how much of it, and what is judged once?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from judgments.core.errors import NotValid
+from judgments.core.parameters import Parameter
+from judgments.forms import AssayForm
+from judgments.models import Collection, Role
+from pooling.effort import Pace, pace
+from pooling.forms import seed_field
+from pooling.pair_lists import PairList, read_pairs
+from pooling.strategies.budget import Budget
+from pooling.strategies.duplicates import EXACT, NEAR, OFF, SIMILARITY
+from pooling.strategies.strategy import Strategy
+
+# What an adaptive strategy is asked for at once, where nobody says.
+FIRST_BATCH = 10
+RATINGS_PER_PAIR = 2
+MOST_PAIRS_BYTES = 16 * 1024 * 1024
+ORDER_WORDS = [("rank", "by its ranks, as shown to users"), ("score", "by document id, as metrics do")]
+DUPLICATE_WORDS = [
+    (OFF, "Judge each document by itself"),
+    (EXACT, "Judge equal documents once: the same title, text, fields and image"),
+    (NEAR, "Judge nearly equal documents once too: almost the same words, the same numbers and image"),
+]
+
+
+class PairsField(forms.Field):
+    """Pairs that the page itself wrote into hidden fields, each as ``["query", "document"]``."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[tuple[str, str]]:
+        try:
+            pairs = [json.loads(text) for text in value or ()]
+        except (TypeError, ValueError) as error:
+            raise forms.ValidationError("These pairs cannot be read.") from error
+        if not all(
+            isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) for pair in pairs
+        ):
+            raise forms.ValidationError("A pair is a query id and a document id.")
+        return sorted({(query_id, doc_id) for query_id, doc_id in pairs})
+
+
+class PoolForm(AssayForm):
+    """Which runs, which strategy with which parameters; the strategy's fields come from its declaration."""
+
+    def __init__(self, *args: Any, collection: Collection, strategy: Strategy, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.collection, self.strategy = collection, strategy
+        self.pair_list: PairList | None = None
+        self.planned: Budget | None = None
+        given = strategy.name == "list"
+        self.fields["runs"] = forms.ModelMultipleChoiceField(
+            collection.runs.all(),
+            to_field_name="uuid",
+            required=not given,
+            widget=forms.CheckboxSelectMultiple,
+            help_text="Each pair then shows at which rank they return it." if given else "",
+            error_messages={"required": "Choose at least one run."},
+        )
+        for parameter in strategy.parameters:
+            if not parameter.is_list:
+                self.fields[parameter.name] = _parameter_field(parameter)
+        if given:
+            self._add_pairs()
+        else:
+            self.fields.update(_limits(strategy))
+        self.fields["by"] = forms.ChoiceField(
+            label="Where a run’s scores are equal", choices=ORDER_WORDS, required=not given
+        )
+        self.fields["seed"] = seed_field()
+        self.fields.update(_raters())
+
+    def _add_pairs(self) -> None:
+        self.fields["pairs"] = forms.CharField(
+            required=False,
+            strip=False,
+            widget=forms.Textarea(attrs={"rows": 8, "class": "mono", "spellcheck": "false"}),
+            help_text="CSV with a header: query_id,doc_id. One pair a line.",
+        )
+        self.fields["file"] = forms.FileField(label="Or a file (optional)", required=False)
+
+    @staticmethod
+    def defaults(collection: Collection, strategy: Strategy) -> dict[str, Any]:
+        """All runs, the strategy's own defaults, and no limits but a batch for who learns; no run for a given list.
+
+        Equal documents are judged once: nobody can grade them differently by what they see, and each is shown with the
+        one that is judged in its stead before anything is drawn.
+        """
+        given = strategy.name == "list"
+        return {
+            "runs": [] if given else [str(run.uuid) for run in collection.runs.all()],
+            **{parameter.name: parameter.default for parameter in strategy.parameters if not parameter.is_list},
+            **({"budget": FIRST_BATCH, "relevant_from": 1} if strategy.adaptive else {}),
+            **({} if given else {"duplicates": EXACT, "similarity": SIMILARITY}),
+            "residual": 0,
+            "by": "rank",
+            "seed": 1,
+            "raters": max(1, collection.memberships.filter(role=Role.RATER).count()),
+            "ratings_per_pair": RATINGS_PER_PAIR,
+        }
+
+    @property
+    def parts(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The visible fields under their headings."""
+        own = [parameter.name for parameter in self.strategy.parameters]
+        parts = {
+            "": ["runs", *own],
+            "How much people can judge": ["budget", "total", "hours", "raters", "ratings_per_pair"],
+            "Documents that say the same": ["duplicates", "similarity"],
+            "What else": ["residual", "leave_out_judged", "relevant_from", "by", "seed"],
+        }
+        return [(title, [self[name] for name in names if name in self.fields]) for title, names in parts.items()]
+
+    @property
+    def pace(self) -> Pace:
+        """What a rating lasts here."""
+        if not hasattr(self, "_pace"):
+            self._pace = pace(self.collection)
+        return self._pace
+
+    def clean(self) -> dict[str, Any]:
+        """The pairs as the reader of pairs-csv gives them, and hours as pairs."""
+        cleaned = super().clean() or {}
+        if self.strategy.name == "list":
+            self._read_pairs(cleaned)
+        if cleaned.get("hours"):
+            people = (cleaned.get("raters") or 1, cleaned.get("ratings_per_pair") or RATINGS_PER_PAIR)
+            try:
+                self.planned = Budget(cleaned["hours"], *people, self.pace.seconds)
+            except NotValid as error:
+                self.add_error("hours", str(error))
+        return cleaned
+
+    def _read_pairs(self, cleaned: dict[str, Any]) -> None:
+        upload = cleaned.get("file")
+        if upload and upload.size > MOST_PAIRS_BYTES:
+            self.add_error("file", "A list of pairs takes at most 16 MB here. Push a longer one through the API.")
+            return
+        # A text box always sends CRLF; that is no oddity of the list.
+        content = upload.read() if upload else (cleaned.get("pairs") or "").replace("\r\n", "\n").encode()
+        try:
+            self.pair_list = read_pairs(content, upload.name if upload else "pairs")
+        except NotValid as error:
+            self.add_error("file" if upload else "pairs", str(error))
+            return
+        cleaned["pairs"] = self.pair_list.pairs
+
+    @property
+    def sent(self) -> list[tuple[str, Any]]:
+        """The valid form as names and values, to be sent again as it was previewed."""
+        cleaned = self.cleaned_data
+        several = ("runs", "pairs", "file", "apart")
+        single = [(name, cleaned[name]) for name in self.fields if name not in several]
+        pairs = [("pairs", self.pair_list.text)] if self.pair_list else []
+        runs = [("runs", run.uuid) for run in cleaned["runs"]]
+        apart = [("apart", json.dumps(pair, ensure_ascii=False)) for pair in cleaned.get("apart", ())]
+        # By identity: a residual of 0 equals False, and must be told.
+        told = [(name, "on" if value is True else value) for name, value in single if value not in (None, "")]
+        told = [(name, value) for name, value in told if value is not False]
+        return [("strategy", self.strategy.name), *runs, *told, *apart, *pairs]
+
+    def query(self, *more: tuple[str, Any]) -> str:
+        """The valid form as the query string that shows it again."""
+        return urlencode([*self.sent, *more])
+
+    def without_apart(self, pair: tuple[str, str]) -> str:
+        """The same, with this document judged as the other one again."""
+        text = json.dumps(pair, ensure_ascii=False)
+        return urlencode([(name, value) for name, value in self.sent if (name, value) != ("apart", text)])
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What :func:`pooling.pools.choose` takes."""
+        cleaned = self.cleaned_data
+        names = [parameter.name for parameter in self.strategy.parameters]
+        totals = [cleaned.get("total"), self.planned.pairs if self.planned else None]
+        return {
+            "strategy": self.strategy.name,
+            "runs": list(cleaned["runs"]),
+            "parameters": {name: cleaned[name] for name in names if name in cleaned},
+            "seed": cleaned["seed"],
+            "by": cleaned.get("by") or "rank",
+            "budget": cleaned.get("budget"),
+            "total": min((total for total in totals if total), default=None),
+            "residual": cleaned.get("residual") or 0,
+            "leave_out_judged": cleaned.get("leave_out_judged", False),
+            "relevant_from": 1.0 if (grade := cleaned.get("relevant_from")) is None else grade,
+            "duplicates": cleaned.get("duplicates") or OFF,
+            "similarity": cleaned.get("similarity") or SIMILARITY,
+            "apart": cleaned.get("apart", []),
+        }
+
+    @property
+    def raters(self) -> int:
+        """How many people are planned with."""
+        return self.cleaned_data.get("raters") or 1
+
+    @property
+    def ratings_per_pair(self) -> int:
+        """How many of them grade a pair."""
+        return self.cleaned_data.get("ratings_per_pair") or RATINGS_PER_PAIR
+
+
+def _limits(strategy: Strategy) -> dict[str, forms.Field]:
+    """What every strategy but a given list takes."""
+    learns = (
+        "Pairs a query at most. This strategy learns from grades: take a few, have them judged, and ask again. "
+        "What is judged, or waits in a round, is left out."
+    )
+    fields: dict[str, forms.Field] = {
+        "budget": forms.IntegerField(
+            label="Pairs a query (optional)",
+            required=False,
+            min_value=1,
+            help_text=learns if strategy.adaptive else "At most, best first.",
+        ),
+        "total": forms.IntegerField(
+            label="Pairs in all (optional)",
+            required=False,
+            min_value=1,
+            help_text="At most; every query gets the same number, as many as fit.",
+        ),
+        "hours": forms.FloatField(
+            label="Or hours of each rater (optional)",
+            required=False,
+            min_value=0.01,
+            max_value=10_000,
+            help_text="What the raters below can judge in that time.",
+        ),
+        "duplicates": forms.ChoiceField(
+            label="Equal documents", choices=DUPLICATE_WORDS, required=False, widget=forms.RadioSelect
+        ),
+        "similarity": forms.FloatField(
+            label="Nearly equal from (optional)",
+            required=False,
+            min_value=0.51,
+            max_value=1,
+            help_text="The share of three-word parts that both have in common.",
+        ),
+        "apart": PairsField(required=False),
+        "residual": forms.IntegerField(
+            label="Residual",
+            min_value=0,
+            max_value=1_000,
+            help_text="Random pairs a query from below the pool: "
+            "they show how much relevant the pool misses. 5 to 10 are enough.",
+        ),
+    }
+    if strategy.adaptive:
+        fields["relevant_from"] = forms.FloatField(
+            label="Relevant from grade",
+            required=False,
+            min_value=0,
+            max_value=100,
+            help_text="The lowest grade that it learns from as a find.",
+        )
+    else:
+        fields["leave_out_judged"] = forms.BooleanField(
+            label="Leave out what has a human grade already", required=False
+        )
+    return fields
+
+
+def _raters() -> dict[str, forms.Field]:
+    """With whom the work is reckoned."""
+    return {
+        "raters": forms.IntegerField(label="Raters", required=False, min_value=1, max_value=1_000),
+        "ratings_per_pair": forms.IntegerField(label="Ratings per pair", required=False, min_value=1, max_value=20),
+    }
+
+
+def _parameter_field(parameter: Parameter) -> forms.Field:
+    kind = forms.IntegerField if parameter.type is int else forms.FloatField
+    return kind(
+        label=parameter.title,
+        min_value=parameter.minimum,
+        max_value=parameter.maximum,
+        help_text=parameter.description,
+    )
