@@ -141,6 +141,10 @@ def resume(refill: Refill, *, actor: User) -> None:
     audit.record("refill.resume", sentence, actor=actor, collection=row.pool.collection, target=row.round)
 
 
+# What a lead may do about it, as pages and programs call it.
+ACTS = {"go-on": resume, "stop": stop}
+
+
 def told(round_: Round) -> dict[str, Any] | None:
     """How far the choosing is, as plain JSON; None for a round whose pairs are fixed."""
     row = Refill.objects.select_related("round", "pool", "job").filter(round=round_).first()

@@ -16,12 +16,13 @@ from django.db.models import F, Max
 from judgments import jobs, rounds
 from judgments.documents import stub_keys
 from judgments.models import Document, Job, Pair, Round
-from pooling import due, pools
+from pooling import copies, due, pools
 from pooling import runs as runs_of
 from pooling.models import Pool, PoolEntry, Refill, RefillStep
 from pooling.strategies import STRATEGIES
 
 if TYPE_CHECKING:
+    from pooling.strategies.duplicates import Duplicates
     from pooling.strategies.pair import PoolPair
     from pooling.strategies.pool import Pool as ChosenPool
 
@@ -121,7 +122,15 @@ def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
         relevant_from=relevant_from(pool),
         queries=queries,
         wording=pools.wording(pool.collection) if words else None,
+        duplicates=_compared(pool),
     )
+
+
+def _compared(pool: Pool) -> Duplicates | None:
+    """How the pool tells documents that say the same."""
+    names = ("similarity", "apart")
+    options = {name: pool.parameters[name] for name in names if name in pool.parameters}
+    return copies.compared(pool.collection, pool.parameters.get("duplicates", "off"), **options)
 
 
 def _own_parameters(pool: Pool) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from judgments.forms import AssayForm
 from judgments.models import Collection, GuidelinesVersion, Membership, Role, User
 from judgments.models.scale import DEFAULT_GRADES
 from pooling.forms import seed_field
+from pooling.refill import BATCH, LARGEST_BATCH
 from pooling.start import Start, read_results
 
 MOST_START_BYTES = 2 * 1024 * 1024
@@ -81,8 +82,11 @@ class RoundForm(AssayForm):
     raters = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     seed = seed_field()
 
-    def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, collection: Collection, grows: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.grows = grows
+        if grows:
+            self._add_plan()
         versions = GuidelinesVersion.objects.filter(collection=collection).order_by("-number")
         self.fields["guidelines"].queryset = versions
         if not versions.exists():
@@ -92,6 +96,56 @@ class RoundForm(AssayForm):
         self.fields["raters"].choices = [
             (str(member.user.uuid), f"{member.user.get_username()} ({member.role})") for member in self.members
         ]
+
+    def _add_plan(self) -> None:
+        """How pairs are chosen while the round is open, for a pool whose strategy learns."""
+        self.fields["goes_on"] = forms.BooleanField(
+            label="Choose further pairs from the judgments as they come",
+            required=False,
+            help_text="Without it the round has the pairs of this pool and no others.",
+        )
+        self.fields["most_pairs"] = forms.IntegerField(
+            label="Pairs in all, at most",
+            required=False,
+            min_value=2,
+            max_value=10_000_000,
+            help_text="The budget: those of the pool count.",
+        )
+        self.fields["pairs_per_query"] = forms.IntegerField(
+            label="Pairs a query, at most (optional)", required=False, min_value=1, max_value=100_000
+        )
+        self.fields["batch"] = forms.IntegerField(
+            label="Pairs of a query chosen at a time",
+            required=False,
+            min_value=1,
+            max_value=LARGEST_BATCH,
+            help_text="Raters have two such batches ahead. Smaller ones learn sooner.",
+        )
+        self.fields["residual"] = forms.IntegerField(
+            label="Residual",
+            required=False,
+            min_value=0,
+            max_value=1_000,
+            help_text="Random pairs a query from what is left, drawn when choosing ends.",
+        )
+
+    @property
+    def plan(self) -> dict[str, Any] | None:
+        """What `refill.begin` takes; None where the pairs stay as they are."""
+        if not self.grows or not self.cleaned_data.get("goes_on"):
+            return None
+        return {
+            "most_pairs": self.cleaned_data["most_pairs"],
+            "pairs_per_query": self.cleaned_data["pairs_per_query"],
+            "batch": self.cleaned_data["batch"] or BATCH,
+            "residual": self.cleaned_data["residual"] or 0,
+        }
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if self.grows and cleaned.get("goes_on") and "most_pairs" in cleaned and not cleaned["most_pairs"]:
+            self.add_error("most_pairs", "Say how many pairs the round may have at most.")
+        return cleaned
 
     def tell(self, error: AssayError) -> None:
         """What is wrong with the scale stands above the form: its rows are a form of their own."""

@@ -13,10 +13,11 @@ from django.views.decorators.http import require_safe
 from judgments import access
 from judgments.templatetags.figures import number
 from judgments.views.lists import Choice, Column, Listing, answer
-from pooling.forms import ORDER_WORDS
+from pooling import discovery as found
+from pooling.pool_forms import ORDER_WORDS
 from pooling.models import Pool, PoolEntry
 from pooling.strategies import STRATEGIES
-from pooling.views import tables
+from pooling.views import discovery, tables
 from pooling.views.pictures import pictures
 
 POOLS = Listing(
@@ -71,10 +72,15 @@ def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "strategy": STRATEGIES[row.strategy].title if row.strategy in STRATEGIES else row.strategy,
         "parameters": _parameters(row),
         "rounds": _rounds_of(row),
+        "later": row.entries.filter(origin__has_key="refill").count(),
         **pictures(row.summary),
     }
-    return tables.file_of(request, context["tables"], context) or answer(
-        request, _entries(row), entries, "pooling/pool.html", context
+    context |= discovery.shown(request.user, row, found.rounds_of(row))
+    file = discovery.file_of(request, context, f"{collection.slug} {row} discovery")
+    return (
+        file
+        or tables.file_of(request, context["tables"], context)
+        or answer(request, _entries(row), entries, "pooling/pool.html", context)
     )
 
 

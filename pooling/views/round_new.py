@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -14,13 +15,15 @@ from django.views.decorators.http import require_http_methods
 
 from judgments import access, guidelines, rounds
 from judgments.models import Collection, Round
-from pooling import pools
+from pooling import pools, refill
 from pooling.effort import Pace, pace
 from pooling.models import Pool
 from pooling.round_forms import RoundForm, grade_rows, written_grades
 
 # Below this many pairs rated twice, agreement gives no verdict.
 ENOUGH_OVERLAP = 200
+# A pool that goes on choosing begins with ten pairs a query; fifty find most of what there is.
+USUAL_GROWTH = 5
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Cost:
     ratings_per_pair: int
     raters: int
     pace: Pace
+    # What the round may grow to, where pairs are chosen while it is open.
+    most: Cost | None = None
 
     @property
     def ratings(self) -> int:
@@ -68,7 +73,8 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "pooling/round_pool.html", context)
     pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=chosen)
     act = request.POST.get("act", "")
-    form = RoundForm(request.POST or None, initial=_initial(collection), collection=collection)
+    initial = _initial(collection) | _plan(pool)
+    form = RoundForm(request.POST or None, initial=initial, collection=collection, grows=refill.can_grow(pool))
     rows = grade_rows(request.POST or None, more=3 if act == "rows" else 0)
     if act in ("create", "open") and form.is_valid() and rows.is_valid():
         with form.telling():
@@ -96,6 +102,17 @@ def _initial(collection: Collection) -> dict[str, Any]:
     }
 
 
+def _plan(pool: Pool) -> dict[str, Any]:
+    """As many pairs a query as experience asks for, five times the usual first ones."""
+    return {
+        "goes_on": True,
+        "most_pairs": USUAL_GROWTH * pool.entries.count(),
+        "pairs_per_query": None,
+        "batch": refill.BATCH,
+        "residual": 0,
+    }
+
+
 def _made(
     request: HttpRequest, pool: Pool, form: RoundForm, grades: list[tuple[int, str, str]], at_once: bool
 ) -> HttpResponse:
@@ -105,7 +122,8 @@ def _made(
         version = form.cleaned_data["guidelines"] or guidelines.add_version(
             pool.collection, markdown=guidelines.DEFAULT_TEMPLATE, actor=request.user
         )
-        made = pools.make_round(
+        make = partial(refill.begin, **form.plan) if form.plan else pools.make_round
+        made = make(
             pool,
             actor=request.user,
             guidelines=version,
@@ -131,6 +149,10 @@ def _cost(pool: Pool, form: RoundForm) -> Cost:
     if form.is_bound:
         form.is_valid()
         values |= form.cleaned_data
-    pairs = pool.entries.count()
-    overlapping = round(pairs * values["overlap"])
-    return Cost(pairs, overlapping, values["ratings_per_pair"], len(values["raters"]), pace(pool.collection))
+    asked = values["ratings_per_pair"], len(values["raters"]), pace(pool.collection)
+
+    def cost(pairs: int, most: Cost | None = None) -> Cost:
+        return Cost(pairs, round(pairs * values["overlap"]), *asked, most)
+
+    grows = values.get("goes_on") and values.get("most_pairs")
+    return cost(pool.entries.count(), cost(values["most_pairs"]) if grows else None)
