@@ -155,7 +155,7 @@ def records(content: HasLines, tally: Tally, delimiter: str) -> Iterator[Record]
             tally.read()
             line, raw = feed.taken[0]
             what = f"broken quotes from here to line {feed.taken[-1][0]} ({error})"
-            tally.reject("E10", line, what, fix='double each " inside a quoted cell', raw=raw)
+            tally.reject("E10", line, what, fix='double each " inside a quoted cell', raw=raw.rstrip("\r\n"))
             continue
         line, raw = feed.taken[0]
         tally.read()

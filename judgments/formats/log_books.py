@@ -27,7 +27,8 @@ class LogBooks:
 
     def __init__(self, tally: Tally, repeated: Literal["sum", "max", "first"] | None) -> None:
         self._tally, self._repeated = tally, repeated
-        self._kind: str | None = None
+        # The kind of time that the file's first one is of.
+        self.kind: str | None = None
         self._counted: dict[str, tuple[LogRow, str, str]] = {}
         self._held: set[str] = set()
 
@@ -63,8 +64,8 @@ class LogBooks:
 
     def agrees(self, kind: str) -> bool:
         """Whether times of this kind go with the file's first one; the first time that is asked about is that one."""
-        self._kind = self._kind or kind
-        return kind == self._kind
+        self.kind = self.kind or kind
+        return kind == self.kind
 
     def counted(self) -> Iterator[LogRow]:
         """Yield the counted queries, in the order of the file."""
@@ -89,7 +90,7 @@ class LogBooks:
             raise RowFault("E23", f"the timestamp {timestamp!r} is no time", fix)
         if not self.agrees(kind):
             raise RowFault(
-                "E23", f"the timestamp is in {kind}, the first one was in {self._kind}", "use one kind a file"
+                "E23", f"the timestamp is in {kind}, the first one was in {self.kind}", "use one kind a file"
             )
 
     def _count(self, row: LogRow, raw: str, bin: str) -> None:

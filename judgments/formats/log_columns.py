@@ -6,6 +6,7 @@ is wrong with it. One thread unpacks the file, one looks for plain lines in the 
 
 from __future__ import annotations
 
+import csv
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -347,9 +348,23 @@ class _Log:
             moments[left] = [meant[text][1] for text in rest]
             bad[left] = [meant[text][0] == "" for text in rest]
             kinds |= {kind for kind, _ in meant.values() if kind not in ("", "none")}
+        if self.books.kind is None:
+            kinds |= self._kinds_before(lines, int(np.flatnonzero(moments != NO_TIME)[0]) if kinds else len(moments))
         if len(kinds) > 1 or not all(self.books.agrees(kind) for kind in kinds):
             return None
         return moments, bad
+
+    def _kinds_before(self, lines: PlainLines, row: int) -> set[str]:
+        """The kinds of time on odd lines before a row: the first time of a file says which kind all must be."""
+        import numpy as np
+
+        place = self.header.places.get("timestamp") if self.header else None
+        end = int(lines.places[row]) if row < len(lines.places) else len(lines.odd)
+        kinds = set()
+        for at in np.flatnonzero(lines.odd[:end]) if place is not None else ():
+            cells = next(csv.reader([lines.line(int(at)).decode()], delimiter=self.delimiter), [])
+            kinds.add(time_kind(cells[place].strip()) if place is not None and place < len(cells) else None)
+        return {kind for kind in kinds if kind}
 
 
 def _meaning(text: str) -> tuple[str, int]:
