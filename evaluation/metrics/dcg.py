@@ -10,6 +10,9 @@ from evaluation.metrics.declaration import Metric, Parameter, Value
 from evaluation.metrics.judged_rankings import Floats, Integers, JudgedRankings, power_of_two
 from evaluation.metrics.response import Additive, Response, within
 
+# Ten million of these can be added up in float64; no scale comes near.
+MOST_GAIN = 1e100
+MOST_SHOWN = 40
 ONE_GAIN = re.compile(r"(\d+(?:\.\d+)?|\.\d+)[:=](\d+(?:\.\d+)?|\.\d+)")
 
 
@@ -87,6 +90,9 @@ def read_gains(text: str) -> Value:
     pairs = sorted((float(grade), float(value)) for grade, value in (re.split("[:=]", part) for part in parts))
     if len({grade for grade, _ in pairs}) < len(pairs):
         raise ValueError(f"names a grade twice: {text!r}")
+    if any(max(pair) > MOST_GAIN for pair in pairs):
+        shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+        raise ValueError(f"takes grades and gains up to {MOST_GAIN:g}, which can be added up; it is {shown!r}")
     return "{" + ",".join(f"{_plain(grade)}:{_plain(value)}" for grade, value in pairs) + "}"
 
 

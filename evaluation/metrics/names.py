@@ -21,6 +21,8 @@ RESPELLED = (
     (re.compile(r"\bndcg[._]((?:[\d.]+=[\d.]+,?)+)(?<!,)", re.IGNORECASE), r"ndcg(gains={\1})"),
 )
 MOST_DIGITS = 10
+# Of a name that is refused.
+MOST_SHOWN = 60
 # Names that are refused only without a cutoff.
 CUT = ("ndcg_cut", "map_cut")
 REFUSED = {
@@ -219,7 +221,8 @@ def _value(parameter: Parameter, value: str, text: str) -> Value:
         try:
             return parameter.read(value)
         except ValueError as fault:
-            raise NotValid(f"in {text!r}, {parameter.name} {fault}") from None
+            shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+            raise NotValid(f"in {shown!r}, {parameter.name} {fault}") from None
     if isinstance(parameter.default, bool):
         if value in ("true", "false", "1", "0"):
             return value in ("true", "1")

@@ -125,6 +125,8 @@ def test_every_parameter_is_told_with_its_default(member: str) -> None:
         ("nDCG(gains=3)@10", "as in {1:3,2:9}"),
         ("nDCG(gains={1:-3})@10", "none below 0"),
         ("nDCG(gains={1:3,1:4})@10", "a grade twice"),
+        (f"nDCG(gains={{1={'9' * 400}}})", "grades and gains up to 1e+100"),
+        (f"DCG(gains={{{'9' * 400}:1}})", "grades and gains up to 1e+100"),
         ("nDCG(rel=2)@10", "nDCG knows: gain, gains, judged_only"),
         ("hits", "write Success@10 or P@10"),
         ("precision", "needs a cutoff; write P@10"),
