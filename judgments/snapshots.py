@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from judgments import access, audit, baselines, bundle, reliability, storage
 from judgments.core.errors import AssayError, Conflict, NotAllowed, NotFound, NotValid
+from judgments.core.ids import id_fault
 from judgments.labels import Consolidation, Settled, settle_labels
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User
 
@@ -75,6 +76,8 @@ def freeze(
     name = name.strip()
     if not name:
         raise NotValid("A snapshot needs a name.", {"name": "For example: autumn-1."})
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Write it in letters, digits and signs."})
     how = Consolidation(rule, tuple(sources), merge)
     taken = f"There is a snapshot called {name} already. Take another name."
     if collection.snapshots.filter(name=name).exists():
@@ -134,17 +137,30 @@ def _others_grades(round_: Round, reader: User) -> QuerySet[Judgment]:
 def check_reader(snapshot: Snapshot, reader: User) -> None:
     """That the labels tell the reader no grade of a pair that they may still have to grade themselves.
 
+    In whatever round, and by whatever way the label came about: who rates a pair again, because a later round holds it
+    too, rates it blind. Scores keep such queries back one by one; a file of labels is given whole, or not at all.
+
     Raises
     ------
     NotAllowed
-        They do: somebody else froze an open round in which the reader rates.
+        They do.
     """
-    for round_ in snapshot.rounds.filter(state=Round.State.OPEN):
-        if _others_grades(round_, reader).filter(created_at__lte=snapshot.created_at).exists():
-            raise NotAllowed(
-                f"You still rate in {round_}, and these labels would tell you what others graded. "
-                "They are yours once you have finished rating, or once the round is closed."
-            )
+    labels: dict[str, dict[str, float]] = {}
+    for round_ in Round.objects.open_to(reader).filter(collection=snapshot.collection):
+        hidden = access.hidden_pairs(reader, round_).values_list("query__query_id", "document__doc_id")
+        for query_id, doc_id in hidden:
+            labels = labels or _labels(snapshot)
+            if doc_id in labels.get(query_id, {}):
+                raise NotAllowed(
+                    f"You still rate in {round_}, and these labels hold grades of pairs that you may still be given. "
+                    "They are yours once you have finished rating, or once the round is closed."
+                )
+
+
+def _labels(snapshot: Snapshot) -> dict[str, dict[str, float]]:
+    from judgments.formats.trec_qrels import load_qrels
+
+    return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}").to_dict()
 
 
 def _write(

@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection, transaction
 
 from assay.cli import main
-from judgments import adjudication, assignment, labels, snapshots
+from judgments import adjudication, assignment, labels, rounds, snapshots
 from judgments.core.errors import AssayError, Conflict, NotFound, NotValid
 from judgments.models import AuditRow, Judge, MachineJudgment, Snapshot
 
@@ -219,6 +219,31 @@ def test_nor_from_one_that_somebody_else_froze(
     assert (told(lead), told(engineer)) == ([403, 403], [200, 200])
     rate_all(round_, lead, 2)
     assert told(lead) == [200, 200]
+
+
+def test_nor_from_a_closed_round_whose_pairs_they_rate_again(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any, engineer: Any, client_of: Any
+) -> None:
+    first = make_round(queries=2, documents=2, raters=[rater])
+    rate_all(first, rater, 1)
+    first = rounds.close_round(first, actor=lead)
+    frozen = snapshots.freeze(first.collection, name="first", rounds=[first], actor=lead)
+    page, call = f"/snapshots/{frozen.uuid}/export/trec-qrels/", f"/api/v1/snapshots/{frozen.uuid}/export/trec-qrels/"
+
+    def told(user: Any) -> list[int]:
+        return [client_of(user).get(address).status_code for address in (page, call)]
+
+    assert told(lead) == [200, 200]
+    again = make_round(queries=2, documents=2, raters=[lead], name="Again")
+    assert (told(lead), told(engineer)) == ([403, 403], [200, 200])
+    rate_all(again, lead, 2)
+    assert told(lead) == [200, 200]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x07", "a\x00b"])
+def test_a_name_with_a_control_character_is_refused(freeze: Callable[..., Snapshot], name: str) -> None:
+    with pytest.raises(NotValid, match="control character"):
+        freeze(name=name)
 
 
 @pytest.mark.django_db(transaction=True)
