@@ -17,6 +17,7 @@ class Config(AppConfig):
         from pooling import baseline, refill, refilling
         from pooling.fetching import work_on_fetch
         from pooling.pools import work_on_pool
+        from pooling.previews import work_on_preview
         from pooling.query_logs import QUERY_LOGS, work_on_draw
         from pooling.runs import RUNS
         from pooling.strata import work_on_stratum
@@ -27,6 +28,7 @@ class Config(AppConfig):
         JOBS.register("draw", work_on_draw)
         JOBS.register("fetch", work_on_fetch)
         JOBS.register("pool", work_on_pool)
+        JOBS.register("pool-preview", work_on_preview)
         JOBS.register("stratum", work_on_stratum)
         JOBS.register("refill", refilling.work_on_refill)
         TICKS.register("refill", refilling.wake_all)

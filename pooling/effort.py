@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from judgments.models import Collection, Judgment
 from judgments.reliability import in_hours
@@ -30,9 +31,11 @@ class Pace:
         """
         return in_hours(ratings * self.seconds)
 
-    def of(self, pairs: int, *, raters: int, ratings_per_pair: int) -> Effort:
-        """What a pool of so many pairs asks of its raters."""
-        return Effort(pairs, raters, ratings_per_pair, self.seconds)
+    def of(self, pairs: int, *, raters: int, ratings_per_pair: int) -> dict[str, Any]:
+        """What a pool of so many pairs asks of its raters; in words what each of them spends, and all together."""
+        effort = Effort(pairs, raters, ratings_per_pair, self.seconds)
+        words = {"each": in_hours(effort.minutes_each * 60), "in_all": in_hours(effort.minutes * 60)}
+        return {**effort.as_json(), **words}
 
     @property
     def words(self) -> str:

@@ -171,10 +171,14 @@ class PoolForm(AssayForm):
         """The valid form as the query string that shows it again."""
         return urlencode([*self.sent, *more])
 
+    def query_with(self, name: str, value: Any) -> str:
+        """The same with another value."""
+        return urlencode([(one, value if one == name else told) for one, told in self.sent])
+
     def without_apart(self, pair: tuple[str, str]) -> str:
         """The same, with this document judged as the other one again."""
-        text = json.dumps(pair, ensure_ascii=False)
-        return urlencode([(name, value) for name, value in self.sent if (name, value) != ("apart", text)])
+        left = ("apart", json.dumps(pair, ensure_ascii=False))
+        return urlencode([one for one in self.sent if one != left])
 
     @property
     def choice(self) -> dict[str, Any]:

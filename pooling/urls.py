@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from django.urls import path
 
-from pooling.views import connector, connectors, discovery, pool_new, pools, query_logs, round_new, run, runs, start
+from pooling.views import (
+    connector,
+    connectors,
+    discovery,
+    duplicates,
+    pool_new,
+    pools,
+    query_logs,
+    round_new,
+    run,
+    runs,
+    start,
+)
 
 urlpatterns = [
     path("c/<slug:slug>/start/", start.start, name="start"),
@@ -23,6 +35,7 @@ urlpatterns = [
     path("c/<slug:slug>/pools/", pools.pool_list, name="pools"),
     path("c/<slug:slug>/pools/new/", pool_new.pool_new, name="pool_new"),
     path("c/<slug:slug>/pools/<uuid:uuid>/", pools.pool, name="pool"),
+    path("c/<slug:slug>/pools/<uuid:uuid>/apart/", duplicates.pool_apart, name="pool_apart"),
     path("c/<slug:slug>/rounds/new/", round_new.round_new, name="round_new"),
     path("rounds/<uuid:uuid>/discovery/", discovery.round_discovery, name="round_discovery"),
     path("rounds/<uuid:uuid>/refill/", discovery.round_refill, name="round_refill"),

@@ -48,6 +48,7 @@ GET    c/<slug:slug>/pools/                                           404 403 20
 GET    c/<slug:slug>/pools/<uuid:uuid>/                               404 403 200 200 302
 GET    c/<slug:slug>/pools/new/                                       404 403 403 200 302
 POST   c/<slug:slug>/pools/new/                                       404 403 403 200 302
+POST   c/<slug:slug>/pools/<uuid:uuid>/apart/                         404 403 403 302 302
 GET    c/<slug:slug>/qrels/                                           404 403 200 200 302
 GET    c/<slug:slug>/qrels/new/                                       404 403 403 200 302
 POST   c/<slug:slug>/qrels/new/                                       404 403 403 422 302

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from django.http import HttpRequest, HttpResponse
 
 from judgments.views.lists import Column
 from pooling import charts
 from pooling.views import tables
+from pooling.views.picture_files import picture
+
+# More runs than this make a matrix that nobody reads; the file has all.
+MOST_IN_MATRIX = 20
 
 SYSTEMS = (
     Column("name", "Run", head=True, style="clip"),
@@ -18,6 +24,12 @@ SYSTEMS = (
 RANKS = (
     Column("rank", "Best rank", head=True, show=lambda row: str(row["rank"])),
     Column("pairs", "Pairs", numeric=True),
+)
+TIERS = (
+    Column("tier", "Tier", head=True),
+    Column("queries", "Queries", numeric=True),
+    Column("pairs", "Pairs", numeric=True),
+    Column("each", "Pairs a query", numeric=True, digits=1),
 )
 
 
@@ -34,14 +46,61 @@ def pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
     listed = [{"rank": "returned by no run" if rank is None else rank, "pairs": pairs} for rank, pairs in ranks]
     by_system = tables.small("systems", ("run", "runs"), SYSTEMS, systems)
     by_rank = tables.small("ranks", ("rank", "ranks"), RANKS, listed)
+    by_tier = tables.small("tiers", ("tier", "tiers"), TIERS, _tiers(summary))
+    matrix = _matrix([row["name"] for row in systems], summary.get("shared", ()))
     return {
         "summary": summary,
         "systems": by_system,
         "ranks": by_rank,
-        "tables": (by_system, by_rank),
+        "tiers": by_tier,
+        "matrix": matrix,
+        "cells": _cells(matrix.rows[:MOST_IN_MATRIX]),
+        "tables": (by_system, by_rank, by_tier, matrix),
         "systems_chart": _systems_chart(systems),
         "ranks_chart": charts.rank_bars(ranks, _rank_words(ranks)),
     }
+
+
+def file_of(request: HttpRequest, context: Mapping[str, Any], name: str) -> HttpResponse | None:
+    """The picture that the address asks for as a file, if it asks for one of these."""
+    wanted = request.GET.get("picture")
+    chart = context.get(f"{wanted}_chart") if wanted in ("systems", "ranks") else None
+    return picture(chart, f"{name} pool {wanted}") if chart else None
+
+
+def _tiers(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row for each tier; none where no query has one."""
+    rows = [
+        {"tier": tier or "without a tier", "queries": queries, "pairs": pairs, "each": pairs / queries}
+        for tier, queries, pairs in summary.get("by_tier", ())
+    ]
+    return rows if any(tier for tier, _, _ in summary.get("by_tier", ())) else []
+
+
+def _matrix(names: Sequence[str], shared: Sequence[Sequence[int]]) -> Any:
+    """For each two runs the pairs that both bring; those of one run alone in the diagonal."""
+    columns = (
+        Column(name, name, numeric=True, value=lambda row, place=place: row[1][place])
+        for place, name in enumerate(names)
+    )
+    head = Column("run", "Run", head=True, value=lambda row: row[0])
+    rows = list(zip(names, shared, strict=True)) if shared else []
+    return tables.small("overlap", ("run", "runs"), (head, *columns), rows)
+
+
+def _cells(rows: Sequence[tuple[str, Sequence[int]]]) -> list[tuple[str, list[tuple[int, str, str]]]]:
+    """Each run with its cells: the pairs of both runs, what share that is (Dice), and its level from 0 to 4."""
+    sizes = [row[at] for at, (_, row) in enumerate(rows)]
+    told = []
+    for one, (name, row) in enumerate(rows):
+        cells = []
+        for other, pairs in enumerate(row[: len(rows)]):
+            both = sizes[one] + sizes[other]
+            share = 2 * pairs / both if both else 0.0
+            level = "" if one == other else str(min(4, int(share * 5)))
+            cells.append((pairs, "" if one == other else f"{share:.0%}".replace("%", " %"), level))
+        told.append((name, cells))
+    return told
 
 
 def _systems_chart(systems: list[dict[str, Any]]) -> charts.Chart:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from judgments import access
-from judgments.models import Collection
+from judgments.models import Collection, Job
 from pooling import pools as verbs
-from pooling.effort import pace
-from pooling.forms import PoolForm
+from pooling import previews
+from pooling.pool_forms import PoolForm
 from pooling.strategies import STRATEGIES
-from pooling.views import tables
-from pooling.views.pictures import pictures
+from pooling.views import duplicates, tables
+from pooling.views.pictures import file_of, pictures
 
 
 @login_required
@@ -25,14 +27,9 @@ from pooling.views.pictures import pictures
 def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     form = _form(request, collection)
-    act = request.POST.get("act", "")
-    if act == "draw" and form.is_valid():
+    if request.POST.get("act") in ACTS and form.is_valid():
         with form.telling():
-            if verbs.is_large(form.choice["runs"]):
-                return redirect("job", verbs.draw_later(collection, actor=request.user, **form.choice).uuid)
-            pool = verbs.draw_pool(collection, actor=request.user, **form.choice)
-            messages.success(request, f"Drew {pool.entries.count():,} pairs with seed {pool.seed}.")
-            return redirect("pool", collection.slug, pool.uuid)
+            return ACTS[request.POST["act"]](request, collection, form)
     plan = _plan(collection, form)
     context = {
         "collection": collection,
@@ -43,8 +40,34 @@ def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
         "has_runs": collection.runs.exists(),
         **plan,
     }
-    file = tables.file_of(request, plan.get("tables", ()), context)
+    file = tables.file_of(request, plan.get("tables", ()), context) or file_of(request, context, collection.slug)
     return file or render(request, "pooling/pool_new.html", context, status=form.status)
+
+
+def _draw(request: HttpRequest, collection: Collection, form: PoolForm) -> HttpResponse:
+    """Draw what was previewed; a second click on the same preview leads to the same pool."""
+    options = {**form.choice, "planned": form.planned.as_json() if form.planned else None, "token": _token(request)}
+    if _is_large(form):
+        return redirect("job", verbs.draw_later(collection, actor=request.user, **options).uuid)
+    pool = verbs.draw_pool(collection, actor=request.user, **options)
+    messages.success(request, f"Drew {pool.entries.count():,} pairs with seed {pool.seed}.")
+    return redirect("pool", collection.slug, pool.uuid)
+
+
+def _preview(request: HttpRequest, collection: Collection, form: PoolForm) -> HttpResponse:
+    """Preview in the background what takes longer than a page may."""
+    page = f"{reverse('pool_new', args=[collection.slug])}?{form.query()}"
+    return redirect("job", previews.start(collection, actor=request.user, page=page, **form.choice).uuid)
+
+
+ACTS = {"draw": _draw, "preview": _preview}
+
+
+def _token(request: HttpRequest) -> UUID | None:
+    try:
+        return UUID(request.POST.get("token", ""))
+    except ValueError:
+        return None
 
 
 def _form(request: HttpRequest, collection: Collection) -> PoolForm:
@@ -60,21 +83,46 @@ def _form(request: HttpRequest, collection: Collection) -> PoolForm:
     return PoolForm(initial=defaults, collection=collection, strategy=strategy)
 
 
+def _is_large(form: PoolForm) -> bool:
+    choice = form.choice
+    depth = choice["parameters"].get("depth")
+    return verbs.is_large(choice["runs"], depth=depth, duplicates=choice["duplicates"])
+
+
 def _plan(collection: Collection, form: PoolForm) -> dict[str, Any]:
     """What the form's values would choose, or nothing where they do not hold."""
     if not form.is_bound or not form.is_valid():
         return {}
-    if verbs.is_large(form.choice["runs"]):
-        return {"large": sum(run.rows for run in form.choice["runs"]), "sent": form.sent}
+    sent = {"sent": form.sent, "token": uuid4()}
+    if _is_large(form):
+        job = previews.latest(collection, **form.choice)
+        if job is None or job.state != Job.State.DONE or not job.result:
+            return {**sent, "large": True, "job": job, "pairs_given": form.strategy.name == "list"}
+        return {**sent, **_told(form, job.result["told"]), "as_of": job.finished_at}
     with form.telling():
-        chosen = verbs.choose(collection, **form.choice)
-        found = verbs.preview(collection, chosen)
-        usual = pace(collection)
-        return {
-            "chosen": chosen,
-            "pace": usual,
-            "cost": usual.cost(found["pairs"]),
-            "sent": form.sent,
-            **pictures(found),
-        }
+        return {**sent, **_told(form, previews.look(collection, **form.choice))}
     return {}
+
+
+def _told(form: PoolForm, told: dict[str, Any]) -> dict[str, Any]:
+    """The preview in pictures, tables and hours."""
+    pairs = told["summary"]["pairs"]
+    shown = pictures(told["summary"])
+    groups = duplicates.shown(told["groups"], form)
+    return {
+        **shown,
+        **groups,
+        "tables": (*shown["tables"], *groups["group_tables"]),
+        "pace": form.pace,
+        "effort": form.pace.of(pairs, raters=form.raters, ratings_per_pair=form.ratings_per_pair),
+        "total": form.choice["total"],
+        "deeper": _deeper(form, told["summary"]),
+    }
+
+
+def _deeper(form: PoolForm, summary: dict[str, Any]) -> str:
+    """The address of the same pool, as deep as is advised; empty where this one is."""
+    if not summary.get("advised_depth"):
+        return ""
+    changed = form.query_with("depth", summary["advised_depth"][0])
+    return f"?{changed}"

@@ -14,11 +14,11 @@ from judgments import access
 from judgments.templatetags.figures import number
 from judgments.views.lists import Choice, Column, Listing, answer
 from pooling import discovery as found
-from pooling.pool_forms import ORDER_WORDS
 from pooling.models import Pool, PoolEntry
+from pooling.pool_forms import ORDER_WORDS
 from pooling.strategies import STRATEGIES
-from pooling.views import discovery, tables
-from pooling.views.pictures import pictures
+from pooling.views import discovery, duplicates, tables
+from pooling.views.pictures import file_of, pictures
 
 POOLS = Listing(
     name="pools",
@@ -74,11 +74,15 @@ def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "rounds": _rounds_of(row),
         "later": row.entries.filter(origin__has_key="refill").count(),
         **pictures(row.summary),
+        **duplicates.of_pool(row),
     }
+    context["may_part"] = not context["rounds"] and access.role_in(request.user, collection) in access.LEADS
+    context["tables"] += context["group_tables"]
     context |= discovery.shown(request.user, row, found.rounds_of(row))
     file = discovery.file_of(request, context, f"{collection.slug} {row} discovery")
     return (
         file
+        or file_of(request, context, f"{collection.slug} {row}")
         or tables.file_of(request, context["tables"], context)
         or answer(request, _entries(row), entries, "pooling/pool.html", context)
     )
@@ -89,13 +93,21 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
     titles = {
         **known,
         "budget": "Budget, pairs a query",
+        "total": "Budget, pairs in all",
+        "hours": "Hours of each rater",
+        "raters": "Raters",
+        "ratings_per_pair": "Ratings per pair",
+        "seconds": "Seconds a rating",
         "residual": "Residual, pairs a query",
+        "relevant_from": "Relevant from grade",
+        "duplicates": "Judged once",
+        "similarity": "Nearly equal from",
         "by": "Equal scores go",
         "reason": "Why these pairs",
     }
-    words = dict(ORDER_WORDS)
+    words = {**dict(ORDER_WORDS), "exact": "equal documents", "near": "equal and nearly equal documents"}
     # In the order of the titles: a database keeps JSON in an order of its own.
-    names = [*titles, *sorted(row.parameters.keys() - titles.keys())]
+    names = [*titles, *sorted(row.parameters.keys() - titles.keys() - {"apart"})]
     shown = ((name, row.parameters.get(name)) for name in names)
     return [(titles.get(name, name), words.get(value, value)) for name, value in shown if value is not None]
 
@@ -158,6 +170,7 @@ ENTRY_COLUMNS = (
         value=lambda entry: entry.origin.get("probability"),
         show=lambda entry: chance(entry.origin.get("probability")),
     ),
+    Column("copies", "Judged with it", value=lambda entry: copies_of(entry.origin), style="clip"),
     Column("query_id", "Query id", order="query__query_id", style="id", value=lambda entry: entry.query.query_id),
     Column("doc_id", "Document id", order="document__doc_id", style="id clip", value=lambda e: e.document.doc_id),
 )
@@ -173,6 +186,17 @@ def found_by(origin: dict[str, Any]) -> str:
     """
     ranked = sorted((rank, name) for name, rank in origin.get("runs", {}).items())
     return ", ".join(f"{name} {rank}" for rank, name in ranked)
+
+
+def copies_of(origin: dict[str, Any]) -> str:
+    """The documents that are judged as this pair's, by their ids.
+
+    Examples
+    --------
+    >>> copies_of({"copies": [{"doc_id": "d4"}, {"doc_id": "d9"}]})
+    'd4, d9'
+    """
+    return ", ".join(copy["doc_id"] for copy in origin.get("copies", ()))
 
 
 def chance(probability: float | None) -> str:

@@ -1,0 +1,85 @@
+"""Which documents of a pool are judged as another one, and how does a lead take one out?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from judgments import access
+from judgments.core.errors import AssayError
+from judgments.views.lists import Column
+from pooling import copies
+from pooling.models import Pool
+from pooling.pool_forms import PoolForm
+from pooling.views import tables
+
+# Rows on the page; the file has all.
+SHOWN = 20
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    return "equal" if row["why"] == "exact" else f"{row['similarity']:.0%} the same".replace("%", " %")
+
+
+GROUPS = (
+    Column("query", "Query", head=True, style="clip"),
+    Column("title", "Judged", style="clip"),
+    Column("rank", "at rank", numeric=True),
+    Column("copy_title", "and with it", style="clip"),
+    Column("copy_rank", "at rank", numeric=True),
+    Column("why", "They are", value=_why),
+    Column("query_id", "Query id", style="id"),
+    Column("doc_id", "Judged id", style="id"),
+    Column("copy_id", "Its copy’s id", style="id"),
+)
+
+
+def shown(groups: Sequence[Mapping[str, Any]], form: PoolForm | None = None) -> dict[str, Any]:
+    """What ``_duplicates.html`` needs; with a form, the addresses at which one is judged by itself.
+
+    Parameters
+    ----------
+    groups : sequence of mapping
+        Rows as :class:`pooling.copies.Group` has them.
+    form : PoolForm, optional
+        A preview's.
+    """
+    rows = [{**row, "shown_why": _why(row)} for row in groups[:SHOWN]]
+    if form is not None:
+        for row in rows:
+            pair = json.dumps([row["query_id"], row["copy_id"]], ensure_ascii=False)
+            row["apart"] = f"?{form.query(('apart', pair))}"
+    apart = [(pair, f"?{form.without_apart(pair)}") for pair in form.choice["apart"]] if form else []
+    return {
+        "groups": rows,
+        "more_groups": len(groups) - len(rows),
+        "apart": apart,
+        "group_tables": (tables.small("duplicates", ("duplicate", "duplicates"), GROUPS, groups),) if groups else (),
+    }
+
+
+def of_pool(pool: Pool) -> dict[str, Any]:
+    """The same for a pool that was drawn."""
+    return shown([asdict(group) for group in copies.groups_of(pool)] if pool.summary.get("copies") else [])
+
+
+@login_required
+@require_POST
+def pool_apart(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
+    query_id, doc_id = request.POST.get("query_id", ""), request.POST.get("doc_id", "")
+    try:
+        copies.take_out(pool, query_id=query_id, doc_id=doc_id, actor=request.user)
+        messages.success(request, f"{doc_id} is judged by itself now; it is the last pair of this pool.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("pool", collection.slug, pool.uuid)
