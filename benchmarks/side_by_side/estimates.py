@@ -23,7 +23,7 @@ def main(draws: int) -> None:
 
     from pooling.sampling.draw import draw_pps, draw_stratified
     from pooling.sampling.estimate import weighted_mean
-    from pooling.sampling.log import LogQuery
+    from pooling.sampling.queries import LogQuery
     from pooling.sampling.tiers import cut_tiers
 
     random = np.random.default_rng(SEED)

@@ -81,7 +81,7 @@ class LogBooks:
             raise RowFault("E12", "the count is empty", "expected a number such as 12")
         if timestamp:
             self._check_time(timestamp)
-        return LogRow(query, number, timestamp, client_id, clicks, line, language.strip())
+        return LogRow(query, number, timestamp, client_id, clicks, line, language.strip(" \t"))
 
     def _check_time(self, timestamp: str) -> None:
         kind = time_kind(timestamp)

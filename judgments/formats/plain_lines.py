@@ -53,7 +53,7 @@ class PlainLines:
     client : uint64 array or None
         As in `LogBlock`.
     language : Series or None
-        As it is written, null where nothing is.
+        As it is written but for blanks around it, null where nothing is.
     """
 
     data: bytes
@@ -80,6 +80,10 @@ def plain_lines(data: bytes, header: Header, delimiter: str) -> PlainLines | Non
     if np.count_nonzero(odd) * 4 > len(odd) or not _stand_alone(data, ends, odd, delimiter):
         return None
     places = np.flatnonzero(~odd)
+    # At the beginning of what it reads polars takes this sign for a mark of the encoding, which it is there only once.
+    while len(places) and _line(data, ends, int(places[0])).startswith(b"\xef\xbb\xbf"):
+        odd[places[0]] = True
+        places = places[1:]
     try:
         frame = _split(_without(data, ends, odd), header, delimiter)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -90,7 +94,8 @@ def plain_lines(data: bytes, header: Header, delimiter: str) -> PlainLines | Non
     columns = dict(zip(frame.columns, frame.get_columns(), strict=True))
     moment, times = _usual_times(columns.get("timestamp"), len(places))
     clients = client_keys(columns["client_id"]) if "client_id" in columns else None
-    return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, columns.get("language"))
+    language = columns["language"].str.strip_chars(" \t") if "language" in columns else None
+    return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language)
 
 
 def _usual_times(texts: polars.Series | None, number: int) -> tuple[Whole, polars.Series | None]:

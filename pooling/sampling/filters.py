@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pooling.sampling.log import LogQuery, normalize
+from pooling.sampling.languages import speaks
+from pooling.sampling.log import normalize
+from pooling.sampling.queries import LogQuery
 from pooling.sampling.tiers import TierCut
 
 
@@ -21,7 +23,7 @@ class Filter:
     queries : tuple of str
         Or it is one of these, normalized as the log is.
     language : str
-        Of these, only queries in this language, where the log tells it.
+        Of these, only queries of which most searches are in this language, as the log tells it.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class Filter:
         found = []
         for query in queries:
             by_text = not (words or named) or query.query in named or any(one in f" {query.query} " for one in words)
-            if by_text and (not self.language or getattr(query, "language", None) == self.language):
+            if by_text and (not self.language or speaks(query.language, self.language)):
                 found.append(query)
         return found
 

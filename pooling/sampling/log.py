@@ -11,8 +11,7 @@ from typing import Any, Protocol
 
 from judgments.core.errors import NotValid
 from pooling.sampling.languages import OTHER, check_language, speaks
-from pooling.sampling.queries import LogQuery as LogQuery
-from pooling.sampling.queries import QueryTable, frequencies_of, in_order
+from pooling.sampling.queries import LogQuery, QueryTable, frequencies_of, in_order
 from pooling.sampling.redaction import redact
 
 WINDOW_DAYS = 90
@@ -108,12 +107,15 @@ class _Tally:
     forms: Counter[str] = field(default_factory=Counter)
     raw: dict[str, object] = field(default_factory=dict)
     clients: set[str] = field(default_factory=set)
+    languages: Counter[str] = field(default_factory=Counter)
 
     def add(self, form: str, row: LogRow, count: int) -> None:
         self.forms[form] += count
         self.raw.setdefault(form, row if form == row.query else without_personal_data(row, form))
         if row.client_id:
             self.clients.add(row.client_id)
+        if spoken := _language(row):
+            self.languages[spoken] += count
 
 
 @dataclass(slots=True)
@@ -137,7 +139,7 @@ class _Count:
         query = normalize(form)
         self.rows += 1
         self.searches += number
-        spoken = getattr(row, "language", "")
+        spoken = _language(row)
         if spoken:
             self.languages[spoken] += number
         other = self.language is not None and not speaks(spoken, self.language)
@@ -328,7 +330,13 @@ def _queries(tallies: dict[str, _Tally], has_clients: bool) -> Iterator[LogQuery
     for query, tally in tallies.items():
         text = min(tally.forms, key=lambda form: (-tally.forms[form], form.encode()))
         clients = len(tally.clients) if has_clients else None
-        yield LogQuery(query, text, tally.forms.total(), clients, len(tally.forms), tally.raw[text])
+        spoken = min(tally.languages, key=lambda tag: (-tally.languages[tag], tag.encode()), default="")
+        yield LogQuery(query, text, tally.forms.total(), clients, len(tally.forms), tally.raw[text], spoken)
+
+
+def _language(row: LogRow) -> str:
+    """The language of a search; rows of most logs have none, and need not have the attribute."""
+    return str(getattr(row, "language", "") or "")
 
 
 def _by_support(queries: Sequence[LogQuery], least: int) -> tuple[Sequence[LogQuery], Sequence[LogQuery]]:

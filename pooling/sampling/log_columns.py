@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -118,27 +118,27 @@ class _Languages:
     """How many searches there are in each language, and which are in the one that was asked for."""
 
     def __init__(self, known: list[str], asked: str | None) -> None:
-        self._known, self.asked = known, asked
+        self.known, self.asked = known, asked
         self._counts = np.zeros(0, dtype=np.int64)
         self.others = 0
 
     def take(self, block: LogBlock) -> LogBlock:
-        """The searches that are asked for, without their languages: a search in memory is no larger for them."""
+        """The searches that are asked for."""
         spoken = block.language
         if spoken is not None:
-            found = np.bincount(spoken, weights=block.count, minlength=len(self._known)).astype(np.int64)
+            found = np.bincount(spoken, weights=block.count, minlength=len(self.known)).astype(np.int64)
             self._counts = _sum(self._counts, found)
         if self.asked is not None:
-            wanted = np.array([speaks(tag, self.asked) for tag in self._known])
+            wanted = np.array([speaks(tag, self.asked) for tag in self.known])
             chosen = np.zeros(len(block), dtype=np.bool_) if spoken is None else wanted[spoken]
             self.others += _searches(_only(block, ~chosen))
             block = _only(block, chosen)
-        return replace(block, language=None)
+        return block
 
     @property
     def found(self) -> dict[str, int]:
         # Number 0 is no language.
-        named = zip(self._known[1:], self._counts[1:].tolist(), strict=False)
+        named = zip(self.known[1:], self._counts[1:].tolist(), strict=False)
         return {tag: number for tag, number in named if number}
 
 
@@ -212,6 +212,7 @@ class _Sums:
     untimed: Counts
     lines: Counts
     keys: list[npt.NDArray[np.uint64]] = field(default_factory=list)
+    spoken: list[tuple[Counts, Counts]] = field(default_factory=list)
     first: int | None = None
     last: int | None = None
 
@@ -230,10 +231,31 @@ class _Sums:
         if len(timed):
             self.first = min(int(timed.min()), int(timed.min()) if self.first is None else self.first)
             self.last = max(int(timed.max()), int(timed.max()) if self.last is None else self.last)
+        if part.language is not None:
+            both, place = np.unique((self.normal_of[part.text] << 32) | part.language, return_inverse=True)
+            self.spoken.append((both, np.bincount(place, weights=part.count).astype(np.int64)))
         if part.client is not None:
             named = part.client != 0
             keys = self.normal_of[part.text[named]].astype(np.uint64) << (np.uint64(64) - self.bits)
             self.keys.append(keys | (part.client[named] >> self.bits))
+
+    def languages(self, known: list[str]) -> list[str]:
+        """The language of most searches for each normal form, of equals the first in byte order; empty for none."""
+        import polars as pl
+
+        found = [""] * (int(self.normal_of.max(initial=-1)) + 1)
+        if self.spoken:
+            both, counts = (np.concatenate(column) for column in zip(*self.spoken, strict=True))
+            named = both & 0xFFFFFFFF > 0
+            table = (
+                pl.DataFrame({"both": both[named], "count": counts[named]}).group_by("both").agg(pl.col("count").sum())
+            )
+            tags = pl.Series(known, dtype=pl.String).gather(table["both"].to_numpy() & 0xFFFFFFFF)
+            table = table.select(pl.col("both") // (1 << 32), "count", tags.alias("tag"))
+            # The last assignment stands: the most frequent, of equals the first.
+            for normal, tag in table.sort("count", "tag", descending=[False, True]).select("both", "tag").iter_rows():
+                found[normal] = tag
+        return found
 
     def clients(self) -> Counts | None:
         """By how many distinct clients each normal form was asked; None when the log names none.
@@ -275,7 +297,7 @@ def _counted(forms: _Forms, rows: _Rows, languages: _Languages, empty: int, min_
         taken_out.update(dict.fromkeys(kinds, int(sums.counts[form])))
     clients = sums.clients()
     return close_log(
-        _queries(forms, sums, clients),
+        _queries(forms, sums, clients, sums.languages(languages.known)),
         rows=rows.rows + empty,
         searches=rows.searches + empty,
         dropped=dropped,
@@ -289,7 +311,7 @@ def _counted(forms: _Forms, rows: _Rows, languages: _Languages, empty: int, min_
     )
 
 
-def _queries(forms: _Forms, sums: _Sums, clients: Counts | None) -> QueryTable:
+def _queries(forms: _Forms, sums: _Sums, clients: Counts | None, languages: list[str]) -> QueryTable:
     """Each normal form with its most frequent raw form, equally frequent ones in the order of their bytes."""
     import polars as pl
 
@@ -309,7 +331,8 @@ def _queries(forms: _Forms, sums: _Sums, clients: Counts | None) -> QueryTable:
     )
     asked_by = pl.lit(None, dtype=pl.Int64) if clients is None else pl.Series(clients).gather(whole["normal"])
     query = pl.Series(forms.normals.known, dtype=pl.String).gather(whole["normal"])
-    return QueryTable(whole.with_columns(query=query, clients=asked_by))
+    spoken = pl.Series(languages, dtype=pl.String).gather(whole["normal"])
+    return QueryTable(whole.with_columns(query=query, clients=asked_by, language=spoken))
 
 
 def _counts(block: LogBlock, size: int = 0) -> Counts:

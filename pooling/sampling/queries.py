@@ -28,6 +28,8 @@ class LogQuery:
         How many raw forms were counted together.
     raw : object
         One row of the log as it was read: the first with `text`.
+    language : str
+        That of most of its searches, as the log writes it; empty when the log does not say.
     """
 
     query: str
@@ -36,6 +38,7 @@ class LogQuery:
     clients: int | None
     variants: int
     raw: object = field(compare=False, repr=False)
+    language: str = ""
 
 
 class QueryTable(Sequence[LogQuery]):
@@ -47,7 +50,7 @@ class QueryTable(Sequence[LogQuery]):
         With the columns that a `LogQuery` has, in any order of rows.
     """
 
-    COLUMNS = ("query", "text", "frequency", "clients", "variants", "raw")
+    COLUMNS = ("query", "text", "frequency", "clients", "variants", "raw", "language")
 
     def __init__(self, table: polars.DataFrame) -> None:
         # polars compares texts by their UTF-8 bytes.

@@ -12,7 +12,7 @@ from evaluation.metrics.design import SamplingDesign, in_proportion
 from evaluation.metrics.means import hajek_mean, mean
 from judgments.core.errors import NotValid
 from pooling.sampling.draw import Sample, draw_pps, draw_stratified
-from pooling.sampling.log import LogQuery
+from pooling.sampling.queries import LogQuery
 from pooling.sampling.tiers import TierCut, cut_tiers
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judgments.core.errors import NotValid
 from pooling.sampling.draw import draw_pps, draw_stratified
 from pooling.sampling.estimate import weighted_mean
-from pooling.sampling.log import LogQuery
+from pooling.sampling.queries import LogQuery
 from pooling.sampling.tiers import cut_tiers
 
 DRAWS = 300

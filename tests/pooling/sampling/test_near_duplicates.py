@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgments.core.errors import NotValid
-from pooling.sampling.log import LogQuery
 from pooling.sampling.near_duplicates import ALIKE, SAME_WORDS, near_duplicates
+from pooling.sampling.queries import LogQuery
 
 
 def queries(*texts: str) -> list[LogQuery]:
