@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from django.core.cache import cache
-
 from evaluation import scoring, stored_scores
 from evaluation.models import Score
+from judgments.computed import once
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Pair, Round, Snapshot
 from pooling import runs as runs_of
@@ -77,11 +76,7 @@ def look(
     asked = [metric, sorted(together), relevant_from, sorted(withheld)]
     names = [(run.name, run.sha256) for run in runs]
     key = f"reuse:{FORM}:{_hash([str(snapshot.uuid), names, *asked])}"
-    found: Reuse | None = cache.get(key)
-    if found is None:
-        found = _look(snapshot, runs, had, metric, tuple(together), relevant_from, withheld)
-        cache.set(key, found, DAY)
-    return found
+    return once(key, lambda: _look(snapshot, runs, had, metric, tuple(together), relevant_from, withheld), keep=DAY)
 
 
 def contributors(snapshot: Snapshot, runs: Sequence[Run]) -> Contributors:

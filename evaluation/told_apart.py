@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from django.core.cache import cache
-
 from evaluation.drawn import drawn
 from evaluation.models import Score
 from evaluation.stored_scores import SEED, mean_kind
+from judgments.computed import once
 from judgments.models import Snapshot
 
 if TYPE_CHECKING:
@@ -111,11 +110,7 @@ def told_apart(
         return ToldApart(reason="one run alone has none to differ from")
     asked = f"{list(runs.items())} {list(_stamps(runs.values()))} {level} {sorted(left_out)} {traffic and traffic.pk}"
     key = f"told-apart:{hashlib.sha256(asked.encode()).hexdigest()}"
-    found: ToldApart | None = cache.get(key)
-    if found is None:
-        found = _tested(list(runs), _table(list(runs.values()), left_out, traffic), level)
-        cache.set(key, found, MONTH)
-    return found
+    return once(key, lambda: _tested(list(runs), _table(list(runs.values()), left_out, traffic), level), keep=MONTH)
 
 
 def steps(pairs: Sequence[tuple[int, int]], left_out: Collection[str] = (), level: float = 0.95) -> list[Against]:
@@ -134,11 +129,7 @@ def steps(pairs: Sequence[tuple[int, int]], left_out: Collection[str] = (), leve
         return []
     asked = f"{pairs} {list(_stamps({pk for pair in pairs for pk in pair}))} {level} {sorted(left_out)}"
     key = f"steps:{hashlib.sha256(asked.encode()).hexdigest()}"
-    found: list[Against] | None = cache.get(key)
-    if found is None:
-        found = _stepped(pairs, left_out, level)
-        cache.set(key, found, MONTH)
-    return found
+    return once(key, lambda: _stepped(pairs, left_out, level), keep=MONTH)
 
 
 def _stepped(pairs: Sequence[tuple[int, int]], left_out: Collection[str], level: float) -> list[Against]:

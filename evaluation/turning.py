@@ -7,10 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.core.cache import cache
-
 from evaluation import blindness, rankings, scoring
 from evaluation.models import Scoring
+from judgments.computed import once
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Document, Query, User
 from pooling import pools
@@ -55,11 +54,7 @@ def turn(a: Scoring, b: Scoring, metric: str, *, withheld: frozenset[str] = froz
             "assay compare --turning."
         )
     key = f"turning:{FORM}:{_hash([str(a.snapshot.uuid), a.run.sha256, b.run.sha256, metric, sorted(withheld)])}"
-    found: Turning | None = cache.get(key)
-    if found is None:
-        found = _turning(a, b, metric, withheld)
-        cache.set(key, found, DAY)
-    return found
+    return once(key, lambda: _turning(a, b, metric, withheld), keep=DAY)
 
 
 def rows(a: Scoring, b: Scoring) -> int:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TypeVar
-
-from django.core.cache import cache
+from typing import Any
 
 from judgments import snapshots
+from judgments.computed import once
 from judgments.models import Snapshot
 from pooling import overlap as overlaps
 from pooling import runs
@@ -19,7 +18,6 @@ from pooling.health.likeness import DEPTH, Likeness, Tops, likeness, tops
 from pooling.models import Run
 
 DAY = 24 * 3600
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def _of_file(run: Run) -> tuple[Figures, list[int], frozenset[str]]:
         counts = [int(end - start) for start, end in zip(table.offsets[:-1], table.offsets[1:], strict=True)]
         return figures(runs.opened(run).rows()), counts, frozenset(table.query_ids)
 
-    return _kept(f"figures:{run.sha256}:{run.path}", read)
+    return once(f"figures:{run.sha256}:{run.path}", read, keep=DAY)
 
 
 def _others(run: Run, queries: Sequence[str]) -> list[Other]:
@@ -133,7 +131,10 @@ def _others(run: Run, queries: Sequence[str]) -> list[Other]:
             own.append(tops(runs.ranked(run), queries))
         return likeness(own[0], tops(runs.ranked(other), queries))
 
-    found = [Other(other, _kept(f"like:{run.path}:{other.path}:{over}", partial(compared, other))) for other in others]
+    found = [
+        Other(other, once(f"like:{run.path}:{other.path}:{over}", partial(compared, other), keep=DAY))
+        for other in others
+    ]
     return sorted(found, key=lambda other: (-(other.likeness.rbo or 0.0), other.run.name))
 
 
@@ -153,12 +154,4 @@ def _unlabeled(run: Run) -> Unlabeled | None:
         documents = sum(len(docs) for _, docs in common)
         return len(common), documents, sum(doc not in known for known, docs in common for doc in docs)
 
-    return Unlabeled(snapshot, *_kept(f"unlabeled:{run.path}:{snapshot.content_sha256}", count))
-
-
-def _kept(key: str, make: Callable[[], Found]) -> Found:
-    found = cache.get(key)
-    if found is None:
-        found = make()
-        cache.set(key, found, DAY)
-    return found
+    return Unlabeled(snapshot, *once(f"unlabeled:{run.path}:{snapshot.content_sha256}", count, keep=DAY))
