@@ -37,8 +37,14 @@ class _Kept:
 
 @dataclass(frozen=True)
 class _Row:
+    """A row of the result: by its key, or by its place among the known ones."""
+
     model: type[models.Model]
     pk: Any
+    place: int | None
+
+    def again(self, known: list[models.Model]) -> models.Model:
+        return self.model._base_manager.get(pk=self.pk) if self.place is None else known[self.place]
 
 
 _KEPT: dict[str, _Kept] = {}
@@ -64,13 +70,14 @@ def kept(name: str, known: list[models.Model], build: Callable[[], T]) -> T:
     for path, content in old.files.items():
         if not path.exists() or path.stat().st_size != len(content):
             path.write_bytes(content)
-    return _map(old.result, _Row, lambda found: found.model._base_manager.get(pk=found.pk))
+    return _map(old.result, _Row, lambda row: row.again(known))
 
 
 def _first(name: str, stood: list[Key], build: Callable[[], T]) -> T:
     before = {model: set(model._base_manager.values_list("pk", flat=True)) for model in _models()}
     files = set(_files())
     result = build()
+    place = {key: place for place, key in enumerate(stood)}
     if not any(keys for model, keys in before.items() if model.__name__ not in BEFORE):
         new = {model: list(model._base_manager.exclude(pk__in=keys)) for model, keys in before.items()}
         _KEPT[name] = _Kept(
@@ -78,7 +85,7 @@ def _first(name: str, stood: list[Key], build: Callable[[], T]) -> T:
             files={path: path.read_bytes() for path in _files() if path not in files},
             known=stood,
             at=timezone.now(),
-            result=_map(result, models.Model, lambda row: _Row(type(row), row.pk)),
+            result=_map(result, models.Model, lambda row: _Row(type(row), row.pk, place.get((type(row), row.pk)))),
         )
     return result
 

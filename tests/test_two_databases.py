@@ -12,17 +12,21 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
+# In one worker, which walks on SQLite once for both.
+pytestmark = pytest.mark.xdist_group("two_databases")
 ROOT = Path(__file__).resolve().parent.parent
 
 # The worked example with ids that a locale would sort otherwise, frozen; prints hash, qrels and the list's bytes.
 WALK = """
 import hashlib, io, json, uuid
+from django.core.management import call_command
 from judgments import assignment, guidelines, ingestion, rounds, snapshots, submission
 from judgments.collections import add_member, create_collection
 from judgments.models import User
 from pooling import pools, query_logs
 from pooling.models import QueryLog, Run
 
+call_command("migrate", verbosity=0)
 lead, one, two = (User.objects.create_user(name) for name in ("lead", "one", "two"))
 shop = create_collection(slug="shop", name="Shop", actor=lead)
 for user in (one, two):
@@ -82,24 +86,23 @@ def walked(database_url: str, folder: Path, **extra: str) -> list[str]:
     ours = {"DATABASE_URL": database_url, "ASSAY_VAR": str(folder), "REDIS_URL": "", "STORAGE_URL": ""}
     environment = {**os.environ, **ours, **extra}
 
-    def manage(*arguments: str) -> str:
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done.stdout
-
-    manage("migrate", "-v0")
-    lines = manage("shell", "-v0", "-c", WALK).splitlines()
-    return [line for line in lines if line.startswith(("HASH", "FILE"))]
+    command = [sys.executable, "manage.py", "shell", "-v0", "-c", WALK]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [line for line in done.stdout.splitlines() if line.startswith(("HASH", "FILE"))]
 
 
-def test_the_same_snapshot_has_the_same_hash_on_both(postgresql: str, tmp_path: Path) -> None:
-    sqlite = walked("", tmp_path / "sqlite")
-    assert len(sqlite) == 5
-    assert walked(postgresql, tmp_path / "postgresql") == sqlite
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What is printed on SQLite."""
+    return walked("", tmp_path_factory.mktemp("here"))
 
 
-def test_neither_locale_nor_time_zone_changes_it(tmp_path: Path) -> None:
-    here = walked("", tmp_path / "here")
+def test_the_same_snapshot_has_the_same_hash_on_both(here: list[str], postgresql: str, tmp_path: Path) -> None:
+    assert len(here) == 5
+    assert walked(postgresql, tmp_path / "postgresql") == here
+
+
+def test_neither_locale_nor_time_zone_changes_it(here: list[str], tmp_path: Path) -> None:
     there = walked("", tmp_path / "there", LC_ALL="C", TZ="Pacific/Auckland", PYTHONHASHSEED="7")
     assert there == here

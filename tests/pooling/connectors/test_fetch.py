@@ -51,12 +51,15 @@ def test_several_at_a_time(engine_at: Opened, bad_engine: BadEngine) -> None:
     class Counting:
         def __init__(self) -> None:
             self.now, self.most, self.lock = 0, 0, threading.Lock()
+            self.met = threading.Event()
 
         def search(self, query: str, depth: int) -> list[Hit]:
             with self.lock:
                 self.now += 1
                 self.most = max(self.most, self.now)
-            time.sleep(0.02)
+                if self.now == 3:
+                    self.met.set()
+            self.met.wait(5)
             with self.lock:
                 self.now -= 1
             return []
