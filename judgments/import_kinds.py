@@ -57,18 +57,24 @@ class ImportKind:
         What the user is asked when the file is stored: ``name``, ``description``.
     read : callable, optional
         ``read(stream, upload) -> (rows, report)``, for files too large to be held as rows; else the format's reader.
+    questions : callable, optional
+        ``questions() -> {name: form field}``: what else the user is asked when the file is stored; named in ``asks``.
+    personal : bool
+        Whether such files may name persons: one that nobody stores is gone after a day.
     """
 
     name: str
     title: str
     format_kind: str
     default_format: str
-    check: Callable[[Collection, Sequence[Any], Upload], Checked]
+    check: Callable[[Collection, Any, Upload], Checked]
     store: Callable[[Collection, Checked, Upload, dict[str, Any], User], dict[str, Any]]
     roles: tuple[str, ...]
     columns: tuple[str, ...]
     asks: tuple[str, ...] = ()
-    read: Callable[[IO[bytes], Upload], tuple[Sequence[Any], Report]] | None = None
+    read: Callable[[IO[bytes], Upload], tuple[Any, Report]] | None = None
+    questions: Callable[[], dict[str, Any]] = dict
+    personal: bool = False
 
 
 # Apps above this one register theirs (runs, query logs) in their AppConfig.

@@ -15,6 +15,7 @@ class Config(AppConfig):
         from judgments.jobs import KINDS as JOBS
         from judgments.jobs import TICKS
         from pooling import baseline, refill, refilling
+        from pooling.click_logs import CLICKS
         from pooling.fetching import work_on_fetch
         from pooling.pools import work_on_pool
         from pooling.previews import work_on_preview
@@ -25,6 +26,7 @@ class Config(AppConfig):
         KINDS.register(RUNS.name, RUNS)
         PROVIDERS.register("traffic", baseline.traffic)
         KINDS.register(QUERY_LOGS.name, QUERY_LOGS)
+        KINDS.register(CLICKS.name, CLICKS)
         JOBS.register("draw", work_on_draw)
         JOBS.register("fetch", work_on_fetch)
         JOBS.register("pool", work_on_pool)

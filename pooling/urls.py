@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from pooling.views import (
+    clicks,
     connector,
     connectors,
     discovery,
@@ -22,6 +23,8 @@ urlpatterns = [
     path("c/<slug:slug>/start/", start.start, name="start"),
     path("c/<slug:slug>/query-logs/", query_logs.log_list, name="query_logs"),
     path("c/<slug:slug>/query-logs/<uuid:uuid>/", query_logs.query_log, name="query_log"),
+    path("c/<slug:slug>/clicks/", clicks.source_list, name="clicks"),
+    path("c/<slug:slug>/clicks/<uuid:uuid>/", clicks.source, name="click_source"),
     path("c/<slug:slug>/runs/", runs.run_list, name="runs"),
     path("c/<slug:slug>/runs/<uuid:uuid>/", run.run, name="run"),
     path("c/<slug:slug>/runs/<uuid:uuid>/file/", run.run_file, name="run_file"),

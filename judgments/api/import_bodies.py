@@ -96,13 +96,19 @@ class Stored(serializers.Serializer):
     report = ReportBody()
 
 
-def documented(summary: str, row: type[serializers.Serializer], example: Any) -> Any:
+def documented(
+    summary: str,
+    row: type[serializers.Serializer],
+    example: Any,
+    reading: type[Reading] = Reading,
+    file_sent: type[FileSent] = FileSent,
+) -> Any:
     """How the OpenAPI document shows the POST of one kind."""
     return extend_schema(
         summary=summary,
         description="A file (multipart), or a JSON list. Strict: with one row that cannot be read nothing is stored.",
-        parameters=[Reading],
-        request={"multipart/form-data": FileSent, "application/json": row(many=True)},
+        parameters=[reading],
+        request={"multipart/form-data": file_sent, "application/json": row(many=True)},
         responses={201: Stored, 202: Started},
         examples=[OpenApiExample("A list", example, request_only=True, media_type="application/json")],
     )

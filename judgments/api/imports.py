@@ -39,6 +39,8 @@ class Imports(Rows):
     """One kind of file: its rows on GET, a file or a list of them on POST."""
 
     kind = ""
+    reading: type[Reading] = Reading
+    file_sent: type[FileSent] = FileSent
     parser_classes = [Json, MultiPartParser]
     also = (409, 413)
 
@@ -68,11 +70,11 @@ class Imports(Rows):
     def _given(self, request: Request) -> Given:
         beside = request.query_params.dict()
         if isinstance(request.data, list):
-            return self._of_list(request.data, self._asked(Reading, beside))
+            return self._of_list(request.data, self._asked(self.reading, beside))
         sent = dict(request.data.items()) if isinstance(request.data, dict) else {}
         if isinstance(sent.get("rows"), list):
-            return self._of_list(sent["rows"], self._asked(Reading, {**beside, **sent}))
-        asked = self._asked(FileSent, {**beside, **sent})
+            return self._of_list(sent["rows"], self._asked(self.reading, {**beside, **sent}))
+        asked = self._asked(self.file_sent, {**beside, **sent})
         file = asked.pop("file")
         if file.size > settings.MAX_UPLOAD_BYTES:
             limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
@@ -99,8 +101,12 @@ class Imports(Rows):
             filename=given.filename,
             actor=self.request.user,
             format=given.format,
-            options={name: value for name, value in options.items() if name not in NOT_FOR_THE_READER},
+            options={name: value for name, value in options.items() if name not in self._not_for_the_reader},
         )
+
+    @property
+    def _not_for_the_reader(self) -> set[str]:
+        return {"name", "description", "accept_errors", *KINDS[self.kind].asks}
 
     def _store(self, upload: Upload, asked: dict[str, Any]) -> Response:
         options = {name: asked[name] for name in KINDS[self.kind].asks if asked.get(name)}
@@ -111,9 +117,6 @@ class Imports(Rows):
         stored = ingestion.store(upload, actor=actor, accept_errors=accept, options=options)
         stored.pop("keeps_file", None)
         return Response({**stored, "report": report_of(upload)}, status=201)
-
-
-NOT_FOR_THE_READER = ("name", "description", "accept_errors")
 
 
 def refused(message: str, upload: Upload) -> Response:

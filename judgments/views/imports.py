@@ -31,6 +31,7 @@ MAPPED = {
     "documents": ("doc_id", "title", "text", "url", "image"),
     "queries": ("query_id", "query", "narrative", "group", "frequency"),
     "query-log": ("query", "count", "timestamp", "client_id", "clicks"),
+    "click-log": ("query", "query_id", "doc_id", "position", "clicked", "impressions", "clicks", "client_id"),
     "qrels": ("query_id", "doc_id", "grade"),
     "run": ("query_id", "doc_id", "score", "rank"),
 }
@@ -38,9 +39,9 @@ TWICE = [("first", "the first counts"), ("last", "the last counts"), ("min", "th
 REPEATED = [("sum", "add the counts"), ("max", "take the highest"), ("first", "take the first")]
 # Where a kind's rows are listed once they are stored, and which step of the way it belongs to.
 STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs"}
-LISTS = {"qrels": "Label sources", "query-logs": "Query logs", "runs": "Runs"}
-# A log is stored to draw from it, and that is done on its own page.
-NEXT_ACT = {"query-logs": "query_log"}
+LISTS = {"qrels": "Label sources", "clicks": "Labels from clicks", "query-logs": "Query logs", "runs": "Runs"}
+# A log is stored to draw from it, clicks to look at the labels: each on its own page.
+NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source"}
 SCALE = re.compile(r"\s*(\d{1,3})\s*(?:[:–-]\s*(\d{1,3})\s*)?")
 
 
@@ -138,14 +139,23 @@ class StoreForm(AssayForm):
     def __init__(self, upload: Upload, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("initial", {"name": re.split(r"[/\\]", upload.filename)[-1].split(".")[0]})
         super().__init__(*args, **kwargs)
-        for name in {"name", "description"} - set(KINDS[upload.kind].asks):
+        member = KINDS[upload.kind]
+        for name in {"name", "description"} - set(member.asks):
             del self.fields[name]
+        self.more = list(member.questions())
+        accept = self.fields.pop("accept_errors")
+        self.fields.update({**member.questions(), "accept_errors": accept})
         errors = upload.report["error_count"]
         if errors:
             lines = "error; its line stays out" if errors == 1 else "errors; their lines stay out"
             self.fields["accept_errors"].label = f"I have read the {errors:,} {lines}"
         else:
             del self.fields["accept_errors"]
+
+    @property
+    def questions(self) -> list[forms.BoundField]:
+        """What this kind of file alone is asked."""
+        return [self[name] for name in self.more]
 
     def tell(self, error: AssayError) -> None:
         """A name that is taken is said at the name."""

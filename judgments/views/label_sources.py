@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from judgments import access
@@ -15,7 +16,7 @@ LABEL_SOURCES = Listing(
     name="label-sources",
     noun=("label source", "label sources"),
     columns=(
-        Column("name", "Source", order="name", head=True, style="clip"),
+        Column("name", "Source", order="name", head=True, style="clip", url=lambda source: _page(source)),
         Column("kind", "Kind", order="kind", value=lambda source: source.get_kind_display()),
         Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
         Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
@@ -33,7 +34,14 @@ LABEL_SOURCES = Listing(
 @require_safe
 def source_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.label_sources.select_related("created_by").annotate(
+    rows = collection.label_sources.select_related("collection", "created_by").annotate(
         label_count=Count("labels"), query_count=Count("labels__query", distinct=True)
     )
     return answer(request, LABEL_SOURCES, rows, "judgments/label_sources.html", {"collection": collection})
+
+
+def _page(source: LabelSource) -> str:
+    """Labels from clicks have a page of their own; an import is its file and no more."""
+    if source.kind != LabelSource.Kind.CLICKS:
+        return ""
+    return reverse("click_source", args=[source.collection.slug, source.uuid])

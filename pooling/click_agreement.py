@@ -1,0 +1,167 @@
+"""How far do labels from clicks agree with people's, on the pairs that have both?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from judgments import access
+from judgments.agreement import REASONS, Agreement, cohen_kappa
+from judgments.core.errors import NotValid
+from judgments.labels import HUMAN, settle_labels
+from judgments.models import ImportedLabel, LabelSource, Round, User
+from pooling.clicks.cuts import fitted_cuts, grades_of
+
+RULE = "median"
+RESAMPLES = 1_000
+NO_CUTS = "undefined because no cuts give these labels the shares that people's grades have"
+NO_GRADES = "undefined because the source's grades are not on the scale of the rounds"
+NO_PAIR = "undefined because no pair has both a label from clicks and a grade that people settled on"
+
+
+@dataclass(frozen=True, slots=True)
+class GradeRow:
+    """The pairs to which people gave one grade."""
+
+    grade: int
+    pairs: int
+    middle: float
+    by_clicks: tuple[int, ...]  # how many have which grade from clicks; empty without cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Labels from clicks beside people's.
+
+    Parameters
+    ----------
+    rounds : tuple of str
+        The closed rounds whose labels are compared; the newest wins per pair.
+    pairs : int
+        How many have both.
+    kappa : Agreement or None
+        Cohen's, quadratic weights, resampled by query; None where there are no grades to compare.
+    reason : str
+        Why there is no value; empty where there is one.
+    cuts : tuple of float
+        By which labels became grades.
+    fitted : bool
+        Whether the cuts were fitted to these very pairs, which flatters the agreement.
+    scale : tuple of int
+        The grades.
+    rows : tuple of GradeRow
+        The same by people's grade.
+    """
+
+    rounds: tuple[str, ...] = ()
+    pairs: int = 0
+    kappa: Agreement | None = None
+    reason: str = ""
+    cuts: tuple[float, ...] = ()
+    fitted: bool = False
+    scale: tuple[int, ...] = ()
+    rows: tuple[GradeRow, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        return self.kappa.value if self.kappa else None
+
+
+def compare(source: LabelSource, *, reader: User) -> Compared:
+    """Compare a source with what people settled on in closed rounds.
+
+    Parameters
+    ----------
+    source : LabelSource
+        Labels from clicks.
+    reader : User
+        Who looks: pairs that they may still have to grade themselves stay out.
+    """
+    rounds = _rounds(source)
+    if not rounds:
+        return Compared(reason=NO_PAIR)
+    people = _people(source, rounds, reader)
+    rows = ImportedLabel.objects.filter(source=source)
+    both = [
+        (query_id, people[query_id, doc_id], value)
+        for query_id, doc_id, value in rows.values_list("query__query_id", "document__doc_id", "value")
+        if (query_id, doc_id) in people
+    ]
+    names, scale = tuple(round_.name for round_ in rounds), tuple(rounds[0].scale.values())
+    if not both:
+        return Compared(names, reason=NO_PAIR, scale=scale)
+    both.sort()
+    queries, grades, values = zip(*both, strict=True)
+    return _compared(names, scale, queries, np.array(grades), np.array(values), tuple(source.report["rules"]["cuts"]))
+
+
+def _rounds(source: LabelSource) -> list[Round]:
+    """The closed rounds on the scale of the newest of them."""
+    closed = source.collection.rounds.filter(state=Round.State.CLOSED).select_related("scale", "guidelines")
+    found = list(closed.order_by("-created_at", "-pk"))
+    return [round_ for round_ in found if round_.scale.values() == found[0].scale.values()]
+
+
+def _people(source: LabelSource, rounds: list[Round], reader: User) -> dict[tuple[str, str], int]:
+    settled = settle_labels(source.collection, rounds, rule=RULE, merge="newest", sources=["human"])
+    hidden: set[tuple[str, str]] = set()
+    for round_ in source.collection.rounds.filter(state=Round.State.OPEN):
+        pairs = access.hidden_pairs(reader, round_)
+        hidden.update(pairs.values_list("query__query_id", "document__doc_id"))
+    return {
+        (label.query_id, label.doc_id): label.grade
+        for label in settled.labels
+        if label.column == HUMAN and (label.query_id, label.doc_id) not in hidden
+    }
+
+
+def _compared(
+    names: tuple[str, ...],
+    scale: tuple[int, ...],
+    queries: tuple[str, ...],
+    grades: np.ndarray,
+    values: np.ndarray,
+    own: tuple[float, ...],
+) -> Compared:
+    cuts = own or fitted_cuts(values, grades, scale)
+    places = np.searchsorted(np.array(scale), grades)
+    clicked = values.astype(np.int64) if own else grades_of(values, cuts)
+    reason = "" if cuts else NO_CUTS
+    if clicked.max(initial=0) >= len(scale):
+        cuts, reason = (), NO_GRADES
+    kappa = None
+    if cuts:
+        clusters = np.unique(np.array(queries), return_inverse=True)[1]
+        on = np.arange(len(scale))
+        kappa = cohen_kappa(places, clicked, "quadratic", values=on, clusters=clusters, resamples=RESAMPLES, seed=0)
+        reason = REASONS[kappa.reason] if kappa.reason else ""
+    rows = tuple(
+        _row(place, grade, places, values, clicked, len(scale), bool(cuts)) for place, grade in enumerate(scale)
+    )
+    return Compared(names, len(values), kappa, reason, cuts, bool(cuts) and not own, scale, rows)
+
+
+def _row(
+    place: int, grade: int, places: np.ndarray, values: np.ndarray, clicked: np.ndarray, size: int, cut: bool
+) -> GradeRow:
+    chosen = places == place
+    middle = median(values[chosen].tolist()) if chosen.any() else float("nan")
+    counts = tuple(np.bincount(clicked[chosen], minlength=size).tolist()) if cut else ()
+    return GradeRow(grade, int(chosen.sum()), middle, counts)
+
+
+def checked_scale(cuts: tuple[float, ...], scale: tuple[int, ...]) -> None:
+    """Refuse cuts that make more grades than the scale has.
+
+    Raises
+    ------
+    NotValid
+        When they do.
+    """
+    if scale and len(cuts) >= len(scale):
+        message = (
+            f"{len(cuts)} cuts make {len(cuts) + 1} grades; the scale has {len(scale)}: give {len(scale) - 1} or fewer"
+        )
+        raise NotValid(message, {"cuts": message})

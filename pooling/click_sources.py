@@ -1,0 +1,96 @@
+"""How is a source of labels from clicks made, from a log or from another source?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from judgments import audit
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Collection, ImportedLabel, LabelSource, User
+from pooling.clicks.cuts import checked_cuts, grades_of
+from pooling.models import ClickCount
+
+BATCH = 1_000
+Labelled = tuple[ImportedLabel, ClickCount]
+
+
+def make_source(
+    collection: Collection, *, name: str, identity: dict[str, Any], report: dict[str, Any], actor: User
+) -> LabelSource:
+    """The row of a source; its hash is that of the log and the rules, so that one log may be read by several rules."""
+    name = name[:200]
+    if not name:
+        raise NotValid("The source has no name.", {"name": "Fill this in."})
+    if collection.label_sources.filter(name=name).exists():
+        raise Conflict(f"There is a label source called {name} already. Give this one another name.")
+    sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    earlier = collection.label_sources.filter(sha256=sha256).first()
+    if earlier is not None:
+        raise Conflict(f"The same log by the same rules is here already, as the label source {earlier}.")
+    return LabelSource.objects.create(
+        collection=collection, name=name, kind=LabelSource.Kind.CLICKS, sha256=sha256, report=report, created_by=actor
+    )
+
+
+def keep(rows: Iterator[Labelled]) -> int:
+    """Store labels and counts some at a time; answers how many."""
+    number = 0
+    while some := list(islice(rows, BATCH)):
+        ImportedLabel.objects.bulk_create([made for made, _ in some])
+        ClickCount.objects.bulk_create([count for _, count in some])
+        number += len(some)
+    return number
+
+
+@transaction.atomic
+def make_grades(source: LabelSource, *, actor: User, name: str, cuts: Sequence[float]) -> LabelSource:
+    """Make a source of grades from a source of labels: each cut that a label reaches is one grade more.
+
+    Parameters
+    ----------
+    source : LabelSource
+        Labels from clicks, without cuts.
+    actor : User
+        The lead who asks for it.
+    name : str
+        What the new source is called.
+    cuts : sequence of float
+        Rising; the lowest grade is 0.
+
+    Raises
+    ------
+    NotValid
+        There are no cuts, or they do not rise.
+    Conflict
+        The source has grades already, the name is taken, or the same grades are here.
+    """
+    if source.kind != LabelSource.Kind.CLICKS or source.report["rules"]["cuts"]:
+        raise Conflict(f"{source} has grades already. Make them from the labels as they came.")
+    cuts = checked_cuts(cuts)
+    if not cuts:
+        raise NotValid("There is no cut.", {"cuts": "Write at least one, such as 1."})
+    rules = {**source.report["rules"], "cuts": list(cuts)}
+    identity = {"file": source.report["file_sha256"], "rules": rules}
+    report = {**source.report, "rules": rules, "made_from": source.name}
+    made = make_source(source.collection, name=name.strip(), identity=identity, report=report, actor=actor)
+    keep(_graded(source, made, cuts))
+    sentence = f"{actor} made grades called {made} from the click labels {source}"
+    audit.record("click_sources.make_grades", sentence, actor=actor, collection=source.collection, target=made)
+    return made
+
+
+def _graded(source: LabelSource, made: LabelSource, cuts: Sequence[float]) -> Iterator[Labelled]:
+    counts = ClickCount.objects.filter(label__source=source).select_related("label").order_by("pk")
+    for count in counts.iterator(chunk_size=BATCH):
+        grade = int(grades_of(np.array([count.estimate]), cuts)[0])
+        old = count.label
+        row = ImportedLabel(source=made, query_id=old.query_id, document_id=old.document_id, value=float(grade))
+        same = ("impressions", "clicks", "expected", "estimate", "low", "high")
+        yield row, ClickCount(label=row, **{name: getattr(count, name) for name in same})

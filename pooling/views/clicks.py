@@ -1,0 +1,200 @@
+"""Which labels came from clicks, how sure are they, and how far do they agree with people?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from judgments import access
+from judgments.core.errors import AssayError, Conflict
+from judgments.forms import AssayForm
+from judgments.models import Collection, ImportedLabel, LabelSource
+from judgments.templatetags.figures import number, percent
+from judgments.views.lists import Choice, Column, Listing, answer
+from pooling import click_agreement, click_charts, click_sources
+from pooling.clicks import CLICK_MODELS
+from pooling.clicks.cuts import parse_cuts
+from pooling.views import tables
+
+SOURCES = Listing(
+    name="click-sources",
+    noun=("source", "sources"),
+    columns=(
+        Column(
+            "name",
+            "Source",
+            order="name",
+            head=True,
+            style="clip",
+            url=lambda source: reverse("click_source", args=[source.collection.slug, source.uuid]),
+        ),
+        Column("model", "Label", value=lambda source: _model(source)),
+        Column("labels", "Labels", order="label_count", numeric=True, value=lambda source: source.label_count),
+        Column("queries", "Queries", order="query_count", numeric=True, value=lambda source: source.query_count),
+        Column("impressions", "Impressions", numeric=True, value=lambda source: source.report["impressions"]),
+        Column("clicks", "Clicks", numeric=True, value=lambda source: source.report["clicks"]),
+        Column("created_by", "Stored by", value=lambda source: str(source.created_by or "")),
+        Column("created_at", "When", order="created_at", style="nowrap"),
+    ),
+    search=("name",),
+    order="-created_at",
+)
+LABELS = Listing(
+    name="click-labels",
+    noun=("label", "labels"),
+    columns=(
+        Column("query_id", "Query id", order="query__query_id", value=lambda row: row.query.query_id, style="id"),
+        Column("query", "Query", order="query__text", head=True, value=lambda row: row.query.text, style="clip"),
+        Column("doc_id", "Document", order="document__doc_id", value=lambda row: row.document.doc_id, style="id"),
+        Column("title", "Title", value=lambda row: row.document.title, style="clip"),
+        Column(
+            "label", "Label", order="value", numeric=True, value=lambda row: row.value, show=lambda row: _label(row)
+        ),
+        Column("low", "From", order="click_count__low", numeric=True, value=lambda row: row.click_count.low),
+        Column("high", "To", order="click_count__high", numeric=True, value=lambda row: row.click_count.high),
+        Column(
+            "impressions",
+            "Impressions",
+            order="click_count__impressions",
+            numeric=True,
+            value=lambda row: row.click_count.impressions,
+        ),
+        Column("clicks", "Clicks", order="click_count__clicks", numeric=True, value=lambda row: row.click_count.clicks),
+        Column(
+            "expected",
+            "Expected",
+            order="click_count__expected",
+            numeric=True,
+            value=lambda row: row.click_count.expected,
+            show=lambda row: number(row.click_count.expected, 1),
+        ),
+    ),
+    search=("query__text", "query__query_id", "document__doc_id", "document__title"),
+    choices=(
+        Choice(
+            "sure",
+            "Interval",
+            lambda rows, value: _by_interval(rows, value),
+            [("above", "all of it above usual"), ("below", "all of it below usual"), ("both", "on both sides")],
+        ),
+    ),
+    order="-label",
+)
+RANKS = (
+    Column("rank", "Rank", head=True, value=lambda row: row[0], show=lambda row: str(row[0] or "unknown")),
+    Column(
+        "rate",
+        "Expected clicks per impression",
+        numeric=True,
+        value=lambda row: row[3],
+        show=lambda row: percent(row[3]),
+    ),
+    Column("impressions", "Impressions", numeric=True, value=lambda row: row[1]),
+    Column("clicks", "Clicks", numeric=True, value=lambda row: row[2]),
+)
+BINS = (
+    Column("label", "Label", head=True, value=lambda one: one.words),
+    Column("pairs", "Pairs", numeric=True, value=lambda one: one.pairs),
+)
+
+
+class GradesForm(AssayForm):
+    """From which label on a pair has which grade."""
+
+    name = forms.CharField(max_length=120)
+    cuts = forms.CharField(max_length=300, label="Grades begin at these labels", help_text="From grade 1 on, rising.")
+
+    def tell(self, error: AssayError) -> None:
+        """A name that is taken is said at the name."""
+        if isinstance(error, Conflict):
+            self.conflict = True
+            self.add_error("name", str(error))
+        else:
+            super().tell(error)
+
+
+@login_required
+@require_safe
+def source_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    return answer(request, SOURCES, sources(collection), "pooling/click_sources.html", {"collection": collection})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def source(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS if request.method == "POST" else access.STAFF)
+    row = access.reach(sources(collection), request.user, access.STAFF, uuid=uuid)
+    compared = click_agreement.compare(row, reader=request.user)
+    form = GradesForm(
+        request.POST if request.method == "POST" else None,
+        initial={"name": f"{row.name} as grades"[:120], "cuts": ", ".join(f"{cut:g}" for cut in compared.cuts)},
+    )
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            cuts = parse_cuts(form.cleaned_data["cuts"])
+            click_agreement.checked_scale(cuts, compared.scale)
+            made = click_sources.make_grades(row, actor=request.user, name=form.cleaned_data["name"], cuts=cuts)
+            messages.success(request, f"Made grades called {made}. They stand beside the labels, and beside judgments.")
+            return redirect("click_source", collection.slug, made.uuid)
+    context = {"collection": collection, "source": row, "form": form, "compared": compared, **_told(row)}
+    asked_for = tables.file_of(request, context["tables"], context)
+    rows = row.labels.select_related("query", "document", "click_count")
+    return asked_for or answer(request, LABELS, rows, "pooling/click_source.html", context, form.status)
+
+
+def sources(collection: Collection) -> QuerySet[LabelSource]:
+    """The collection's sources from clicks, with how much they hold."""
+    rows = collection.label_sources.filter(kind=LabelSource.Kind.CLICKS).select_related("collection", "created_by")
+    return rows.annotate(label_count=Count("labels"), query_count=Count("labels__query", distinct=True))
+
+
+def _told(row: LabelSource) -> dict[str, Any]:
+    """Pictures and tables of a source."""
+    told, rules = row.report, row.report["rules"]
+    member = CLICK_MODELS[rules["model"]]
+    bins = click_charts.bins_of(list(row.labels.values_list("value", flat=True)), grades=bool(rules["cuts"]))
+    ranks = tables.small("ranks", ("rank", "ranks"), RANKS, told["ranks"])
+    spread = tables.small("labels", ("label", "labels"), BINS, bins)
+    return {
+        "told": told,
+        "rules": rules,
+        "member": member,
+        "cuts": ", ".join(f"{cut:g}" for cut in rules["cuts"]),
+        "robots": sum(told["robots"].values()),
+        "ranks": ranks,
+        "spread": spread,
+        "tables": (ranks, spread),
+        "ranks_chart": click_charts.rate_bars([(rank, rate) for rank, _, _, rate in told["ranks"]]),
+        "spread_chart": click_charts.label_bars(bins, member.usual(told["overall"])) if bins else None,
+    }
+
+
+def _model(source: LabelSource) -> str:
+    rules = source.report["rules"]
+    graded = " as grades" if rules["cuts"] else ""
+    return f"{rules['model'].upper()}{graded}"
+
+
+def _label(row: ImportedLabel) -> str:
+    return str(number(row.value)) if row.value % 1 else f"{row.value:.0f}"
+
+
+def _by_interval(rows: Any, value: str) -> Any:
+    source = rows.first().source if rows.exists() else None
+    if source is None:
+        return rows
+    usual = CLICK_MODELS[source.report["rules"]["model"]].usual(source.report["overall"])
+    if value == "above":
+        return rows.filter(click_count__low__gt=usual)
+    if value == "below":
+        return rows.filter(click_count__high__lt=usual)
+    return rows.filter(click_count__low__lte=usual, click_count__high__gte=usual)
