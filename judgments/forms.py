@@ -10,6 +10,7 @@ from django.utils.text import slugify
 from judgments.core.errors import AssayError, Conflict
 from judgments.guidelines import LONGEST
 from judgments.models import ApiToken, Role
+from judgments.narratives import LONGEST as LONGEST_NARRATIVE
 
 
 class AssayForm(forms.Form):
@@ -159,3 +160,21 @@ class GuidelinesForm(AssayForm):
         widget=forms.Textarea(attrs={"rows": 30, "class": "input--tall", "spellcheck": "true"}),
         help_text="Markdown: # headings, - lists, **bold**, tables. HTML is shown as text.",
     )
+
+
+class NarrativeForm(AssayForm):
+    """What a query means."""
+
+    narrative = forms.CharField(
+        label="Need",
+        required=False,
+        max_length=LONGEST_NARRATIVE,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text="Who types this, to find or do what, and what would be relevant and what not.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        # An empty box takes the need away; a form without the box is no form of ours.
+        if "narrative" not in self.data:
+            self.add_error("narrative", "Write the need.")
+        return super().clean() or {}

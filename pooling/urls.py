@@ -18,8 +18,15 @@ from pooling.views import (
     runs,
     start,
 )
+from pooling.views.needs import needs
+from pooling.views.query_groups import group_list, query_group
+from pooling.views.strata import stratum_list
 
 urlpatterns = [
+    path("c/<slug:slug>/queries/needs/", needs, name="queries_needs"),
+    path("c/<slug:slug>/queries/groups/", group_list, name="query_groups"),
+    path("c/<slug:slug>/queries/groups/<uuid:uuid>/", query_group, name="query_group"),
+    path("c/<slug:slug>/strata/", stratum_list, name="strata"),
     path("c/<slug:slug>/start/", start.start, name="start"),
     path("c/<slug:slug>/query-logs/", query_logs.log_list, name="query_logs"),
     path("c/<slug:slug>/query-logs/<uuid:uuid>/", query_logs.query_log, name="query_log"),

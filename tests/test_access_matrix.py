@@ -54,6 +54,13 @@ GET    c/<slug:slug>/qrels/new/                                       404 403 40
 POST   c/<slug:slug>/qrels/new/                                       404 403 403 422 302
 GET    c/<slug:slug>/queries/                                         404 403 200 200 302
 GET    c/<slug:slug>/queries/<uuid:uuid>/                             404 403 200 200 302
+POST   c/<slug:slug>/queries/<uuid:uuid>/                             404 403 403 422 302
+GET    c/<slug:slug>/queries/groups/                                  404 403 200 200 302
+POST   c/<slug:slug>/queries/groups/                                  404 403 403 302 302
+GET    c/<slug:slug>/queries/groups/<uuid:uuid>/                      404 403 200 200 302
+POST   c/<slug:slug>/queries/groups/<uuid:uuid>/                      404 403 403 302 302
+GET    c/<slug:slug>/queries/needs/                                   404 403 200 200 302
+POST   c/<slug:slug>/queries/needs/                                   404 403 403 302 302
 GET    c/<slug:slug>/queries/new/                                     404 403 403 200 302
 POST   c/<slug:slug>/queries/new/                                     404 403 403 422 302
 GET    c/<slug:slug>/query-logs/                                      404 403 200 200 302
@@ -87,6 +94,8 @@ GET    c/<slug:slug>/snapshots/new/                                   404 403 40
 POST   c/<slug:slug>/snapshots/new/                                   404 403 403 422 302
 GET    c/<slug:slug>/start/                                           404 403 403 200 302
 POST   c/<slug:slug>/start/                                           404 403 403 422 302
+GET    c/<slug:slug>/strata/                                          404 403 200 200 302
+POST   c/<slug:slug>/strata/                                          404 403 403 422 302
 GET    c/new/                                                         200 200 200 200 302
 POST   c/new/                                                         422 422 422 422 302
 GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
@@ -141,6 +150,16 @@ GET    api/v1/collections/<slug:slug>/qrels/                          404 403 20
 POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/queries/                        404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/queries/                        404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/queries/<uuid:uuid>/            404 403 200 200 401
+PATCH  api/v1/collections/<slug:slug>/queries/<uuid:uuid>/            404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/queries/drafts/                 404 403 403 200 401
+GET    api/v1/collections/<slug:slug>/query-groups/                   404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/query-groups/                   404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/query-groups/<uuid:uuid>/       404 403 200 200 401
+PATCH  api/v1/collections/<slug:slug>/query-groups/<uuid:uuid>/       404 403 403 200 401
+DELETE api/v1/collections/<slug:slug>/query-groups/<uuid:uuid>/       404 403 403 204 401
+GET    api/v1/collections/<slug:slug>/query-groups/proposals/         404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/query-groups/proposals/         404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/query-logs/                     404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/query-logs/                     404 403 403 400 401
 POST   api/v1/collections/<slug:slug>/query-logs/<uuid:uuid>/draw/    404 403 403 201 401
@@ -159,6 +178,8 @@ GET    api/v1/collections/<slug:slug>/scores/reuse/                   404 403 20
 GET    api/v1/collections/<slug:slug>/scores/turning/                 404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/snapshots/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/snapshots/                      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/strata/                         404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/strata/                         404 403 403 400 401
 GET    api/v1/jobs/<uuid:uuid>/                                       404 403 200 200 401
 POST   api/v1/jobs/<uuid:uuid>/cancel/                                404 403 200 200 401
 GET    api/v1/rounds/<uuid:uuid>/                                     404 403 200 200 401
@@ -206,6 +227,8 @@ def address(route: str, world: World) -> str:
         "tokens": world.token,
         "members": world.engineer,
         "queries": world.conflict.query,
+        "groups": world.group,
+        "query-groups": world.group,
         "documents": world.conflict.document,
         "runs": world.runs[0],
         "query-logs": world.log,

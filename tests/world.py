@@ -21,6 +21,7 @@ from judgments.models import (
     Judgment,
     MachineJudgment,
     Pair,
+    QueryGroup,
     Round,
     Snapshot,
     Upload,
@@ -56,6 +57,7 @@ class World:
     upload: Upload
     version: GuidelinesVersion
     token: ApiToken  # the lead's
+    group: QueryGroup
     answer: Judgment  # rater's only answer in the open round
 
 
@@ -100,6 +102,7 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
         version=version,
         token=tokens.make_token(lead, name="build", scopes=["read"])[0],
+        group=QueryGroup.objects.create(collection=collection, name="jackets"),
         answer=first.judgment,
     )
 

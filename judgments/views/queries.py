@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from judgments import access
-from judgments.models import Judgment, Pair, Query
+from judgments import access, narratives, strata
+from judgments.forms import NarrativeForm
+from judgments.models import Collection, Judgment, Pair, Query
 from judgments.views.lists import Choice, Column, Listing, answer, how_many
 
 
@@ -24,6 +30,7 @@ QUERIES = Listing(
         Column("query", "Query", order="text", value=lambda query: query.text, url=_address, head=True, style="clip"),
         Column("frequency", "Searches", order="frequency", numeric=True),
         Column("tier", "Tier", order="tier"),
+        Column("stratum", "Stratum", order="stratum__name", value=lambda query: str(query.stratum or ""), style="id"),
         Column("clients", "People", order="clients", numeric=True),
         Column("probability", "Probability", order="probability", numeric=True),
         Column("weight", "Weight", order="weight", numeric=True, digits=5),
@@ -43,15 +50,25 @@ QUERIES = Listing(
     ),
     order="query_id",
 )
+_WITHOUT_STRATA = replace(QUERIES, columns=tuple(column for column in QUERIES.columns if column.key != "stratum"))
 
 
 @login_required
 @require_safe
 def query_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.queries.select_related("collection").annotate(pair_count=how_many(Pair.objects, "query"))
-    context = {"collection": collection, "step": "queries", "sample": collection.query_samples.first()}
-    return answer(request, QUERIES, rows, "judgments/queries.html", context)
+    rows = collection.queries.select_related("collection", "stratum")
+    rows = rows.annotate(pair_count=how_many(Pair.objects, "query"))
+    context = {
+        "collection": collection,
+        "step": "queries",
+        "sample": collection.query_samples.first(),
+        "progress": narratives.progress(collection),
+        "groups": collection.query_groups.count(),
+        "strata": collection.strata.count(),
+    }
+    listing = QUERIES if context["strata"] else _WITHOUT_STRATA
+    return answer(request, listing, rows, "judgments/queries.html", context)
 
 
 PAIRS = Listing(
@@ -79,13 +96,48 @@ PAIRS = Listing(
 
 
 @login_required
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.STAFF)
-    row = collection.queries.select_related("sample").filter(uuid=uuid).first()
+    roles = access.LEADS if request.method == "POST" else access.STAFF
+    collection = access.collection_for(request.user, slug, roles)
+    row = collection.queries.select_related("sample", "stratum").filter(uuid=uuid).first()
     if row is None:
         raise Http404
+    form = NarrativeForm(request.POST or None, initial={"narrative": row.narrative or row.draft})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            messages.success(request, _write(row, form.cleaned_data["narrative"], request))
+            return redirect(request.get_full_path())
     pairs = Pair.objects.filter(query=row).select_related("round__collection", "document", "query")
     pairs = pairs.annotate(ratings=how_many(Judgment.objects.counted(), "pair"))
-    context = {"collection": collection, "query": row, "step": "queries"}
-    return answer(request, PAIRS, pairs, "judgments/query.html", context)
+    context = {"collection": collection, "query": row, "step": "queries", "form": form, **_around(collection, row)}
+    return answer(request, PAIRS, pairs, "judgments/query.html", context, form.status)
+
+
+def _write(query: Query, text: str, request: HttpRequest) -> str:
+    """Save the narrative, or keep it as a draft, and say what that means."""
+    if request.POST.get("act") == "draft":
+        narratives.save_draft(query, text=text, actor=request.user)  # type: ignore[arg-type]
+        return "Kept as a draft. Raters do not see it."
+    before = query.narrative
+    narratives.write(query, text=text, actor=request.user)  # type: ignore[arg-type]
+    judged = narratives.judged_before(query) if before != text.strip() else 0
+    older = (
+        f" {judged:,} judgment{'' if judged == 1 else 's'} so far {'was' if judged == 1 else 'were'} made without it."
+    )
+    return "Saved. Raters see it from their next pair on." + (older if judged else "")
+
+
+def _around(collection: Collection, query: Query) -> dict[str, Any]:
+    """What else the page says of a query: its places, its group, open rounds, the neighbors without a need."""
+    bare = collection.queries.filter(narrative="").order_by("pk")
+    group = collection.query_groups.filter(name=query.group).first() if query.group else None
+    return {
+        "places": strata.places([query]).get(query.pk, []),
+        "group": group,
+        "spellings": [one for one in group.queries[:20] if one.pk != query.pk] if group else [],
+        "open_rounds": list(narratives.open_rounds(query)),
+        "previous": bare.filter(pk__lt=query.pk).last(),
+        "next": bare.filter(pk__gt=query.pk).first(),
+        "progress": narratives.progress(collection),
+    }

@@ -5,8 +5,12 @@ from __future__ import annotations
 from django.urls import path
 
 from pooling.api import clicks, connectors, pools, query_logs, rounds, runs
+from pooling.api.strata import Drafts, Proposals, Strata
 
 urlpatterns = [
+    path("collections/<slug:slug>/strata/", Strata.as_view()),
+    path("collections/<slug:slug>/query-groups/proposals/", Proposals.as_view()),
+    path("collections/<slug:slug>/queries/drafts/", Drafts.as_view()),
     path("collections/<slug:slug>/runs/", runs.Runs.as_view()),
     path("collections/<slug:slug>/runs/<uuid:uuid>/", runs.OneRun.as_view()),
     path("collections/<slug:slug>/runs/<uuid:uuid>/health/", runs.RunHealth.as_view()),

@@ -1,0 +1,56 @@
+"""Which queries of a collection are most likely spellings of one need, for a lead to say so or not?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judgments.models import Collection, Query
+from judgments.query_groups import proposal_key
+from pooling.sampling.log import LogQuery, normalize
+from pooling.sampling.near_duplicates import near_duplicates
+
+# Beyond it comparing takes longer than a page may.
+MOST_QUERIES = 20_000
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Queries that may be one, the most frequent first, and for each why it is here (nothing for the first)."""
+
+    queries: tuple[Query, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return proposal_key(query.query_id for query in self.queries)
+
+    @property
+    def name(self) -> str:
+        """The group that some of them are in already, else what the most frequent one says."""
+        return next((query.group for query in self.queries if query.group), self.queries[0].text[:100])
+
+    @property
+    def rows(self) -> list[tuple[Query, str]]:
+        return list(zip(self.queries, self.reasons, strict=True))
+
+
+def proposals(collection: Collection) -> list[Proposal]:
+    """Propose groups, the one with the most searches first.
+
+    Left out is what a lead has said already: queries that are in one group, and proposals that were refused.
+    """
+    rows = {str(query.pk): query for query in collection.queries.order_by("pk")[:MOST_QUERIES]}
+    counted = [
+        LogQuery(normalize(query.text), query.text, query.frequency or 0, None, 1, pk) for pk, query in rows.items()
+    ]
+    refused = set(collection.refused_proposals.values_list("key", flat=True))
+    found = [
+        Proposal(tuple(rows[str(query.raw)] for query in group.queries), group.reasons)
+        for group in near_duplicates(counted)
+    ]
+    return [one for one in found if not _one_group(one) and one.key not in refused]
+
+
+def _one_group(proposal: Proposal) -> bool:
+    names = {query.group for query in proposal.queries}
+    return len(names) == 1 and "" not in names

@@ -1,0 +1,56 @@
+"""What are the documents called that systems return first for a query?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from judgments.models import Collection, Query
+from pooling import pools
+from pooling import runs as runs_of
+from pooling.models import PoolEntry
+
+if TYPE_CHECKING:
+    from judgments.core.run import Run as RankedRun
+
+FIRST = 3
+
+
+def first_titles(collection: Collection, queries: Sequence[Query]) -> dict[str, list[str]]:
+    """By query id, the titles of a few documents at the top: of the newest pool that has the query, else of a run.
+
+    Runs that take longer to read than a page may are not read.
+    """
+    found: dict[str, list[str]] = {}
+    entries = PoolEntry.objects.filter(query__in=queries, best_rank__lte=FIRST, document__stub=False)
+    rows = entries.exclude(document__title="").order_by("-pool__pk", "best_rank", "position")
+    for query_id, title in rows.values_list("query__query_id", "document__title"):
+        _add(found, query_id, title)
+    missing = {query.query_id for query in queries} - found.keys()
+    run = collection.runs.order_by("-pk").first()
+    if missing and run is not None and not pools.is_large([run]):
+        _add_from(found, collection, runs_of.ranked(run), missing)
+    return found
+
+
+def _add_from(found: dict[str, list[str]], collection: Collection, run: RankedRun, missing: set[str]) -> None:
+    top: list[tuple[str, str]] = []
+    offsets = run.offsets.tolist()
+    for at, query_id in enumerate(run.query_ids):
+        if query_id in missing:
+            end = min(offsets[at] + FIRST, offsets[at + 1])
+            top += [(query_id, run.doc_ids[row]) for row in range(offsets[at], end)]
+    titles: dict[str, str] = {}
+    names = sorted({doc_id for _, doc_id in top})
+    for begin in range(0, len(names), 500):
+        some = collection.documents.filter(doc_id__in=names[begin : begin + 500], stub=False).exclude(title="")
+        titles |= dict(some.values_list("doc_id", "title"))
+    for query_id, doc_id in top:
+        if doc_id in titles:
+            _add(found, query_id, titles[doc_id])
+
+
+def _add(found: dict[str, list[str]], query_id: str, title: str) -> None:
+    titles = found.setdefault(query_id, [])
+    if len(titles) < FIRST and title not in titles:
+        titles.append(title)

@@ -1,0 +1,154 @@
+"""Which queries have no narrative yet, and what is it to say?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods
+
+from judgments import access, narratives
+from judgments.core.errors import AssayError
+from judgments.drafting.drafter import unfinished
+from judgments.models import Collection, Query, Round
+from judgments.views.lists import Choice, Column, Listing, answer
+from pooling.titles import first_titles
+
+PAGE = 10
+PREFIX = "need-"
+SHOWN = (("without", "without a need"), ("draft", "with a draft"), ("with", "with a need"))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def needs(request: HttpRequest, slug: str) -> HttpResponse:
+    roles = access.LEADS if request.method == "POST" else access.STAFF
+    collection = access.collection_for(request.user, slug, roles)
+    refused: dict[str, tuple[str, str]] = {}
+    if request.method == "POST":
+        if request.POST.get("act") == "draft":
+            return _draft(request, collection)
+        refused, written = _save(request, collection)
+        if not refused:
+            return redirect(_next(request, written))
+    lead = access.role_in(request.user, collection) in access.LEADS
+    rows = collection.queries.select_related("collection")
+    context = {"collection": collection, "step": "queries", "progress": narratives.progress(collection)}
+    listing = _listing(request, collection, lead, refused)
+    return answer(request, listing, rows, "pooling/queries_needs.html", context, 409 if refused else 200)
+
+
+def _listing(request: HttpRequest, collection: Collection, lead: bool, refused: dict[str, tuple[str, str]]) -> Listing:
+    held = dict(
+        Query.objects.filter(collection=collection, pairs__round__state=Round.State.OPEN).values_list(
+            "pk", "pairs__round__name"
+        )
+    )
+
+    def need(query: Query) -> SafeString:
+        text, error = refused.get(str(query.uuid), (query.narrative or query.draft, ""))
+        context = {"query": query, "text": text, "error": error, "round": held.get(query.pk), "lead": lead}
+        return render_to_string("pooling/_need.html", context, request)
+
+    return Listing(
+        name="needs",
+        noun=("query", "queries"),
+        columns=(
+            Column(
+                "query",
+                "Query",
+                order="text",
+                value=lambda query: query.text,
+                url=lambda query: reverse("query", args=[collection.slug, query.uuid]),
+                head=True,
+                style="clip",
+            ),
+            Column("frequency", "Searches", order="frequency", numeric=True),
+            Column("narrative", "Need", show=need, style="wide"),
+            Column("query_id", "Id", order="query_id", style="id"),
+            Column("draft", "State", value=_state),
+        ),
+        search=("query_id", "text", "narrative", "draft"),
+        choices=(Choice("show", "Show", _only, SHOWN), Choice("tier", "Tier", "tier", Query.Tier.choices)),
+        order="-frequency",
+        page_size=PAGE,
+    )
+
+
+def _only(rows: Any, value: str) -> Any:
+    if value == "draft":
+        return rows.filter(narrative="").exclude(draft="")
+    if value == "with":
+        return rows.exclude(narrative="")
+    return rows.filter(narrative="")
+
+
+def _state(query: Query) -> str:
+    if query.narrative:
+        return "written"
+    return f"draft by {query.drafted_by}" if query.draft else "none"
+
+
+def _save(request: HttpRequest, collection: Collection) -> tuple[dict[str, tuple[str, str]], int]:
+    """Write what was changed on the page; answers what was refused, with its text and why, and how many were written.
+
+    Nothing that was typed is lost: what has gaps is kept as a draft, what is refused stands in the form again.
+    """
+    sent = {name.removeprefix(PREFIX): text for name, text in request.POST.items() if name.startswith(PREFIX)}
+    rows = collection.queries.filter(uuid__in=[one for one in sent if is_uuid(one)])
+    refused: dict[str, tuple[str, str]] = {}
+    written = drafts = 0
+    for query in rows.order_by("pk"):
+        text = sent[str(query.uuid)].replace("\r\n", "\n").strip()
+        agreed = request.POST.get("confirm") == str(query.uuid)
+        if text == (query.narrative or query.draft) and not agreed:
+            continue
+        try:
+            if unfinished(text) and not agreed and not query.narrative:
+                narratives.save_draft(query, text=text, actor=request.user)
+                drafts += 1
+            else:
+                narratives.write(query, text=text, actor=request.user)
+                written += 1
+        except AssayError as error:
+            refused[str(query.uuid)] = (text, str(error))
+    if written:
+        messages.success(request, f"Saved {written} need{'' if written == 1 else 's'}. Raters see them.")
+    if drafts:
+        messages.info(request, f"Kept {drafts} as draft{'' if drafts == 1 else 's'}: there are gaps to fill in.")
+    return refused, written
+
+
+def _draft(request: HttpRequest, collection: Collection) -> HttpResponse:
+    number = narratives.draft_missing(
+        collection, actor=request.user, titles=lambda rows: first_titles(collection, rows)
+    )
+    said = f"Drafted {number:,} need{'' if number == 1 else 's'}. Fill in the gaps; raters see nothing before."
+    messages.success(request, said if number else "Every query has a need or a draft.")
+    return redirect(f"{reverse('queries_needs', args=[collection.slug])}?show=draft")
+
+
+def _next(request: HttpRequest, written: int) -> str:
+    """The page to go on with; of the queries without a need, those that were written have made room for the next."""
+    params = request.GET.copy()
+    page = params.get("page", "1")
+    stays = written and params.get("show") in ("without", "draft")
+    if request.POST.get("act") == "next" and not stays:
+        params["page"] = str(int(page) + 1 if page.isascii() and page.isdigit() and len(page) < 10 else 2)
+    return f"{request.path}?{params.urlencode()}"
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a form sent what can be a public id."""
+    try:
+        uuid_module.UUID(text)
+    except ValueError:
+        return False
+    return True

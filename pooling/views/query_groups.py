@@ -1,0 +1,199 @@
+"""Which queries are spellings of one need, which ones may be, and do they share their judgments?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods
+
+from judgments import access, query_groups
+from judgments.core.errors import AssayError, NotValid
+from judgments.models import Collection, Pair, Query, QueryGroup, User
+from judgments.views.lists import Choice, Column, Listing, answer, how_many
+from pooling.proposals import proposals
+from pooling.views.needs import is_uuid
+
+# So many proposals stand on the page; the rest moves up when these are answered.
+SHOWN = 20
+SHARING = (("yes", "sharing"), ("no", "not sharing"))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def group_list(request: HttpRequest, slug: str) -> HttpResponse:
+    roles = access.LEADS if request.method == "POST" else access.STAFF
+    collection = access.collection_for(request.user, slug, roles)
+    if request.method == "POST":
+        try:
+            messages.success(request, _act(request, collection))
+        except AssayError as error:
+            messages.error(request, str(error))
+        return redirect(request.get_full_path())
+    lead = access.role_in(request.user, collection) in access.LEADS
+    found = proposals(collection)
+    context = {
+        "collection": collection,
+        "step": "queries",
+        "lead": lead,
+        "proposals": found[:SHOWN],
+        "all_proposals": len(found),
+        "queries": collection.queries.count(),
+    }
+    rows = collection.query_groups.select_related("collection")
+    return answer(request, _groups(request, collection, lead), rows, "pooling/query_groups.html", context)
+
+
+def _groups(request: HttpRequest, collection: Collection, lead: bool) -> Listing:
+    spelled: dict[str, list[str]] = {}
+    rows = collection.queries.exclude(group="").order_by("-frequency", "query_id")
+    for name, text in rows.values_list("group", "text"):
+        spelled.setdefault(name, []).append(text)
+
+    def share(group: QueryGroup) -> SafeString:
+        return render_to_string("pooling/_group_share.html", {"group": group, "lead": lead}, request)
+
+    return Listing(
+        name="groups",
+        noun=("group", "groups"),
+        columns=(
+            Column(
+                "name",
+                "Group",
+                order="name",
+                head=True,
+                style="clip",
+                url=lambda group: reverse("query_group", args=[collection.slug, group.uuid]),
+            ),
+            Column("queries", "Queries", numeric=True, value=lambda group: len(spelled.get(group.name, ()))),
+            Column("spellings", "Spellings", value=lambda group: _listed(spelled.get(group.name, [])), style="muted"),
+            Column("shares", "Judgments", order="shares", value=_shared, show=share),
+        ),
+        search=("name",),
+        choices=(Choice("sharing", "Judgments", lambda rows, value: rows.filter(shares=value == "yes"), SHARING),),
+        order="name",
+    )
+
+
+def _listed(texts: list[str]) -> str:
+    return " · ".join(texts[:6]) + (f" and {len(texts) - 6} more" if len(texts) > 6 else "")
+
+
+def _shared(group: QueryGroup) -> str:
+    return "shared" if group.shares else "apart"
+
+
+def _act(request: HttpRequest, collection: Collection) -> str:
+    """What the lead said of a proposal, or of which groups share; answers what was done."""
+    act, actor = request.POST.get("act", ""), request.user
+    if act in ("share", "apart"):
+        groups = collection.query_groups.all()
+        named = request.POST.get("group", "")
+        if named:
+            groups = groups.filter(uuid=named) if is_uuid(named) else groups.none()
+        number = query_groups.let_share(collection, groups, shares=act == "share", actor=actor)
+        what = "share their judgments now" if act == "share" else "are judged each for itself now"
+        return f"{number:,} group{'' if number == 1 else 's'} {what}."
+    if act == "refuse":
+        query_groups.refuse(collection, chosen(request, collection, "proposed"), actor=actor)
+        return "Kept apart. This is not proposed again."
+    if act not in ("group", "group-share"):
+        raise NotValid("Choose what to do.")
+    group = query_groups.gather(
+        collection,
+        queries=chosen(request, collection, "query"),
+        name=request.POST.get("name", ""),
+        actor=actor,
+        shares=True if act == "group-share" else None,
+    )
+    return f"Put together as “{group.name}”."
+
+
+def chosen(request: HttpRequest, collection: Collection, field: str) -> list[Query]:
+    """The queries whose ids the form sent."""
+    return list(collection.queries.filter(uuid__in=[one for one in request.POST.getlist(field) if is_uuid(one)]))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def query_group(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    roles = access.LEADS if request.method == "POST" else access.STAFF
+    collection = access.collection_for(request.user, slug, roles)
+    rows = QueryGroup.objects.select_related("collection").filter(collection=collection)
+    group = access.reach(rows, request.user, roles, uuid=uuid)
+    if request.method == "POST":
+        try:
+            messages.success(request, _change(request, collection, group))
+        except AssayError as error:
+            messages.error(request, str(error))
+        there = collection.query_groups.filter(pk=group.pk).exists()
+        return redirect(request.path) if there else redirect("query_groups", collection.slug)
+    lead = access.role_in(request.user, collection) in access.LEADS
+    members = group.queries.select_related("collection").annotate(pair_count=how_many(Pair.objects, "query"))
+    others = collection.query_groups.exclude(pk=group.pk)
+    context = {"collection": collection, "step": "queries", "group": group, "lead": lead, "others": others[:500]}
+    return answer(request, _members(collection, lead), members, "pooling/query_group.html", context)
+
+
+def _members(collection: Collection, lead: bool) -> Listing:
+    def choose(query: Query) -> Any:
+        return render_to_string("pooling/_group_choose.html", {"query": query}) if lead else ""
+
+    return Listing(
+        name="members",
+        noun=("query", "queries"),
+        columns=(
+            *((Column("chosen", "Choose", value=lambda query: "", show=choose),) if lead else ()),
+            Column(
+                "query",
+                "Query",
+                order="text",
+                value=lambda query: query.text,
+                head=True,
+                style="clip",
+                url=lambda query: reverse("query", args=[collection.slug, query.uuid]),
+            ),
+            Column("query_id", "Id", order="query_id", style="id"),
+            Column("frequency", "Searches", order="frequency", numeric=True),
+            Column("tier", "Tier", order="tier"),
+            Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda query: query.pair_count),
+            Column("narrative", "Need", style="clip muted"),
+        ),
+        search=("query_id", "text"),
+        order="-frequency",
+    )
+
+
+def _change(request: HttpRequest, collection: Collection, group: QueryGroup) -> str:
+    act = request.POST.get("act", "")
+    actor: User = request.user  # type: ignore[assignment]
+    queries: Sequence[Query] = chosen(request, collection, "query")
+    if act == "rename":
+        return f"Called “{query_groups.rename(group, name=request.POST.get('name', ''), actor=actor)}” now."
+    if act == "take-out":
+        query_groups.take_out(group, queries, actor=actor)
+        return "Taken out."
+    if act == "split":
+        new = query_groups.gather(collection, queries=queries, name=request.POST.get("name", ""), actor=actor)
+        return f"Put into “{new}”."
+    if act == "merge":
+        named = request.POST.get("other", "")
+        others: QuerySet[QueryGroup] = collection.query_groups.filter(uuid=named if is_uuid(named) else None)
+        if not others:
+            raise NotValid("Choose the group to take in.")
+        query_groups.merge(group, others, actor=actor)
+        return "Merged."
+    if act == "dissolve":
+        query_groups.dissolve(group, actor=actor)
+        return f"“{group}” is no group any more."
+    shares = act == "share"
+    query_groups.let_share(collection, [group], shares=shares, actor=actor)
+    return "These queries share their judgments now." if shares else "Each query is judged for itself now."

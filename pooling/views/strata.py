@@ -1,0 +1,98 @@
+"""Which parts of the traffic does the collection stand for, and how does another one join?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from judgments import access
+from judgments.models import Collection, Stratum
+from judgments.templatetags.figures import percent
+from judgments.views.lists import Column, Listing, answer
+from pooling import query_logs
+from pooling import strata as verbs
+from pooling.strata import Joined
+from pooling.stratum_forms import StratumForm
+
+STRATA = Listing(
+    name="strata",
+    noun=("stratum", "strata"),
+    columns=(
+        Column("name", "Stratum", order="name", head=True, style="clip"),
+        Column("share", "Share of the traffic", order="share", numeric=True, show=lambda row: percent(row.share)),
+        Column("part_of", "Part of", value=lambda row: row.part_of.name if row.part_of else ""),
+        Column("own", "Queries", order="own", numeric=True),
+        Column("also", "Of older strata too", order="also", numeric=True),
+        Column("filters", "What it takes of the log", value=lambda row: _told(row.filters), style="clip muted"),
+        Column("created_at", "Since", order="created_at", style="nowrap"),
+    ),
+    search=("name",),
+    order="-share",
+)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def stratum_list(request: HttpRequest, slug: str) -> HttpResponse:
+    roles = access.LEADS if request.method == "POST" else access.STAFF
+    collection = access.collection_for(request.user, slug, roles)
+    form = StratumForm(request.POST or None, collection=collection, initial={**StratumForm.DEFAULTS, **_asked(request)})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            return _add(request, collection, form)
+    rows = Stratum.objects.filter(collection=collection).select_related("part_of")
+    rows = rows.annotate(own=Count("queries", distinct=True), also=Count("places", distinct=True))
+    context = {
+        "collection": collection,
+        "step": "queries",
+        "form": form,
+        "drawn": collection.queries.filter(probability__isnull=False).count(),
+    }
+    return answer(request, STRATA, rows, "pooling/strata.html", context, form.status)
+
+
+def _add(request: HttpRequest, collection: Collection, form: StratumForm) -> HttpResponse:
+    log = form.cleaned_data["log"]
+    if log is None:
+        part_of = form.part_of or ""
+        joined = verbs.add_list(collection, actor=request.user, part_of=part_of, **form.common)
+    elif query_logs.is_large(log):
+        return redirect("job", verbs.add_later(log, actor=request.user, **form.common, **form.draw).uuid)
+    else:
+        joined = verbs.add_stratum(log, actor=request.user, **form.common, **form.draw)
+    messages.success(request, _words(joined))
+    return redirect("strata", collection.slug)
+
+
+def _words(joined: Joined) -> str:
+    number, there = len(joined.new), len(joined.there)
+    also = f" {there:,} were here already and stand for it too." if there else ""
+    share = percent(joined.stratum.share)
+    return f"{joined.stratum} stands for {share} of the traffic, with {number:,} new quer{_ies(number)}.{also}"
+
+
+def _ies(number: int) -> str:
+    return "y" if number == 1 else "ies"
+
+
+def _asked(request: HttpRequest) -> dict[str, Any]:
+    """What a link to this page fills in: a stratum that somebody found missing."""
+    names = ("name", "words", "language", "log", "share")
+    return {name: request.GET[name][:200] for name in names if request.GET.get(name)}
+
+
+def _told(filters: dict[str, Any]) -> str:
+    parts = []
+    if filters.get("words"):
+        parts.append("words " + ", ".join(filters["words"]))
+    if filters.get("queries"):
+        parts.append(f"{len(filters['queries']):,} listed queries")
+    if filters.get("language"):
+        parts.append(f"language {filters['language']}")
+    return "; ".join(parts)
