@@ -30,7 +30,6 @@ class Config(AppConfig):
         JOBS.register("draw", work_on_draw)
         JOBS.register("fetch", work_on_fetch)
         JOBS.register("pool", work_on_pool)
-        JOBS.register("stratum", work_on_stratum)
         JOBS.register("pool-preview", work_on_preview)
         JOBS.register("stratum", work_on_stratum)
         JOBS.register("refill", refilling.work_on_refill)
