@@ -35,6 +35,17 @@ GET    c/<slug:slug>/documents/                                       404 403 20
 GET    c/<slug:slug>/documents/<uuid:uuid>/                           404 403 200 200 302
 GET    c/<slug:slug>/documents/new/                                   404 403 403 200 302
 POST   c/<slug:slug>/documents/new/                                   404 403 403 422 302
+GET    c/<slug:slug>/freshness/                                       404 403 200 200 302
+POST   c/<slug:slug>/freshness/check/                                 404 403 302 302 302
+GET    c/<slug:slug>/freshness/declare/                               404 403 403 200 302
+POST   c/<slug:slug>/freshness/declare/                               404 403 403 422 302
+POST   c/<slug:slug>/freshness/declare/<uuid:uuid>/withdraw/          404 403 403 302 302
+GET    c/<slug:slug>/freshness/feed/                                  404 403 200 200 302
+POST   c/<slug:slug>/freshness/feed/                                  404 403 422 422 302
+GET    c/<slug:slug>/freshness/fields/                                404 403 403 200 302
+POST   c/<slug:slug>/freshness/fields/                                404 403 403 422 302
+GET    c/<slug:slug>/freshness/history/                               404 403 200 200 302
+POST   c/<slug:slug>/freshness/pool/                                  404 403 403 302 302
 GET    c/<slug:slug>/guidelines/                                      404 403 200 200 302
 GET    c/<slug:slug>/guidelines/new/                                  404 403 403 200 302
 POST   c/<slug:slug>/guidelines/new/                                  404 403 403 422 302
@@ -112,11 +123,13 @@ POST   rounds/<uuid:uuid>/close/                                      404 403 40
 GET    rounds/<uuid:uuid>/conflicts/                                  404 403 403 200 302
 GET    rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 200 302
 POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 422 302
+GET    rounds/<uuid:uuid>/discovery/                                  404 403 200 200 302
 POST   rounds/<uuid:uuid>/invite/                                     404 403 403 302 302
 POST   rounds/<uuid:uuid>/open/                                       404 403 403 302 302
 GET    rounds/<uuid:uuid>/progress/                                   404 403 200 200 302
 GET    rounds/<uuid:uuid>/rate/                                       404 200 403 403 302
 POST   rounds/<uuid:uuid>/rate/                                       404 422 403 403 302
+POST   rounds/<uuid:uuid>/refill/                                     404 403 403 302 302
 GET    snapshots/<uuid:uuid>/                                         404 403 200 200 302
 GET    snapshots/<uuid:uuid>/export/<str:format>/                     404 403 200 200 302
 GET    tokens/                                                        200 200 200 200 302
@@ -140,12 +153,21 @@ POST   api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/try/     404 403 40
 GET    api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/fetches/ 404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/fetches/ 404 403 400 400 401
 POST   api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/fetches/<uuid:fetch>/go-on/ 404 403 404 404 401
+GET    api/v1/collections/<slug:slug>/declarations/                   404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/declarations/                   404 403 403 400 401
+DELETE api/v1/collections/<slug:slug>/declarations/<uuid:uuid>/       404 403 403 204 401
 GET    api/v1/collections/<slug:slug>/documents/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/documents/                      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/freshness/                      404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/freshness/                      404 403 400 400 401
+POST   api/v1/collections/<slug:slug>/freshness/check/                404 403 202 202 401
+POST   api/v1/collections/<slug:slug>/freshness/pool/                 404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/members/                        404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/members/                        404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/pools/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/pools/                          404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/qrels/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/queries/                        404 403 200 200 401
@@ -193,6 +215,8 @@ POST   api/v1/rounds/<uuid:uuid>/judgments/                           404 400 40
 POST   api/v1/rounds/<uuid:uuid>/judgments/<uuid:client_id>/undo/     404 200 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/open/                                404 403 403 409 401
 GET    api/v1/rounds/<uuid:uuid>/progress/                            404 200 200 200 401
+GET    api/v1/rounds/<uuid:uuid>/refill/                              404 403 404 404 401
+POST   api/v1/rounds/<uuid:uuid>/refill/                              404 403 403 400 401
 GET    api/v1/snapshots/<uuid:uuid>/                                  404 403 200 200 401
 GET    api/v1/snapshots/<uuid:uuid>/export/<str:name>/                404 403 200 200 401
 GET    api/v1/snapshots/<uuid:uuid>/manifest/                         404 403 200 200 401
@@ -235,6 +259,8 @@ def address(route: str, world: World) -> str:
         "connectors": world.connector,
         "pools": world.pool,
         "scores": world.scoring,
+        "declare": world.declaration,
+        "declarations": world.declaration,
     }
     filled = route.replace("<slug:slug>", world.collection.slug)
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)

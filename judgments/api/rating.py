@@ -70,7 +70,6 @@ class BatchBody(serializers.Serializer):
     guidelines_version = serializers.IntegerField()
     pairs = PairShown(many=True)
     remaining = serializers.IntegerField(help_text="Pairs still open to the caller, these among them.")
-    more_may_come = serializers.BooleanField(help_text="Whether pairs are still being chosen while the round is open.")
 
 
 class AnswerSent(serializers.Serializer):
@@ -157,7 +156,6 @@ class Batch(Rating):
             "guidelines_version": self.round.guidelines.number,
             "pairs": pairs,
             "remaining": assignment.remaining(self.round, rater),
-            "more_may_come": self.round.growing,
         }
 
 
