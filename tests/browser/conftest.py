@@ -62,6 +62,19 @@ def log_in(page: Any, live_server: Any) -> Callable[[Any], None]:
 
 
 @pytest.fixture
+def enter(page: Any, live_server: Any, client_of: Callable[[Any], Any]) -> Callable[[Any], None]:
+    """``enter(user)``: log in without the log-in page, which has its own tests; ``enter(None)``: log out."""
+
+    def enter_as(user: Any) -> None:
+        page.context.clear_cookies()
+        if user is not None:
+            session = client_of(user).cookies["sessionid"].value
+            page.context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+
+    return enter_as
+
+
+@pytest.fixture
 def faults(page: Any) -> list[str]:
     """What the browser complained about: errors of scripts, and things that the policy refused."""
     found: list[str] = []

@@ -30,7 +30,7 @@ def put(collection: Any, lead: Any) -> Callable[..., str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible_and_fit_the_narrowest_screen(
-    page: Any, live_server: Any, log_in: Any, faults: list[str], collection: Any, lead: Any, put: Any, scheme: Any
+    page: Any, live_server: Any, enter: Any, faults: list[str], collection: Any, lead: Any, put: Any, scheme: Any
 ) -> None:
     put("queries", QUERIES, "queries.csv")
     log, run = put("query-logs", LOG, "site.csv"), put("runs", BM25, "bm25.run")
@@ -38,7 +38,7 @@ def test_pages_are_accessible_and_fit_the_narrowest_screen(
     query = Query.objects.get(query_id="q1").uuid
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 360, "height": 800})
-    log_in(lead)
+    enter(lead)
     for path in (
         "query-logs/",
         f"query-logs/{log}/",
@@ -57,12 +57,12 @@ def test_pages_are_accessible_and_fit_the_narrowest_screen(
 
 
 def test_from_runs_to_an_open_round(
-    page: Any, live_server: Any, log_in: Any, faults: list[str], collection: Any, lead: Any, put: Any
+    page: Any, live_server: Any, enter: Any, faults: list[str], collection: Any, lead: Any, put: Any
 ) -> None:
     put("queries", QUERIES, "queries.csv")
     put("runs", BM25, "bm25.run")
     put("runs", NEURAL, "neural.run")
-    log_in(lead)
+    enter(lead)
     page.goto(f"{live_server.url}/c/{collection.slug}/pools/new/")
     page.get_by_label("Depth").fill("1")
     page.get_by_label("Depth").blur()
@@ -76,10 +76,10 @@ def test_from_runs_to_an_open_round(
 
 
 def test_the_plan_of_a_draw_follows_the_form(
-    page: Any, live_server: Any, log_in: Any, collection: Any, lead: Any, put: Any
+    page: Any, live_server: Any, enter: Any, collection: Any, lead: Any, put: Any
 ) -> None:
     log = put("query-logs", LOG, "site.csv")
-    log_in(lead)
+    enter(lead)
     page.goto(f"{live_server.url}/c/{collection.slug}/query-logs/{log}/")
     page.get_by_label("Tail", exact=True).fill("2")
     page.get_by_label("Tail", exact=True).blur()
@@ -88,8 +88,8 @@ def test_the_plan_of_a_draw_follows_the_form(
     assert Query.objects.count() == 5
 
 
-def test_a_start_counts_while_one_types(page: Any, live_server: Any, log_in: Any, collection: Any, lead: Any) -> None:
-    log_in(lead)
+def test_a_start_counts_while_one_types(page: Any, live_server: Any, enter: Any, collection: Any, lead: Any) -> None:
+    enter(lead)
     page.goto(f"{live_server.url}/c/{collection.slug}/start/")
     page.get_by_label("Queries", exact=True).fill("rain jacket\ntent")
     page.get_by_role("button", name="Go on to the results").click()

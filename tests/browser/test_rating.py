@@ -9,8 +9,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from judgments import assignment, guidelines, rounds
-from judgments.models import Document, Judgment, Query, Snapshot
 from judgments.core.content_hash import content_hash
+from judgments.models import Document, Judgment, Query, Snapshot
 from tests.browser.axe import violations
 from tests.world import grade_together
 
@@ -104,8 +104,8 @@ def test_rate_by_keyboard_then_freeze_and_download(page, go, log_in, open_round,
     assert faults == []
 
 
-def test_second_press_of_a_key_does_not_grade_the_next_document_unseen(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_second_press_of_a_key_does_not_grade_the_next_document_unseen(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     ready(page)
     page.keyboard.press("2")
@@ -115,8 +115,8 @@ def test_second_press_of_a_key_does_not_grade_the_next_document_unseen(page, go,
     assert mine(rater).count() == 1
 
 
-def test_keys_rest_while_one_types_a_note(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_keys_rest_while_one_types_a_note(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     ready(page)
     page.keyboard.press("n")
@@ -128,8 +128,8 @@ def test_keys_rest_while_one_types_a_note(page, go, log_in, open_round, rater):
     assert mine(rater).get().note == "size 2, u l z"
 
 
-def test_keys_with_a_modifier_and_held_keys_do_nothing(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_keys_with_a_modifier_and_held_keys_do_nothing(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     ready(page)
     page.keyboard.press("Alt+1")
@@ -138,8 +138,8 @@ def test_keys_with_a_modifier_and_held_keys_do_nothing(page, go, log_in, open_ro
     assert not mine(rater).exists()
 
 
-def test_cannot_judge_asks_for_a_reason_and_keeps_the_note(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_cannot_judge_asks_for_a_reason_and_keeps_the_note(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     ready(page)
     page.keyboard.press("n")
@@ -153,8 +153,8 @@ def test_cannot_judge_asks_for_a_reason_and_keeps_the_note(page, go, log_in, ope
     assert judgment.note == "half of it is missing"
 
 
-def test_guidelines_keys_and_marks_are_a_key_away(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_guidelines_keys_and_marks_are_a_key_away(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     ready(page)
     page.keyboard.press("g")
@@ -168,23 +168,23 @@ def test_guidelines_keys_and_marks_are_a_key_away(page, go, log_in, open_round, 
     expect(page.locator("#doc")).to_have_attribute("data-plain", "")
 
 
-def test_what_was_saved_is_said_to_screen_readers(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_what_was_saved_is_said_to_screen_readers(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     press(page, "3")
     ready(page)
     expect(page.locator("#live")).to_contain_text("Saved 3, Perfect. Document 2 of 6")
 
 
-def test_measured_time_arrives(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_measured_time_arrives(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     press(page, "0")
     assert mine(rater).get().seconds_active > 0
 
 
-def test_script_in_a_document_does_not_run(page, go, log_in, open_round, rater):
-    log_in(rater)
+def test_script_in_a_document_does_not_run(page, go, enter, open_round, rater):
+    enter(rater)
     go("rate", open_round)
     ready(page)
     expect(page.get_by_text("Fine text")).to_be_visible()
@@ -206,10 +206,10 @@ def test_station_works_without_javascript(browser, live_server, open_round, clie
     assert not mine(rater).exists()
 
 
-def test_round_pages_are_for_everybody(page, go, log_in, live_server, open_round, rater, rater2, lead):
+def test_round_pages_are_for_everybody(page, go, enter, live_server, open_round, rater, rater2, lead):
     rate_all(open_round, rater, grade=lambda pair: pair.position % 4)
     rate_all(open_round, rater2, grade=lambda pair: 3 - pair.position % 4)
-    log_in(lead)
+    enter(lead)
     for name in ("round_progress", "round_agreement", "conflicts"):
         go(name, open_round)
         assert violations(page) == [], name
@@ -222,9 +222,9 @@ def test_round_pages_are_for_everybody(page, go, log_in, live_server, open_round
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_station_is_for_everybody(page, go, log_in, open_round, rater, scheme):
+def test_station_is_for_everybody(page, go, enter, open_round, rater, scheme):
     page.emulate_media(color_scheme=scheme)
-    log_in(rater)
+    enter(rater)
     go("rate", open_round)
     press(page, "1")
     assert violations(page) == []
@@ -237,9 +237,9 @@ def test_station_is_for_everybody(page, go, log_in, open_round, rater, scheme):
     assert violations(page) == []
 
 
-def test_checked_file_and_snapshot_are_for_everybody(page, log_in, live_server, open_round, rater, lead):
+def test_checked_file_and_snapshot_are_for_everybody(page, enter, live_server, open_round, rater, lead):
     rate_all(open_round, rater)
-    log_in(lead)
+    enter(lead)
     page.goto(f"{live_server.url}/c/shop/qrels/new/")
     content = b"q1 0 q1-d1 3\nq1 0\n"
     page.locator("input[type=file]").set_input_files({"name": "old.txt", "mimeType": "text/plain", "buffer": content})

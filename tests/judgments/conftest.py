@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from judgments import assignment, guidelines, rounds, submission
-from judgments.models import Document, Pair, Query, Round
 from judgments.core.content_hash import content_hash
+from judgments.models import Document, Pair, Query, Round
 from tests.world import grade_together
 
 
