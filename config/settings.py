@@ -189,6 +189,9 @@ CONNECTOR_FOLDERS = env.list("CONNECTOR_FOLDERS", default=[])
 # The first encrypts secrets, all of them decrypt; without any they hang on SECRET_KEY.
 CONNECTOR_KEYS = env.list("CONNECTOR_KEYS", default=[])
 
+# --- Freshness: how many days may pass before the server checks a collection's newest snapshot by itself; 0 is never.
+FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)
+
 # --- The API.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -9,7 +9,13 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
+        from evaluation import baseline, freshness_job, refreshing
         from evaluation.scoring_job import work_on_scores
-        from judgments.jobs import KINDS
+        from judgments.baselines import PROVIDERS
+        from judgments.jobs import KINDS, TICKS
 
         KINDS.register("score", work_on_scores)
+        KINDS.register(freshness_job.KIND, freshness_job.work_on_check)
+        KINDS.register(refreshing.KIND, refreshing.work_on_refresh)
+        PROVIDERS.register("runs", baseline.runs)
+        TICKS.register("freshness", freshness_job.start_due)

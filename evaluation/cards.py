@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from django.urls import reverse
 
 from evaluation import blindness, card_charts, charts, leaderboard
-from evaluation.freshness import STALE
+from evaluation.freshness import age_in_words
 from evaluation.models import Scoring
 from evaluation.next_act import Act, Look, Next
 from evaluation.overview import Step, gate_says
+from evaluation.staleness.unjudged import UNJUDGED
 from evaluation.stored_scores import scorings_of
 from judgments import reliability
 from judgments.agreement.reading import THRESHOLD, reason_in_words
@@ -228,24 +229,23 @@ def estimates(scorings: list[Scoring], metric: str = METRIC) -> list[charts.Esti
 
 
 def freshness_card(look: Look) -> Card:
-    fresh = look.standing.fresh
+    standing, fresh = look.standing, look.standing.fresh
     if fresh is None:
         return Card(words="Needs a snapshot. Tells what systems return and nobody judged, and what has changed since.")
-    days = fresh.age.days
-    age = "today" if days == 0 else f"{days} {_plural(days, 'day', 'days')} ago"
-    words = f"Frozen {age}. {fresh.changed:,} of {fresh.graded:,} graded documents changed since."
-    left = look.standing.queries.total - look.standing.snapshot.summary["queries"]
+    words = f"Frozen {age_in_words(standing.snapshot.created_at)}, "
+    words += f"checked {age_in_words(fresh.checked_at)}." if fresh.checked_at else "not checked since."
+    words += "".join(f" {said}." for said in fresh.warnings[:2])
+    left = standing.queries.total - standing.snapshot.summary["queries"]
     if left > 0:
-        words += f" {left:,} of {look.standing.queries.total:,} queries are not in it."
-    if fresh.older:
-        words += f" {fresh.older:,} ratings are older than the embedding change."
-    if any(run.holes is None for run in fresh.runs):
-        words += " Large runs are looked at when they are scored."
-    known = [(run.name, run.judged) for run in fresh.runs if run.judged is not None]
-    chart = card_charts.judged(known, 1 - STALE) if known else None
-    act = Act("Plan the next pool", reverse("pool_new", args=[look.slug]), lead_only=True)
-    unit = f"{_plural(fresh.holes, 'hole', 'holes')} in the first ten, {fresh.changed:,} changed"
-    return Card(f"{fresh.holes:,}", unit, words, chart, act)
+        words += f" {left:,} of {standing.queries.total:,} queries are not in it."
+    unknown = len(fresh.report.unknown)
+    if unknown:
+        words += f" {unknown} of {len(fresh.report.findings)} signals are not known."
+    known = [(run.name, 1 - run.mean) for run in fresh.report.runs if run.mean is not None]
+    chart = card_charts.judged(known, 1 - (UNJUDGED.stale or 0.0)) if known else None
+    act = Act("See the signals", reverse("freshness", args=[look.slug]))
+    unit = f"{fresh.holes:,} {_plural(fresh.holes, 'hole', 'holes')}, {fresh.changed:,} changed"
+    return Card(fresh.word, unit, words, chart, act)
 
 
 CARDS: dict[str, Callable[[Look], Card]] = {

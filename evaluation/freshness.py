@@ -1,137 +1,146 @@
-"""Do a snapshot's labels still fit what systems return and what documents say today?"""
+"""Do a snapshot's labels still fit what systems return, what documents say and what people ask today?
+
+One place decides it: pages, scores, exports and the API read `look`. It reads what is cheap as it is now; what takes
+longer it takes from the last check, a job that reads everything (`evaluation.freshness_job`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, F, Q
+from django.db import transaction
 from django.utils import timezone
 
-from evaluation import scoring
-from evaluation.models import Scoring
-from judgments.core.errors import NotValid
-from judgments.models import Judgment, Snapshot
-from pooling import runs as runs_of
-from pooling.models import Run
+from evaluation.freshness_facts import Looked, Watch, facts_of
+from evaluation.models import FreshnessCheck
+from evaluation.staleness.report import Report
+from evaluation.staleness.report import look as read_signals
+from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN
+from judgments import audit
+from judgments.models import AuditRow, Snapshot, User
 
-DEPTH = 10
-JUDGED = f"Judged@{DEPTH}"
-# The shares of unjudged documents at which the seed asks for more judging, and no longer trusts the list.
-WATCH, STALE = 0.20, 0.30
-# Reading larger runs would keep a page waiting; their holes are known once they are scored.
-ROWS_AT_ONCE = 200_000
-DAY = 24 * 3600
-
-
-@dataclass(frozen=True)
-class RunHoles:
-    """What one run returns among its first ten that nobody judged. None: the run is too large to look at here."""
-
-    name: str
-    holes: int | None
-    judged: float | None  # mean Judged@10
+# What is kept is a report as it is now; a new number here leaves older ones alone.
+FORM = 1
+KEPT = 3600
+# How a state looks on the way of the data.
+LOOKS = {FRESH: "done", WARN: "warn", STALE: "fail", UNKNOWN: "todo"}
+WORDS = {FRESH: "fresh", WARN: "ageing", STALE: "stale", UNKNOWN: "not known"}
 
 
 @dataclass(frozen=True)
 class Freshness:
-    """How far a snapshot still fits.
+    """What is known of a snapshot's freshness.
 
     Attributes
     ----------
-    runs : list of RunHoles
-        By name.
-    graded, changed : int
-        Documents with a human grade behind the snapshot; those whose content is another one now.
-    age : timedelta
-        Since it was frozen.
-    embedding_changed_at : datetime or None
-        When a lead said that the vector space changed.
-    ratings, older : int
-        Human grades behind the snapshot; those given before that.
+    report : Report
+        Every signal.
+    checked_at : datetime or None
+        When everything was read last.
     """
 
-    runs: list[RunHoles]
-    graded: int
-    changed: int
-    age: timedelta
-    embedding_changed_at: datetime | None
-    ratings: int
-    older: int
-
-    @property
-    def holes(self) -> int:
-        return sum(run.holes or 0 for run in self.runs)
-
-    @property
-    def unjudged(self) -> float | None:
-        """The largest share of unjudged documents in a run's first ten."""
-        known = [1 - run.judged for run in self.runs if run.judged is not None]
-        return max(known, default=None)
+    report: Report
+    checked_at: datetime | None
 
     @property
     def state(self) -> str:
-        if self.older or self.changed or (self.unjudged or 0) > WATCH:
-            return "warn"
-        return "done"
+        """As the way of the data shows it."""
+        return LOOKS[self.report.state]
+
+    @property
+    def word(self) -> str:
+        return WORDS[self.report.state]
+
+    @property
+    def unjudged(self) -> float | None:
+        """The largest mean share of unjudged documents in a run's first ten."""
+        return self.report["unjudged"].now
+
+    @property
+    def holes(self) -> int:
+        return sum(run.holes for run in self.report.runs)
+
+    @property
+    def changed(self) -> int:
+        """Judged documents that changed."""
+        told = self.report["changed"].words.split(" ", 1)[0].replace(",", "")
+        return int(told) if told.isdigit() else 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """A sentence for each signal that asks for something, the gravest first."""
+        return [f"{one.signal.title}: {one.words}" for one in self.report.asking]
+
+    def as_json(self) -> dict[str, Any]:
+        """What stands beside scores in files and in the API."""
+        at = self.checked_at.isoformat() if self.checked_at else None
+        return {"state": self.report.state, "warnings": self.warnings, "checked_at": at}
 
 
-def look(snapshot: Snapshot, runs: Sequence[Run], scorings: Sequence[Scoring]) -> Freshness:
-    """Compare a snapshot with the runs, documents and declarations of today.
+def look(snapshot: Snapshot) -> Freshness:
+    """How far a snapshot still fits, as cheaply as a page needs it.
+
+    It is kept until anything is put on record in the collection, and for an hour at most.
+    """
+    last = snapshot.freshness_checks.order_by("-created_at", "-pk").values_list("pk", "created_at").first()
+    newest = AuditRow.objects.filter(collection=snapshot.collection_id).values_list("pk", flat=True).first()
+    key = f"fresh:{FORM}:{snapshot.uuid}:{newest}:{last and last[0]}"
+    report: Report | None = cache.get(key)
+    if report is None:
+        report = read_signals(facts_of(Looked(_whole(snapshot))))
+        cache.set(key, report, KEPT)
+    return Freshness(report, last[1] if last else None)
+
+
+def check(snapshot: Snapshot, *, actor: User | None, watch: Watch = lambda done, total: None) -> FreshnessCheck:
+    """Read every signal with all that belongs to it, and keep what was found.
 
     Parameters
     ----------
     snapshot : Snapshot
         Whose labels.
-    runs : sequence of Run
-        The collection's runs.
-    scorings : sequence of Scoring
-        Those of the snapshot; what they know of a run's holes is not counted again.
+    actor : User or None
+        Who asked; None for the server's own check.
+    watch : callable
+        Told how many runs of how many are read.
     """
-    collection = snapshot.collection
-    graded = Judgment.objects.counted().filter(pair__round__in=snapshot.rounds.all())
-    changed = ~Q(document_sha256=F("pair__document__content_sha256"))
-    since = collection.embedding_changed_at
-    counts = graded.aggregate(
-        documents=Count("pair__document", distinct=True),
-        changed=Count("pair__document", filter=changed, distinct=True),
-        ratings=Count("pk"),
-        **({"older": Count("pk", filter=Q(created_at__lt=since))} if since else {}),
-    )
-    return Freshness(
-        runs=[_holes(snapshot, run, scorings) for run in runs],
-        graded=counts["documents"],
-        changed=counts["changed"],
-        age=timezone.now() - snapshot.created_at,
-        embedding_changed_at=since,
-        ratings=counts["ratings"],
-        older=counts.get("older", 0),
-    )
+    looked = Looked(_whole(snapshot), whole=True, watch=watch)
+    facts = facts_of(looked)
+    report = read_signals(facts)
+    traffic = facts.now.traffic
+    with transaction.atomic():
+        found = FreshnessCheck.objects.create(
+            collection=snapshot.collection,
+            snapshot=snapshot,
+            state=report.state,
+            report=report.as_json(),
+            traffic={"log_sha256": traffic.sha256, "covered": traffic.covered, "tiers": dict(traffic.tiers)}
+            if hasattr(traffic, "sha256") and traffic.covered is not None
+            else {},
+            created_by=actor,
+        )
+        sentence = f"{actor or 'the server'} checked how fresh {snapshot} is: {WORDS[report.state]}"
+        audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+    return found
 
 
-def _holes(snapshot: Snapshot, run: Run, scorings: Sequence[Scoring]) -> RunHoles:
-    scored = next((scoring for scoring in scorings if scoring.run_id == run.pk), None)
-    means = {score.metric: score.mean for score in scored.scores.all()} if scored else {}
-    if scored and JUDGED in means:
-        return RunHoles(run.name, scored.diagnostics[f"holes@{DEPTH}"], means[JUDGED])
-    if run.rows > ROWS_AT_ONCE:
-        return RunHoles(run.name, None, None)
-    # Both sides are files that never change: what was counted once holds for good.
-    key = f"holes:{snapshot.content_sha256}:{run.sha256}"
-    counted = cache.get(key)
-    if counted is None:
-        counted = _count(snapshot, run)
-        cache.set(key, counted, DAY)
-    return RunHoles(run.name, *counted)
+def _whole(snapshot: Snapshot) -> Snapshot:
+    """The snapshot with its manifest in one query, where a list came without it."""
+    if "manifest" in snapshot.get_deferred_fields():
+        return Snapshot.objects.select_related("collection").get(pk=snapshot.pk)
+    return snapshot
 
 
-def _count(snapshot: Snapshot, run: Run) -> tuple[int, float]:
-    from evaluation.metrics.evaluate import evaluate
+def age_in_words(moment: datetime) -> str:
+    """How long ago something was, in days."""
+    days = (timezone.now() - moment).days
+    return "today" if days == 0 else f"{days:,} day{'' if days == 1 else 's'} ago"
 
-    try:
-        (found,) = evaluate(scoring.labels(snapshot), [runs_of.ranked(run)], [JUDGED], ranges=False).runs
-    except NotValid:  # the run answers none of the judged queries
-        return 0, 0.0
-    return found.diagnostics.as_json()[f"holes@{DEPTH}"], found.metrics[JUDGED].mean or 0.0
+
+def as_json(snapshot: Snapshot, found: Freshness) -> dict[str, Any]:
+    """What the file and the API hold: the shape of ``assay freshness --format json``, with the snapshot."""
+    told = {"snapshot": str(snapshot.uuid), "name": snapshot.name, "content_sha256": snapshot.content_sha256}
+    return told | found.report.as_json() | {"checked_at": found.as_json()["checked_at"]}

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from evaluation.examples import examples_per_grade
-from evaluation.freshness import STALE, WATCH
+from evaluation.freshness import LOOKS, age_in_words
 from evaluation.overview import gate_says
+from evaluation.staleness.unjudged import UNJUDGED
 from evaluation.standing import Standing
 from judgments.agreement.reading import THRESHOLD, reason_in_words
 from judgments.guidelines import DEFAULT_TEMPLATE
@@ -205,41 +206,36 @@ def settled(standing: Standing) -> Found:
 
 def unjudged(standing: Standing) -> Found:
     """It is never broken here: every metric counts a hole as not relevant. The share says how much that decides."""
-    fresh = standing.fresh
-    shares = [1 - run.judged for run in fresh.runs if run.judged is not None] if fresh else []
+    shares = [run.mean for run in standing.fresh.report.runs if run.mean is not None] if standing.fresh else []
     if not shares:
         return "done", "always; a hole gains 0"
     spread = " to ".join(dict.fromkeys((percent(min(shares)), percent(max(shares)))))
     return "done", f"always; unjudged in the first ten of the runs: {spread}"
 
 
-def few_holes(standing: Standing) -> Found:
-    share = standing.fresh.unjudged if standing.fresh else None
-    if share is None:
-        return "todo", "no snapshot and run yet"
-    state = "fail" if share > STALE else "warn" if share > WATCH else "done"
-    return state, f"up to {percent(share)} of a run’s first ten"
+def signal(name: str) -> Callable[[Standing], Found]:
+    """A rule that is one signal of freshness, read as the page of freshness reads it."""
+
+    def look(standing: Standing) -> Found:
+        if standing.fresh is None:
+            return "todo", "no snapshot yet"
+        found = standing.fresh.report[name]
+        return LOOKS[found.state], found.words or found.reason or ""
+
+    return look
 
 
-def unchanged(standing: Standing) -> Found:
+def checked(standing: Standing) -> Found:
+    """Whether all signals are read, and when a check read what a page cannot."""
     fresh = standing.fresh
-    if fresh is None or not fresh.graded:
-        return "todo", "no snapshot of graded pairs yet"
-    numbers = f"{fresh.changed:,} of {fresh.graded:,} graded documents changed"
-    return ("warn" if fresh.changed else "done"), numbers
-
-
-def same_embedding(standing: Standing) -> Found:
-    changed = standing.collection.embedding_changed_at
-    if changed is None:
-        return "done", "no change was declared"
-    if standing.fresh is None:
+    if fresh is None:
         return "todo", "no snapshot yet"
-    day = f"{changed:%d %b %Y}".lstrip("0")
-    older, ratings = standing.fresh.older, standing.fresh.ratings
-    if older:
-        return "fail", f"{older:,} of {ratings:,} ratings are older than the change of {day}"
-    return "done", f"all {ratings:,} ratings are newer than the change of {day}"
+    unknown = len(fresh.report.unknown)
+    when = f"checked {age_in_words(fresh.checked_at)}" if fresh.checked_at else "never checked"
+    words = f"{fresh.word}, {when}" + (
+        f"; {unknown} of {len(fresh.report.findings)} signals not known" if unknown else ""
+    )
+    return fresh.state, words
 
 
 # Key, rule, how it is looked at, and what mends it: the button, the page it leads to, and whether it takes a lead.
@@ -266,15 +262,16 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], Found], tuple[str, str, bool]
     ("unjudged", "Unjudged documents count as not relevant", unjudged, ("See the scores", "scores", False)),
     (
         "few_holes",
-        f"At most {percent(WATCH)} of what runs return is unjudged",
-        few_holes,
-        ("Judge the holes", "pool_new", True),
+        f"At most {percent(UNJUDGED.warn)} of what runs return is unjudged",
+        signal("unjudged"),
+        ("Judge the holes", "freshness", True),
     ),
-    ("unchanged", "Documents are as they were when graded", unchanged, ("Judge them again", "pool_new", True)),
+    ("unchanged", "Documents are as they were when graded", signal("changed"), ("Judge them again", "freshness", True)),
     (
         "same_embedding",
         "No judgment is older than an embedding change",
-        same_embedding,
-        ("Judge again", "pool_new", True),
+        signal("embedding"),
+        ("Judge again", "freshness", True),
     ),
+    ("fresh", "The newest snapshot is fresh", checked, ("See what is stale", "freshness", False)),
 )

@@ -13,7 +13,6 @@ from evaluation.standing import Standing
 from judgments import access, assignment, rounds
 from judgments.agreement.reading import THRESHOLD, verdict
 from judgments.models import Role, Round
-from judgments.templatetags.figures import percent
 
 
 @dataclass(frozen=True)
@@ -192,16 +191,11 @@ def scores_due(look: Look) -> Next | None:
 
 def freshness_due(look: Look) -> Next | None:
     fresh = look.standing.fresh
-    if fresh is None or fresh.state == "done":
+    if fresh is None or not fresh.report.asking:
         return None
-    act = Act("Plan the next pool", reverse("pool_new", args=[look.slug]), lead_only=True)
-    if fresh.older:
-        return Next("freshness", f"judge again: {fresh.older:,} ratings are older than the embedding change.", act)
-    if fresh.changed:
-        return Next("freshness", f"{fresh.changed:,} documents changed since they were graded. Judge them again.", act)
-    return Next(
-        "freshness", f"judge the holes: of what a run returns first, {percent(fresh.unjudged)} was never judged.", act
-    )
+    finding = fresh.report.asking[0]
+    act = Act("See what is stale", reverse("freshness", args=[look.slug]))
+    return Next("freshness", f"make {look.standing.snapshot} fresh again: {finding.words}.", act)
 
 
 def reading_due(look: Look) -> Next | None:

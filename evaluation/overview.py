@@ -67,7 +67,7 @@ def _step_address(key: str, page: str, slug: str, standing: Standing) -> str:
     if key == "agreement":
         round_ = standing.judged_round
         return reverse("round_agreement", args=[round_.uuid]) if round_ else reverse("rounds", args=[slug])
-    return reverse(page, args=[slug]) + ("#freshness" if key == "freshness" else "")
+    return reverse(page, args=[slug])
 
 
 def queries_state(standing: Standing) -> State:
@@ -137,7 +137,8 @@ def freshness_state(standing: Standing) -> State:
     fresh = standing.fresh
     if fresh is None:
         return "todo", "needs a snapshot"
-    return fresh.state, f"{_count(fresh.holes, 'hole', 'holes')}, {fresh.changed:,} changed"
+    asking = fresh.report.asking
+    return fresh.state, f"{fresh.word}: {asking[0].signal.title.lower()}" if asking else fresh.word
 
 
 # Key, title, the page's name, and how the step says where it stands.
@@ -149,7 +150,7 @@ STEPS: tuple[tuple[str, str, str, Callable[[Standing], State]], ...] = (
     ("agreement", "Agreement", "rounds", agreement_state),
     ("snapshot", "Snapshot", "snapshots", snapshot_state),
     ("scores", "Scores", "scores", scores_state),
-    ("freshness", "Freshness", "collection", freshness_state),
+    ("freshness", "Freshness", "freshness", freshness_state),
 )
 
 # What the gate says: state, word, and what it means. Without an interval nothing is decided either.

@@ -4,10 +4,33 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.views import answers, compare, overview, reuse, scores, scores_history, scores_new, scoring, turning
+from evaluation.views import (
+    answers,
+    compare,
+    freshness,
+    overview,
+    reuse,
+    scores,
+    scores_history,
+    scores_new,
+    scoring,
+    turning,
+)
 
 urlpatterns = [
     path("c/<slug:slug>/", overview.collection_page, name="collection"),
+    path("c/<slug:slug>/freshness/", freshness.freshness_page, name="freshness"),
+    path("c/<slug:slug>/freshness/check/", freshness.freshness_check, name="freshness_check"),
+    path("c/<slug:slug>/freshness/pool/", freshness.freshness_pool, name="freshness_pool"),
+    path("c/<slug:slug>/freshness/feed/", freshness.freshness_feed, name="freshness_feed"),
+    path("c/<slug:slug>/freshness/fields/", freshness.freshness_fields, name="freshness_fields"),
+    path("c/<slug:slug>/freshness/history/", freshness.freshness_history, name="freshness_history"),
+    path("c/<slug:slug>/freshness/declare/", freshness.freshness_declare, name="freshness_declare"),
+    path(
+        "c/<slug:slug>/freshness/declare/<uuid:uuid>/withdraw/",
+        freshness.freshness_withdraw,
+        name="freshness_withdraw",
+    ),
     path("c/<slug:slug>/scores/", scores.scores, name="scores"),
     path("c/<slug:slug>/scores/new/", scores_new.scores_new, name="scores_new"),
     path("c/<slug:slug>/scores/history/", scores_history.scores_history, name="scores_history"),

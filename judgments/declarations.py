@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,7 +18,7 @@ Kind = Declaration.Kind
 SPOKEN = (Kind.SCHEMA, Kind.EMBEDDING, Kind.CATEGORY, Kind.LANGUAGE)
 # Clocks differ; a day that is not yet here is a mistake.
 AHEAD = timedelta(days=1)
-FIELDS: Mapping[str, tuple[str, ...]] = {"category": ("category",), "language": ("language", "lang")}
+FIELDS: Mapping[str, str] = {"category": "category", "language": "language"}
 
 
 @transaction.atomic
@@ -142,7 +142,12 @@ def standing(collection: Collection, *kinds: str) -> Any:
 
 
 def fields_of(collection: Collection) -> dict[str, str]:
-    """In which fields of the documents category and language stand; what nobody chose is the first usual name."""
-    chosen = standing(collection, Kind.FIELDS).order_by("-created_at", "-pk").first()
+    """In which fields of the documents category and language stand; by the usual names until somebody chooses."""
+    return fields_among(standing(collection, Kind.FIELDS))
+
+
+def fields_among(rows: Iterable[Declaration]) -> dict[str, str]:
+    """The same where the declarations were read already."""
+    chosen = max((row for row in rows if row.kind == Kind.FIELDS), key=lambda row: row.pk, default=None)
     told = chosen.data if chosen else {}
-    return {kind: str(told.get(kind) or names[0]) for kind, names in FIELDS.items()}
+    return {kind: str(told.get(kind) or usual) for kind, usual in FIELDS.items()}

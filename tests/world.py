@@ -11,10 +11,11 @@ from typing import Any
 
 from evaluation import scoring
 from evaluation.models import Scoring
-from judgments import assignment, guidelines, ingestion, jobs, rounds, snapshots, submission, tokens
+from judgments import assignment, declarations, guidelines, ingestion, jobs, rounds, snapshots, submission, tokens
 from judgments.models import (
     ApiToken,
     Collection,
+    Declaration,
     GuidelinesVersion,
     Job,
     Judge,
@@ -53,6 +54,7 @@ class World:
     conflict: Pair  # of the closed round
     snapshot: Snapshot
     scoring: Scoring
+    declaration: Declaration
     job: Job
     upload: Upload
     version: GuidelinesVersion
@@ -98,6 +100,7 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         conflict=closed.pairs.get(document__doc_id="d3"),
         snapshot=snapshot,
         scoring=scored[0],
+        declaration=declarations.declare(collection, kind="schema", note="stemmer", actor=lead),
         job=jobs.start("import", title="Store x", parameters={}, collection=collection, actor=lead),
         upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
         version=version,

@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import blindness, comparison, leaderboard, stored_scores
-from evaluation.api.scores import QrelsOfScores
+from evaluation import blindness, comparison, freshness, leaderboard, stored_scores
+from evaluation.api.scores import FreshnessSaid, QrelsOfScores
 from evaluation.comparison import named
 from evaluation.models import Scoring
 from judgments.api.endpoint import InCollection
@@ -61,6 +61,7 @@ class ComparisonBody(serializers.Serializer):
     qrels = QrelsOfScores()
     files = serializers.DictField(child=FileBody())
     left_out = serializers.IntegerField(help_text="Queries of which documents are still the caller’s to grade.")
+    freshness = FreshnessSaid()
 
 
 class Compare(InCollection):
@@ -91,7 +92,8 @@ class Compare(InCollection):
         names = asked.get("a", ""), asked.get("b", "")
         a, b = pair_named(having, *names)
         result = comparison.compare(a, b, metric, others=having, withheld=withheld, weighted=bool(weight))
-        return Response(comparison.as_json(result, every_pair=not any(names)))
+        said = freshness.look(a.snapshot).as_json()
+        return Response(comparison.as_json(result, every_pair=not any(names)) | {"freshness": said})
 
 
 def comparable(collection: Collection, request: Request) -> tuple[str, list[Scoring], frozenset[str]]:

@@ -9,8 +9,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import blindness
+from evaluation import blindness, freshness
 from evaluation import reuse as reuses
+from evaluation.api.scores import FreshnessSaid
 from evaluation.views.scores import chosen_snapshot
 from judgments.api.endpoint import InCollection
 from judgments.core.errors import NotFound, NotValid
@@ -95,6 +96,7 @@ class ReuseBody(serializers.Serializer):
     discovery = DiscoveryBody()
     judged = serializers.DictField(child=serializers.DictField(child=serializers.FloatField(allow_null=True)))
     left_out_queries = serializers.IntegerField(help_text="Queries of which the caller may still grade documents.")
+    freshness = FreshnessSaid()
 
 
 class Reuse(InCollection):
@@ -130,7 +132,8 @@ class Reuse(InCollection):
             relevant_from=_grade(asked.get("relevant", "") or "1"),
             withheld=withheld,
         )
-        return Response(reuses.as_json(snapshot, found, len(withheld)))
+        said = {"freshness": freshness.look(snapshot).as_json()}
+        return Response(reuses.as_json(snapshot, found, len(withheld)) | said)
 
 
 def _grade(text: str) -> float:

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import blindness, leaderboard, scoring, scoring_job
+from evaluation import blindness, freshness, leaderboard, scoring, scoring_job
 from evaluation.metrics import DEFAULT_METRICS
 from evaluation.stored_scores import as_json, scorings_of
 from judgments import access
@@ -72,6 +72,16 @@ class GroupsBody(serializers.Serializer):
     reason = serializers.CharField(required=False)
 
 
+class FreshnessSaid(serializers.Serializer):
+    """How far the labels behind the scores still fit, as `freshness/` tells it whole."""
+
+    state = serializers.ChoiceField(["fresh", "warn", "stale", "unknown"])
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="A sentence for each signal, gravest first."
+    )
+    checked_at = serializers.DateTimeField(allow_null=True, help_text="When everything was read last.")
+
+
 class ScoresBody(serializers.Serializer):
     """The shape of `assay evaluate --format json`, with the snapshot's id and the letters of one metric.
 
@@ -84,6 +94,7 @@ class ScoresBody(serializers.Serializer):
     settings = serializers.DictField()
     groups = GroupsBody()
     left_out = serializers.IntegerField()
+    freshness = FreshnessSaid()
 
 
 class NewScores(serializers.Serializer):
@@ -121,6 +132,7 @@ def told(snapshot: Snapshot, reader: Any, runs: Some[int] | None = None, metric:
         **as_json(snapshot, found),
         "groups": apart.as_json(shown),
         "left_out": len(left_out),
+        "freshness": freshness.look(snapshot).as_json(),
     }
 
 

@@ -9,8 +9,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from evaluation import freshness
 from evaluation import turning as turnings
 from evaluation.api.compare import comparable, pair_named
+from evaluation.api.scores import FreshnessSaid
 from judgments.api.endpoint import InCollection
 from pooling.effort import pace
 
@@ -47,6 +49,7 @@ class TurningBody(serializers.Serializer):
     seconds = serializers.FloatField(help_text="Of a rater for one judgment: the collection’s own pace.")
     sentence = serializers.CharField()
     pairs = TurningPairBody(many=True)
+    freshness = FreshnessSaid()
 
 
 class Turning(InCollection):
@@ -73,4 +76,5 @@ class Turning(InCollection):
         a, b = pair_named(having, asked.get("a", ""), asked.get("b", ""))
         told = turnings.turn(a, b, metric, withheld=withheld)
         pairs = turnings.told_to(request.user, self.collection, told)
-        return Response(turnings.as_json(told, pairs, pace(self.collection)))
+        said = {"freshness": freshness.look(a.snapshot).as_json()}
+        return Response(turnings.as_json(told, pairs, pace(self.collection)) | said)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.api import compare, history, reuse, scores, turning
+from evaluation.api import compare, freshness, history, reuse, scores, turning
 
 urlpatterns = [
+    path("collections/<slug:slug>/declarations/", freshness.Declarations.as_view()),
+    path("collections/<slug:slug>/declarations/<uuid:uuid>/", freshness.OneDeclaration.as_view()),
+    path("collections/<slug:slug>/freshness/", freshness.Freshness.as_view()),
+    path("collections/<slug:slug>/freshness/check/", freshness.Check.as_view()),
+    path("collections/<slug:slug>/freshness/pool/", freshness.RefreshPool.as_view()),
     path("collections/<slug:slug>/scores/", scores.Scores.as_view()),
     path("collections/<slug:slug>/scores/compare/", compare.Compare.as_view()),
     path("collections/<slug:slug>/scores/turning/", turning.Turning.as_view()),

@@ -1,5 +1,6 @@
 """Which rows hold what the judgments say about systems?"""
 
+from evaluation.models.check import FreshnessCheck
 from evaluation.models.score import Score, Scoring
 
-__all__ = ["Score", "Scoring"]
+__all__ = ["FreshnessCheck", "Score", "Scoring"]

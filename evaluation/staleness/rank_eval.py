@@ -30,9 +30,21 @@ class RankEval:
     unrated: Mapping[str, tuple[str, ...]]
     failed: tuple[str, ...] = ()
 
+    def as_json(self) -> dict[str, Any]:
+        """The same reply with nothing else in it: what is kept of it."""
+        details = {
+            query_id: {"unrated_docs": [{"_id": one} for one in self.unrated[query_id]], "hits": _hits(hits)}
+            for query_id, hits in self.hits.items()
+        }
+        return {"details": details, "failures": dict.fromkeys(self.failed, {})}
+
     def pairs(self) -> list[tuple[str, str]]:
         """The unrated pairs in the order of the reply."""
         return [(query_id, doc_id) for query_id, doc_ids in self.unrated.items() for doc_id in doc_ids]
+
+
+def _hits(hits: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [{"hit": {"_id": one}} for one in hits]
 
 
 def read(content: bytes | str, path: str = "-") -> RankEval:

@@ -87,6 +87,10 @@ class Signal:
     action: str
     look: Callable[[Facts], Reading | Missing]
 
+    def __reduce__(self) -> Any:
+        """Kept by its name: what a cache holds is read with the table as it is then."""
+        return signal_named, (self.name,)
+
     def find(self, facts: Facts) -> Finding:
         """Read the signal and hold it against its thresholds.
 
@@ -100,6 +104,13 @@ class Signal:
             if limit is not None and reading.now > limit + 1e-12 * max(1.0, abs(limit)):
                 state = name
         return Finding(self, state, reading.now, reading.then, reading.words, None, reading.detail)
+
+
+def signal_named(name: str) -> Signal:
+    """The signal of this name in the table."""
+    from evaluation.staleness import SIGNALS
+
+    return SIGNALS[name]
 
 
 @dataclass(frozen=True)

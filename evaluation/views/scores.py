@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
-from evaluation import blindness, charts, leaderboard, score_charts, scoring, scoring_job
+from evaluation import blindness, charts, freshness, leaderboard, score_charts, scoring, scoring_job
 from evaluation.metrics.means import TIE
 from evaluation.models import Score, Scoring
 from evaluation.stored_scores import report_of, scorings_of
@@ -211,6 +211,7 @@ def _file(snapshot: Snapshot, found: list[Scoring], kind: str, *, per_query: boo
     from evaluation.reports.scores import WRITERS
 
     report = report_of(snapshot, found, per_query=per_query)
+    report = replace(report, settings={**report.settings, "freshness": freshness.look(snapshot).as_json()})
     name = slugify(f"{snapshot.collection.slug} {snapshot} scores")
     return attachment(f"{name}.{ENDINGS[kind]}", WRITERS[kind](report))
 

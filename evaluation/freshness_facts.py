@@ -1,0 +1,299 @@
+"""What was there when a snapshot was frozen, and what is there today?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from evaluation import rankings
+from evaluation.models import FreshnessCheck
+from evaluation.staleness import rank_eval
+from evaluation.staleness.facts import (
+    DEPTH,
+    MOST_VALUES,
+    NO_INDEX,
+    UNTOLD,
+    Declared,
+    Facts,
+    Known,
+    RunHoles,
+    Traffic,
+    Values,
+)
+from evaluation.staleness.signal import Missing
+from evaluation.staleness.unjudged import count_holes, first_ones
+from judgments import baselines, declarations, snapshots
+from judgments.models import Collection, Declaration, Judgment, Snapshot
+from pooling import query_logs
+from pooling import runs as runs_of
+from pooling.models import QueryLog, Run
+from pooling.sampling.log import WINDOW_DAYS, normalize
+from pooling.sampling.tiers import cut_tiers
+
+# Reading more would keep a page waiting: a check, which is a job, reads all of it.
+ROWS_AT_ONCE = 400_000
+SEARCHES_AT_ONCE = 50_000
+DAY = 24 * 3600
+LATER = "large; it is read at the next check"
+Watch = Callable[[int, int], None]
+Kind = Declaration.Kind
+
+
+@dataclass
+class Looked:
+    """A snapshot with the last check of it; ``whole`` says whether everything may be read, however long it takes."""
+
+    snapshot: Snapshot
+    whole: bool = False
+    watch: Watch = lambda done, total: None
+
+    @property
+    def collection(self) -> Collection:
+        return self.snapshot.collection
+
+    @cached_property
+    def baseline(self) -> dict[str, Any]:
+        return self.snapshot.manifest.get("baseline") or {}
+
+    @cached_property
+    def last(self) -> FreshnessCheck | None:
+        return self.snapshot.freshness_checks.first()
+
+    @cached_property
+    def judged(self) -> dict[str, dict[str, float]]:
+        return {query_id: dict(told) for query_id, told in rankings.labels_of(self.snapshot).items()}
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """What was judged: from the bundle, or for one that was frozen before there was such a file, from ratings."""
+        path = snapshots.FILES["document-hashes-csv"]
+        if any(entry["path"] == path for entry in self.snapshot.manifest["files"]):
+            from judgments.formats import FORMATS
+
+            read = FORMATS["document-hashes-csv"].read
+            rows = read(snapshots.read_file(self.snapshot, path), path=path).rows
+            return {row.doc_id: row.content_sha256 for row in rows}
+        doc_ids = {doc_id for told in self.judged.values() for doc_id in told}
+        until = {"created_at__lte": self.snapshot.created_at}
+        return baselines.judged_hashes(self.collection, doc_ids, self.snapshot.rounds.all(), **until)
+
+    @property
+    def ratings(self) -> Any:
+        """The human grades behind the snapshot."""
+        rows = Judgment.objects.counted().filter(pair__round__in=self.snapshot.rounds.all())
+        return rows.filter(created_at__lte=self.snapshot.created_at)
+
+    @cached_property
+    def standing(self) -> list[Declaration]:
+        """What was declared and not taken back, the newest first."""
+        return list(declarations.standing(self.collection))
+
+    def declared(self, *kinds: str) -> list[Declaration]:
+        return [row for row in self.standing if row.kind in kinds]
+
+    def told_since(self, kind: str) -> list[Declaration]:
+        """What was handed in after the freeze, the newest first."""
+        rows = [row for row in self.declared(kind) if row.created_at > self.snapshot.created_at]
+        return sorted(rows, key=lambda row: (row.created_at, row.pk), reverse=True)
+
+
+def facts_of(looked: Looked) -> Facts:
+    """All that the signals read, as plain tables."""
+    return Facts(
+        then=_then(looked),
+        now=_now(looked),
+        gone=_gone(looked),
+        declared=_declared(looked),
+        days=(timezone.now() - _median_rating(looked)).total_seconds() / DAY,
+    )
+
+
+def _then(looked: Looked) -> Known:
+    told = looked.baseline.get("documents")
+    fields = (told or {}).get("fields", {})
+    runs = looked.baseline.get("runs")
+    return Known(
+        runs=[RunHoles.from_json(run) for run in runs["runs"]] if runs else UNTOLD,
+        documents=told["count"] if told else UNTOLD,
+        hashes=looked.hashes,
+        category=_values(fields.get("category"), "when the labels were frozen"),
+        language=_values(fields.get("language"), "when the labels were frozen"),
+        traffic=_traffic_then(looked),
+    )
+
+
+def _now(looked: Looked) -> Known:
+    collection = looked.collection
+    names = declarations.fields_among(looked.standing)
+    counted = {kind: baselines.values_of(collection, name) for kind, name in names.items()}
+    count = max(told["total"] for told in counted.values())
+    return Known(
+        runs=[*_runs(looked), *_fed(looked)],
+        documents=count or Missing("no document with content is here"),
+        hashes=baselines.hashes_now(collection, looked.hashes),
+        traffic=_traffic_now(looked),
+        category=_values(counted["category"], "now"),
+        language=_values(counted["language"], "now"),
+    )
+
+
+def _values(told: Mapping[str, Any] | None, when: str) -> Values | Missing:
+    if told is None:
+        return UNTOLD
+    if told["distinct"] > MOST_VALUES:
+        name, distinct = told["field"], told["distinct"]
+        return Missing(f"the field {name} has {distinct:,} values; choose one that holds few")
+    if not told["values"]:
+        return Missing(f"no document had a field {told['field']} {when}; choose another field, or declare what came")
+    return Values(told["field"], told["values"], told["total"], told["distinct"])
+
+
+def _runs(looked: Looked) -> list[RunHoles]:
+    """Each run of the collection; what was counted once for these labels and this file holds for good."""
+    runs = list(looked.collection.runs.defer("report", "health"))
+    known = _counted_before(looked)
+    room, found = ROWS_AT_ONCE, []
+    for done, run in enumerate(sorted(runs, key=lambda run: (run.rows, run.name))):
+        looked.watch(done, len(runs))
+        told = known.get(run.sha256) or cache.get(_key(looked, run))
+        if told is None:
+            room -= run.rows
+            told = _count(looked, run) if looked.whole or room >= 0 else None
+        missing = RunHoles(run.name, run.sha256, 0, 0, 0, None, None, reason=LATER)
+        found.append(RunHoles.from_json({**told, "name": run.name}) if told else missing)
+    return sorted(found, key=lambda one: one.name)
+
+
+def _counted_before(looked: Looked) -> dict[str, dict[str, Any]]:
+    rows = [*looked.baseline.get("runs", {}).get("runs", ())]
+    rows += looked.last.report.get("runs", ()) if looked.last else ()
+    return {row["sha256"]: row for row in rows if row["sha256"] and row["mean"] is not None}
+
+
+def _count(looked: Looked, run: Run) -> dict[str, Any]:
+    told = count_holes(looked.judged, first_ones(runs_of.ranked(run)), run.name, run.sha256).as_json()
+    cache.set(_key(looked, run), told, DAY)
+    return told
+
+
+def _key(looked: Looked, run: Run) -> str:
+    return f"unjudged:{DEPTH}:{looked.snapshot.content_sha256}:{run.sha256}"
+
+
+def _fed(looked: Looked) -> list[RunHoles]:
+    """What engines reported, the newest reply of each name since the freeze."""
+    newest = {row.note or rank_eval.NAME: row for row in reversed(looked.told_since(Kind.UNRATED))}
+    return [
+        rank_eval.holes_of(rank_eval.of(row.data), looked.judged, name, str(row.uuid)) for name, row in newest.items()
+    ]
+
+
+def _gone(looked: Looked) -> list[str] | Missing:
+    told = looked.told_since(Kind.INDEX)
+    return sorted(set(told[0].data["gone"]) & looked.hashes.keys()) if told else NO_INDEX
+
+
+def _declared(looked: Looked) -> list[Declared]:
+    """What was said, with how many of the ratings were given before that day."""
+    rows = looked.declared(*declarations.SPOKEN)
+    days = {f"before_{row.pk}": Count("pk", filter=Q(created_at__lt=row.happened_at)) for row in rows}
+    counts: dict[str, int] = looked.ratings.aggregate(ratings=Count("pk"), **days) if rows else {}
+    return [told for row in rows if (told := _one(looked, row, counts)) is not None]
+
+
+def _one(looked: Looked, row: Declaration, counts: Mapping[str, int]) -> Declared | None:
+    later = row.happened_at > looked.snapshot.created_at
+    if row.kind in (Kind.CATEGORY, Kind.LANGUAGE) and not later:
+        return None  # it was there when the labels were frozen
+    if not counts["ratings"]:  # imported labels have no day of their own
+        return Declared(row.kind, row.happened_at, row.note, None if later else 0, None)
+    return Declared(row.kind, row.happened_at, row.note, counts[f"before_{row.pk}"], counts["ratings"])
+
+
+def _median_rating(looked: Looked) -> datetime:
+    rows = looked.ratings.order_by("created_at").values_list("created_at", flat=True)
+    count = rows.count()
+    return rows[count // 2] if count else looked.snapshot.created_at
+
+
+def _traffic_then(looked: Looked) -> Traffic | Missing:
+    told = looked.baseline.get("traffic")
+    if told is None:
+        return UNTOLD
+    if "curve" not in told:
+        return Missing(f"{told['reason']} when the labels were frozen")
+    tiers = {row.query_id: row.tier for row in queries_of(looked.snapshot) if row.tier}
+    return Traffic(told["log_sha256"], [(rank, share) for rank, share in told["curve"]], told["covered"], tiers)
+
+
+def queries_of(snapshot: Snapshot) -> Sequence[Any]:
+    """The queries as they were frozen."""
+    from judgments.formats import FORMATS
+
+    path = snapshots.FILES["queries-csv"]
+    return FORMATS["queries-csv"].read(snapshots.read_file(snapshot, path), path=path).rows
+
+
+def _traffic_now(looked: Looked) -> Traffic | Missing:
+    """The newest log that came after the one that the queries were drawn from."""
+    then = looked.baseline.get("traffic", {}).get("log_sha256", "")
+    logs = looked.collection.query_logs
+    first = logs.filter(sha256=then).first()
+    later = (
+        logs.filter(created_at__gt=first.created_at)
+        if first
+        else logs.filter(created_at__gt=looked.snapshot.created_at)
+    )
+    newest = later.exclude(sha256=then).first()
+    if newest is None:
+        return Missing("no query log was read since; store one of the last weeks")
+    parameters = looked.baseline.get("traffic", {}).get("parameters", {})
+    how = {name: parameters[name] for name in ("window_days",) if parameters.get(name)}
+    seen = query_logs.traffic(newest, **how) if not query_logs.is_large(newest) else query_logs.traffic(newest)
+    asked = _asked(looked, newest, parameters)
+    return Traffic(newest.sha256, seen.curve, asked.get("covered"), asked.get("tiers", {}))
+
+
+def _asked(looked: Looked, log: QueryLog, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How often the judged queries are asked in a log, and in which tier they stand there."""
+    if looked.last and looked.last.traffic.get("log_sha256") == log.sha256:
+        return looked.last.traffic
+    if not looked.whole and log.searches > SEARCHES_AT_ONCE:
+        return {}
+    key = f"asked:{looked.snapshot.content_sha256}:{log.sha256}"
+    found: dict[str, Any] | None = cache.get(key)
+    if found is None:
+        found = _count_asked(looked, log, parameters)
+        cache.set(key, found, DAY)
+    return found
+
+
+def _cuts(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the tiers of the draw were cut: by ranks where ranks were asked for, else by shares."""
+    for names in (("head_ranks", "torso_ranks"), ("head_share", "torso_share")):
+        if all(parameters.get(name) is not None for name in names):
+            return {name: parameters[name] for name in names}
+    return {}
+
+
+def _count_asked(looked: Looked, log: QueryLog, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    counted = query_logs.counted(log, window_days=parameters.get("window_days") or WINDOW_DAYS)
+    tiers = cut_tiers(counted.queries, **_cuts(parameters))
+    wanted = {normalize(row.query): row.query_id for row in queries_of(looked.snapshot)}
+    found, searches = {}, 0
+    for query, tier in zip(tiers.queries, tiers.tier, strict=True):
+        if query.query in wanted:
+            found[wanted[query.query]] = tier
+            searches += query.frequency
+    return {
+        "log_sha256": log.sha256,
+        "covered": searches / counted.traffic if counted.traffic else None,
+        "tiers": found,
+    }

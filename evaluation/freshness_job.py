@@ -1,0 +1,79 @@
+"""When is a snapshot checked without anybody asking, and how is that job worked on?"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation import freshness
+from judgments import jobs
+from judgments.models import Collection, Job, Snapshot, User
+
+KIND = "freshness"
+# A check that failed is tried again the next day.
+AGAIN = timedelta(days=1)
+OPEN = (Job.State.QUEUED, Job.State.RUNNING)
+
+
+def every() -> int:
+    """After how many days the server checks by itself; 0 is never."""
+    return max(0, int(settings.FRESHNESS_DAYS))
+
+
+def check_later(snapshot: Snapshot, *, actor: User | None) -> Job:
+    """Check a snapshot as a job; one that waits or runs already is returned instead of a second one."""
+    same = snapshot.collection.jobs.filter(kind=KIND, state__in=OPEN, parameters__snapshot=str(snapshot.uuid))
+    waiting = same.filter(cancel_asked=False).first()
+    if waiting is not None:
+        return waiting
+    title = f"Check how fresh {snapshot} is"
+    parameters = {"snapshot": str(snapshot.uuid)}
+    return jobs.start(KIND, title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
+
+
+def work_on_check(work: jobs.Work) -> dict[str, Any]:
+    """The job behind :func:`check_later`: what was counted of a run is kept, so that a second attempt is short."""
+    job = work.job
+    if job.result:
+        return job.result
+    snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
+    with transaction.atomic():
+        found = freshness.check(snapshot, actor=job.created_by, watch=work.progress)
+        return work.keep({"snapshot": snapshot.name, "state": found.state, "page": page_of(snapshot)})
+
+
+def page_of(snapshot: Snapshot) -> str:
+    """Where a snapshot's signals stand."""
+    return f"{reverse('freshness', args=[snapshot.collection.slug])}?snapshot={snapshot.uuid}"
+
+
+def start_due() -> None:
+    """Start the checks that are due: a collection's newest snapshot, every ``FRESHNESS_DAYS``; 0 is never."""
+    if not every():
+        return
+    for pk in list(_due().values_list("pk", flat=True)):
+        _start(pk)
+
+
+def _due() -> Any:
+    """Collections of which nothing was frozen and nothing checked for so long, and no check was begun today."""
+    now = timezone.now()
+    long_ago = now - timedelta(days=every())
+    lately = Job.objects.filter(kind=KIND).filter(Q(created_at__gt=now - AGAIN) | Q(state__in=OPEN))
+    rows = Collection.objects.annotate(frozen=Max("snapshots__created_at"), checked=Max("freshness_checks__created_at"))
+    rows = rows.filter(frozen__lte=long_ago).filter(Q(checked__isnull=True) | Q(checked__lte=long_ago))
+    return rows.exclude(pk__in=lately.exclude(collection=None).values("collection"))
+
+
+@transaction.atomic
+def _start(pk: int) -> None:
+    """Start one, if it is still due: two servers that look at the same moment start it once."""
+    Collection.objects.select_for_update().get(pk=pk)
+    if _due().filter(pk=pk).exists():
+        check_later(Snapshot.objects.filter(collection=pk).select_related("collection")[0], actor=None)

@@ -1,0 +1,138 @@
+"""How do signals, runs and checks stand in tables?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+
+from evaluation.freshness import LOOKS, WORDS, Freshness
+from evaluation.staleness.actions import ACTIONS
+from evaluation.staleness.signal import DAYS, INDEX, SHARE, Finding
+from judgments.models import Snapshot
+from judgments.templatetags.figures import percent
+from judgments.views.lists import Column, Listing
+
+SIGNALS = Listing(
+    name="freshness",
+    noun=("signal", "signals"),
+    columns=tuple(
+        Column(key, key) for key in ("signal", "title", "state", "now", "baseline", "warn", "stale", "words", "reason")
+    ),
+    order="",
+)
+RUNS = Listing(
+    name="freshness-runs",
+    noun=("run", "runs"),
+    columns=(
+        Column("name", "Run", order="name", head=True, style="name"),
+        Column("mean", "Unjudged", order="mean", numeric=True, show=lambda row: _share(row["mean"])),
+        Column("baseline", "At the freeze", order="baseline", numeric=True, show=lambda row: _share(row["baseline"])),
+        Column("p90", "Nine in ten within", order="p90", numeric=True, show=lambda row: _share(row["p90"])),
+        Column("holes", "Holes", order="holes", numeric=True),
+        Column("queries", "Queries", order="queries", numeric=True),
+        Column("worst", "Worst queries", value=lambda row: _worst(row), style="clip"),
+        Column("reason", "Not known because", order="reason", style="why"),
+    ),
+    order="-mean",
+    search=("name",),
+)
+CHECKS = Listing(
+    name="freshness-checks",
+    noun=("check", "checks"),
+    columns=(
+        Column("at", "When", order="at", head=True),
+        Column("snapshot", "Snapshot", order="snapshot", style="name"),
+        Column("word", "State", order="word"),
+        Column("unjudged", "Unjudged", order="unjudged", numeric=True, show=lambda row: _share(row["unjudged"])),
+        Column("asking", "Asks for something", order="asking"),
+        Column("by", "By", order="by"),
+    ),
+    order="-at",
+    search=("snapshot", "asking", "by"),
+)
+
+
+def signal_rows(snapshot: Snapshot, found: Freshness, lead: bool) -> list[dict[str, Any]]:
+    """One row a signal, the gravest first, with what a table and a file show of it."""
+    order = {state: place for place, state in enumerate(("stale", "warn", "unknown", "fresh"))}
+    return [_row(snapshot, one) for one in sorted(found.report.findings, key=lambda one: order[one.state])]
+
+
+def _row(snapshot: Snapshot, one: Finding) -> dict[str, Any]:
+    signal, action = one.signal, ACTIONS[one.signal.action]
+    return {
+        **one.as_json(),
+        "look": LOOKS[one.state],
+        "word": WORDS[one.state],
+        "measures": signal.measures,
+        "source": signal.source,
+        "shown": _number(one.now, signal.unit),
+        "then": _number(one.then, signal.unit),
+        "limits": _limits(one),
+        "act": action if one.asks else None,
+        "act_url": _address(snapshot, one) if one.asks and not action.pools else "",
+        "columns": list(one.detail[0]) if one.detail else [],
+        "lines": [[_cell(value) for value in line.values()] for line in one.detail[:20]],
+    }
+
+
+def _number(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
+    if unit == SHARE:
+        return percent(value) if value in (0, 1) or abs(value) >= 0.01 else f"{value:.1%}"
+    return f"{value:,.0f} days" if unit == DAYS else f"{value:.3f}" if unit == INDEX else f"{value:,.0f}"
+
+
+def _limits(one: Finding) -> str:
+    told = (("warns above", one.signal.warn), ("stale above", one.signal.stale))
+    return ", ".join(f"{word} {_number(limit, one.signal.unit)}" for word, limit in told if limit is not None)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _worst(row: dict[str, Any]) -> str:
+    return ", ".join(f"{query_id} {holes}/{returned}" for query_id, holes, returned in row["worst"][:5])
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else percent(value)
+
+
+def _address(snapshot: Snapshot, one: Finding) -> str:
+    """Where queries are drawn: of the newest log, a stratum of what is new."""
+    slug = snapshot.collection.slug
+    log = snapshot.collection.query_logs.first()
+    if log is None:
+        return reverse("query_logs_new", args=[slug])
+    return reverse("query_log", args=[slug, log.uuid])
+
+
+def run_rows(found: Freshness) -> list[dict[str, Any]]:
+    """The runs, those with the most holes first; the rest of what is known of each in its own words."""
+    before = {one["run"]: one["baseline"] for one in found.report["unjudged"].detail}
+    rows = [run.as_json() | {"baseline": before.get(run.name)} for run in found.report.runs]
+    return sorted(rows, key=lambda row: (row["mean"] is None, -(row["mean"] or 0.0), row["name"]))
+
+
+def check_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Every check of the collection, the newest first."""
+    rows = snapshot.collection.freshness_checks.select_related("snapshot", "created_by").defer("snapshot__manifest")
+    return [
+        {
+            "at": row.created_at,
+            "snapshot": row.snapshot.name,
+            "state": row.state,
+            "look": LOOKS[row.state],
+            "word": WORDS[row.state],
+            "unjudged": next((one["now"] for one in row.report["signals"] if one["signal"] == "unjudged"), None),
+            "asking": ", ".join(one["title"] for one in row.report["signals"] if one["action"]),
+            "by": str(row.created_by) if row.created_by else "the server",
+        }
+        for row in rows
+    ]

@@ -1,0 +1,154 @@
+"""Which pool makes stale labels fresh again, and how is it drawn?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.urls import reverse
+
+from evaluation.freshness_facts import Looked, facts_of
+from evaluation.staleness import actions, rank_eval
+from evaluation.staleness.actions import ACTIONS, Pair
+from evaluation.staleness.changed import changed_documents
+from evaluation.staleness.facts import DEPTH
+from evaluation.staleness.signal import Missing
+from evaluation.staleness.unjudged import first_ones
+from judgments import declarations, jobs
+from judgments.core.errors import NotValid
+from judgments.models import Declaration, Job, Snapshot, User
+from pooling import pools
+from pooling import runs as runs_of
+from pooling.models import Pool, Run
+
+KIND = "refresh"
+# Reading more rows would keep a page waiting.
+ROWS_AT_ONCE = 400_000
+# What asks for runs of the systems as they are since.
+DECLARED = {"repool": Declaration.Kind.EMBEDDING, "repool-overlap": Declaration.Kind.SCHEMA}
+SEED = 1
+
+
+def runs_for(snapshot: Snapshot, action: str) -> list[Run]:
+    """The runs that an act reads: all of the collection, or those that came since the change that it answers."""
+    rows = snapshot.collection.runs.defer("report", "health")
+    kind = DECLARED.get(action)
+    newest = declarations.standing(snapshot.collection, kind).first() if kind else None
+    return list(rows.filter(created_at__gte=newest.happened_at) if newest else rows)
+
+
+def too_large(snapshot: Snapshot, action: str) -> bool:
+    """Whether the act should be a job."""
+    return sum(run.rows for run in runs_for(snapshot, action)) > ROWS_AT_ONCE
+
+
+def refresh(snapshot: Snapshot, *, action: str, actor: User, seed: int = SEED, token: UUID | str | None = None) -> Pool:
+    """Draw the pool that a signal asks for.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        Whose labels are to be made fresh.
+    action : str
+        One of `ACTIONS` that makes a pool.
+    actor : User
+        The lead who does it.
+    seed : int
+        Of the overlap that is rated once more; stored with the pool.
+    token : UUID, optional
+        Asked twice with one token, the pool is drawn once.
+
+    Raises
+    ------
+    NotValid
+        No such act, no runs since the change, or no pair is left to judge.
+    """
+    known = [one.name for one in ACTIONS.values() if one.pools]
+    if action not in known:
+        raise NotValid(f"There is no act {action!r} that makes a pool.", {"action": f"One of {', '.join(known)}."})
+    chosen = ACTIONS[action]
+    runs = runs_for(snapshot, action)
+    if chosen.since and not runs:
+        raise NotValid(
+            "No run came since that change. Bring what the changed systems return, then pool it.",
+            {"action": "Add runs of today's systems first."},
+        )
+    how: dict[str, Any] = {"strategy": "depth", "parameters": {"depth": DEPTH}}
+    if action != "repool":
+        pairs = _pairs(snapshot, action, runs, seed)
+        if not pairs:
+            raise NotValid(f"There is nothing to do: {_nothing(action)}")
+        how = {"strategy": "list", "parameters": {"pairs": pairs}}
+    return pools.draw_pool(
+        snapshot.collection,
+        runs=runs,
+        seed=seed,
+        by="score",
+        reason=f"freshness of {snapshot}: {chosen.title.lower()}",
+        actor=actor,
+        token=token,
+        **how,
+    )
+
+
+def refresh_later(snapshot: Snapshot, *, action: str, actor: User, seed: int = SEED) -> Job:
+    """The same as a job, for runs that take longer than a request should."""
+    parameters = {"snapshot": str(snapshot.uuid), "action": action, "seed": seed}
+    title = f"{ACTIONS[action].title}: pool for {snapshot}"
+    return jobs.start(KIND, title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
+
+
+def work_on_refresh(work: jobs.Work) -> dict[str, Any]:
+    """The job behind :func:`refresh_later`; the pool and that it is there are stored as one."""
+    job = work.job
+    if job.result:
+        return job.result
+    snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
+    work.progress(0)
+    how = {name: job.parameters[name] for name in ("action", "seed")}
+    with transaction.atomic():
+        pool = refresh(snapshot, actor=job.created_by, token=job.uuid, **how)
+        page = f"{reverse('round_new', args=[job.collection.slug])}?pool={pool.uuid}"
+        return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count(), "page": page})
+
+
+def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int) -> list[Pair]:
+    looked = Looked(snapshot)
+    judged = [(query_id, doc_id) for query_id, told in looked.judged.items() for doc_id in told]
+    if action == "overlap":
+        return actions.overlap(judged, seed)
+    if action == "judge-changed":
+        changed = changed_documents(facts_of(looked))
+        return [] if isinstance(changed, Missing) else actions.with_documents(judged, changed)
+    open_ = _open(looked, runs)
+    if action == "judge-new":
+        return actions.with_documents(open_, _new_documents(snapshot))
+    return open_ + actions.overlap(judged, seed) if action == "repool-overlap" else open_
+
+
+def _open(looked: Looked, runs: Sequence[Run]) -> list[Pair]:
+    """Unjudged pairs among the first ranks of runs and of engines' replies, less those that were graded since."""
+    found = dict.fromkeys(actions.holes(looked.judged, _rankings(looked, runs)))
+    since = pools.judged_pairs(looked.collection)
+    return [pair for pair in found if pair not in since]
+
+
+def _rankings(looked: Looked, runs: Sequence[Run]) -> Iterable[tuple[str, list[str]]]:
+    for run in runs:
+        yield from first_ones(runs_of.ranked(run))
+    for row in looked.told_since(Declaration.Kind.UNRATED):
+        yield from ((query_id, list(doc_ids)) for query_id, doc_ids in rank_eval.of(row.data).unrated.items())
+
+
+def _new_documents(snapshot: Snapshot) -> set[str]:
+    rows = snapshot.collection.documents.filter(created_at__gt=snapshot.created_at)
+    return set(rows.values_list("doc_id", flat=True))
+
+
+def _nothing(action: str) -> str:
+    return {
+        "judge-new": f"no run returns a document that came since among its first {DEPTH}.",
+        "judge-changed": "no judged document changed.",
+    }.get(action, f"everything that runs return among their first {DEPTH} was judged.")

@@ -1,0 +1,23 @@
+"""What does every page of scores say when its snapshot is stale?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from evaluation import freshness
+from judgments.models import Snapshot
+
+register = template.Library()
+MOST = 3
+
+
+@register.inclusion_tag("evaluation/_stale.html")
+def staleness(snapshot: Snapshot | None) -> dict[str, Any]:
+    """A note where the labels of the scores are stale or ageing; nothing where they are fresh or nobody knows."""
+    if snapshot is None:
+        return {}
+    found = freshness.look(snapshot)
+    said = found.warnings
+    return {"found": found, "snapshot": snapshot, "said": said[:MOST], "more": len(said) - MOST}

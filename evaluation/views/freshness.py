@@ -1,0 +1,208 @@
+"""Is the newest snapshot still fresh, what asks for what, and who makes the next pool of it?"""
+
+from __future__ import annotations
+
+import json
+import uuid as uuid_module
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluation import feeding, freshness, freshness_job, refreshing
+from evaluation.freshness_forms import DeclarationForm, FeedForm, FieldsForm
+from evaluation.freshness_rows import CHECKS, RUNS, SIGNALS, check_rows, run_rows, signal_rows
+from evaluation.staleness.actions import ACTIONS
+from evaluation.views.scores import chosen_snapshot
+from judgments import access, declarations
+from judgments.core.errors import NotValid
+from judgments.models import Collection, Declaration, Role, Snapshot
+from judgments.views.downloads import attachment
+from judgments.views.lists import answer, download
+
+
+@login_required
+@require_safe
+def freshness_page(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    context: dict[str, Any] = {"collection": collection, "step": "freshness", "snapshot": snapshot}
+    if snapshot is None:
+        return render(request, "evaluation/freshness_empty.html", context)
+    found = freshness.look(snapshot)
+    file = FILES.get(request.GET.get("format", ""))
+    if file is not None:
+        return file(snapshot, found)
+    listing = replace(RUNS, given={"snapshot": str(snapshot.uuid)} if request.GET.get("snapshot") else {})
+    context |= _told(request, snapshot, found)
+    return answer(request, listing, run_rows(found), "evaluation/freshness.html", context)
+
+
+def _told(request: HttpRequest, snapshot: Snapshot, found: freshness.Freshness) -> dict[str, Any]:
+    collection = snapshot.collection
+    lead = access.role_in(request.user, collection) == Role.LEAD
+    return {
+        "found": found,
+        "lead": lead,
+        "rows": signal_rows(snapshot, found, lead),
+        "checks": check_rows(snapshot)[:12],
+        "job": collection.jobs.filter(kind=freshness_job.KIND, state__in=freshness_job.OPEN).first(),
+        "snapshots": list(collection.snapshots.defer("manifest")),
+        "newest": collection.snapshots.first() == snapshot,
+        "declared": list(declarations.standing(collection, *declarations.SPOKEN).select_related("created_by")),
+        "history": Declaration.objects.filter(collection=collection).select_related("created_by", "withdraws")[:50],
+        "fields": declarations.fields_of(collection),
+        "baseline": bool(snapshot.manifest.get("baseline")) if "manifest" in vars(snapshot) else _has(snapshot),
+        "token": uuid_module.uuid4(),
+        "days": freshness_job.every(),
+    }
+
+
+def _has(snapshot: Snapshot) -> bool:
+    return bool(Snapshot.objects.filter(pk=snapshot.pk, manifest__has_key="baseline").exists())
+
+
+@login_required
+@require_POST
+def freshness_check(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.POST.get("snapshot", ""))
+    if snapshot is None:
+        messages.error(request, "There is no snapshot to check yet.")
+        return redirect("freshness", slug)
+    job = freshness_job.check_later(snapshot, actor=request.user)
+    return redirect("job", job.uuid)
+
+
+@login_required
+@require_POST
+def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
+    """Draw the pool and lead to the form of its round; what cannot be drawn is told on the page of the signals."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    snapshot = chosen_snapshot(collection, request.POST.get("snapshot", ""))
+    try:
+        if snapshot is None:
+            raise NotValid("There is no snapshot yet: nothing can be stale.")
+        how = {"action": request.POST.get("action", ""), "seed": _seed(request), "actor": request.user}
+        if how["action"] in ACTIONS and refreshing.too_large(snapshot, how["action"]):
+            return redirect("job", refreshing.refresh_later(snapshot, **how).uuid)
+        pool = refreshing.refresh(snapshot, token=_token(request), **how)
+    except NotValid as error:
+        messages.error(request, str(error))
+        return redirect("freshness", slug)
+    count = pool.entries.count()
+    messages.success(request, f"Drew {count:,} pair{'' if count == 1 else 's'}. Open the round when it fits.")
+    return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
+
+
+def _seed(request: HttpRequest) -> int:
+    told = request.POST.get("seed", "") or str(refreshing.SEED)
+    if not told.isascii() or not told.isdigit() or len(told) > 18:
+        raise NotValid(f"The seed {told!r} is no whole number from 0.")
+    return int(told)
+
+
+def _token(request: HttpRequest) -> uuid_module.UUID | None:
+    try:
+        return uuid_module.UUID(request.POST.get("token", ""))
+    except ValueError:
+        return None
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def freshness_declare(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    form = DeclarationForm(request.POST or None, initial={"kind": request.GET.get("kind", "schema")})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            told = {name: form.cleaned_data[name] for name in ("kind", "note")}
+            declarations.declare(collection, happened_at=form.happened_at, actor=request.user, **told)
+            messages.success(request, "That is on record. See below which ratings are older.")
+            return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "form": form}
+    return render(request, "evaluation/freshness_declare.html", context, status=_status(request, form))
+
+
+@login_required
+@require_POST
+def freshness_withdraw(request: HttpRequest, slug: str, uuid: uuid_module.UUID) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    row = access.reach(Declaration.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
+    declarations.withdraw(row, actor=request.user)
+    messages.success(request, "It was taken back; both stay on record.")
+    return redirect("freshness", slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    form = FieldsForm.of(collection, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            data = {name: value for name, value in form.cleaned_data.items() if value}
+            declarations.declare(collection, kind=Declaration.Kind.FIELDS, data=data, actor=request.user)
+            messages.success(request, "Saved. The next snapshot counts these fields.")
+            return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "form": form}
+    return render(request, "evaluation/freshness_fields.html", context, status=_status(request, form))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def freshness_feed(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    form = FeedForm(request.POST or None, request.FILES or None, initial={"what": Declaration.Kind.UNRATED})
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            messages.success(request, _fed(collection, form.cleaned_data, request.user))
+            return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "form": form}
+    return render(request, "evaluation/freshness_feed.html", context, status=_status(request, form))
+
+
+def _fed(collection: Collection, told: dict[str, Any], actor: Any) -> str:
+    content = told["file"].read()
+    if told["what"] == Declaration.Kind.INDEX:
+        row = feeding.feed_index(collection, doc_ids=feeding.ids_in(content), actor=actor)
+        gone = len(row.data["gone"])
+        return f"{row.data['documents']:,} ids read; {gone:,} judged document{'' if gone == 1 else 's'} not among them."
+    row = feeding.feed_unrated(collection, reply=content, actor=actor, name=told["name"])
+    return f"The reply answers {len(row.data['details']):,} queries; what it found unrated counts as holes."
+
+
+def _status(request: HttpRequest, form: Any) -> int:
+    """An empty post is one without a required field."""
+    return 422 if request.method == "POST" and form.status == 200 else form.status
+
+
+@login_required
+@require_safe
+def freshness_history(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    if snapshot is None:
+        return redirect("freshness", slug)
+    context = {"collection": collection, "step": "freshness", "snapshot": snapshot}
+    rows = check_rows(snapshot)
+    return answer(request, CHECKS, rows, "evaluation/freshness_history.html", context)
+
+
+def _as_json(snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
+    body = json.dumps(freshness.as_json(snapshot, found), ensure_ascii=False, indent=1)
+    return attachment(f"{slugify(f'{snapshot.collection.slug} {snapshot} freshness')}.json", body)
+
+
+def _as_csv(snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
+    rows = signal_rows(snapshot, found, lead=False)
+    return download(SIGNALS.read({}, rows), {"collection": snapshot.collection})
+
+
+FILES = {"json": _as_json, "signals.csv": _as_csv}

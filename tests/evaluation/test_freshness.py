@@ -1,0 +1,246 @@
+"""Are all signals read against the frozen baseline, checked by the clock, and does each button make the right pool?"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from evaluation import feeding, freshness, freshness_job, refreshing
+from evaluation.models import FreshnessCheck
+from evaluation.staleness.actions import overlap
+from judgments import declarations, guidelines, jobs, rounds
+from judgments.core.errors import NotValid
+from judgments.models import Job
+from pooling import pools
+from tests.evaluation.stage import by_digit
+
+pytestmark = pytest.mark.django_db
+REPLY = Path(__file__).parent / "staleness" / "rank_eval.json"
+
+
+def finding(snapshot, name):
+    return freshness.look(snapshot).report[name]
+
+
+def small(stage, queries=4):
+    """A few queries, two runs of four documents, three deep, one rater."""
+    stage.queries(queries)
+    stage.documents()
+    stage.run("bm25", "0123", queries)
+    stage.run("neural", "1045", queries)
+    round_ = stage.round(raters=1)
+    stage.graded(round_, by_digit, raters=1)
+    return stage.frozen(rounds.close_round(round_, actor=stage.lead))
+
+
+def test_the_baseline_holds_what_each_signal_needs(stage):
+    told = small(stage).manifest["baseline"]
+    assert sorted(told) == ["documents", "runs", "traffic"]
+    assert [
+        (run["name"], run["holes"], run["returned"]) for run in sorted(told["runs"]["runs"], key=lambda r: r["name"])
+    ] == [
+        ("bm25", 4, 16),
+        ("neural", 4, 16),
+    ]
+    assert told["traffic"] == {"reason": "no query log was read"}
+    assert told["documents"]["count"] == 8
+
+
+def test_unjudged_of_a_new_run_and_its_pool(stage, collection):
+    snapshot = small(stage)
+    assert finding(snapshot, "unjudged").now == 0.25
+    stage.run("new", "6017", 4)
+    found = finding(snapshot, "unjudged")
+    assert (found.state, found.now, found.then) == ("stale", 0.5, 0.25)
+    pool = refreshing.refresh(snapshot, action="judge-holes", actor=stage.lead)
+    pairs = set(pool.entries.values_list("query__query_id", "document__doc_id"))
+    assert pairs == {(f"q{n:02d}", doc) for n in range(4) for doc in ("d3", "d5", "d6", "d7")}
+    assert pool.parameters["reason"] == "freshness of first: judge the holes"
+
+
+def test_growth_new_documents_and_new_values(stage, collection):
+    stage.queries(4)
+    lines = [f'{{"doc_id": "d{n}", "title": "T{n}", "fields": {{"category": "tents"}}}}\n' for n in range(8)]
+    stage.store("documents", "".join(lines), "documents.jsonl")
+    stage.run("bm25", "0123", 4)
+    round_ = stage.round(runs=1, raters=1)
+    stage.graded(round_, by_digit, raters=1)
+    snapshot = stage.frozen(rounds.close_round(round_, actor=stage.lead))
+    assert (finding(snapshot, "growth").state, finding(snapshot, "category").state) == ("fresh", "fresh")
+    assert finding(snapshot, "language").reason.startswith("no document had a field language")
+    new = '{"doc_id": "boat", "title": "B", "fields": {"category": "boats"}}\n{"doc_id": "d9", "title": "N"}\n'
+    stage.store("documents", new, "more.jsonl")
+    growth, category = finding(snapshot, "growth"), finding(snapshot, "category")
+    assert (growth.state, growth.now) == ("stale", 0.25)
+    assert (category.state, category.detail) == ("stale", ({"category": "boats", "documents": 1},))
+    with pytest.raises(NotValid, match="no run returns a document that came since"):
+        refreshing.refresh(snapshot, action="judge-new", actor=stage.lead)
+    rows = "q00 Q0 boat 1 9 n\nq00 Q0 d7 2 8 n\nq01 Q0 d0 1 9 n\n"
+    stage.store("runs", rows, "n.run")
+    pool = refreshing.refresh(snapshot, action="judge-new", actor=stage.lead)
+    assert [entry.document.doc_id for entry in pool.entries.all()] == ["boat"]
+    declarations.declare(collection, kind="fields", data={"category": "kind"}, actor=stage.lead)
+    assert finding(snapshot, "category").state == "unknown"
+
+
+def test_changed_documents_are_judged_again(stage):
+    snapshot = small(stage)
+    assert finding(snapshot, "changed").state == "fresh"
+    stage.store("documents", '{"doc_id": "d0", "title": "Another thing"}\n', "more.jsonl")
+    assert finding(snapshot, "changed").detail == ({"doc_id": "d0"},)
+    pool = refreshing.refresh(snapshot, action="judge-changed", actor=stage.lead)
+    assert {entry.document.doc_id for entry in pool.entries.all()} == {"d0"}
+    assert pool.entries.count() == 4
+
+
+def test_an_upgrade_asks_for_runs_of_the_new_systems(stage, collection):
+    snapshot = small(stage)
+    declarations.declare(collection, kind="schema", note="stemmer", actor=stage.lead)
+    assert finding(snapshot, "schema").state == "stale"
+    with pytest.raises(NotValid, match="No run came since"):
+        refreshing.refresh(snapshot, action="repool-overlap", actor=stage.lead)
+    stage.run("after", "7012", 4)
+    pool = refreshing.refresh(snapshot, action="repool-overlap", seed=7, actor=stage.lead)
+    judged = {(query, doc) for query, told in refreshing.Looked(snapshot).judged.items() for doc in told}
+    again = set(overlap(judged, 7))
+    pairs = set(pool.entries.values_list("query__query_id", "document__doc_id"))
+    assert pairs - judged == {(f"q{n:02d}", "d7") for n in range(4)}
+    assert (pairs & judged, pool.seed) == (again, 7)
+    declarations.declare(collection, kind="embedding", actor=stage.lead)
+    stage.run("vectors", "7654", 4)
+    whole = refreshing.refresh(snapshot, action="repool", actor=stage.lead)
+    assert [run.name for run in whole.runs.all()] == ["vectors"]
+    assert whole.entries.count() == 16
+    token = uuid.uuid4()
+    twice = [refreshing.refresh(snapshot, action="overlap", actor=stage.lead, token=token) for _ in range(2)]
+    assert twice[0] == twice[1]
+
+
+def test_a_reply_of_an_engine_and_a_list_of_ids(stage, collection):
+    snapshot = small(stage)
+    reply = {
+        "details": {
+            "q00": {
+                "unrated_docs": [{"_id": "d9"}, {"_id": "d0"}],
+                "hits": [{"hit": {"_id": "d9"}}, {"hit": {"_id": "d0"}}],
+            }
+        }
+    }
+    feeding.feed_unrated(collection, reply=reply, actor=stage.lead, name="live")
+    rows = {one["run"]: one for one in finding(snapshot, "unjudged").detail}
+    assert (rows["live"]["holes"], rows["live"]["now"]) == (1, 0.5)
+    pool = refreshing.refresh(snapshot, action="judge-holes", actor=stage.lead)
+    assert ("q00", "d9") in set(pool.entries.values_list("query__query_id", "document__doc_id"))
+    with pytest.raises(NotValid, match="None of the queries"):
+        feeding.feed_unrated(collection, reply=REPLY.read_bytes(), actor=stage.lead)
+    with pytest.raises(NotValid, match="is no JSON"):
+        feeding.feed_unrated(collection, reply=b"<html>", actor=stage.lead)
+    assert finding(snapshot, "gone").reason == "nobody said which documents the index holds now"
+    feeding.feed_index(collection, doc_ids=feeding.ids_in(b"\xef\xbb\xbfd0\r\nd1\nd4\nd5\n"), actor=stage.lead)
+    found = finding(snapshot, "gone")
+    assert (found.now, found.detail) == (0.25, ({"doc_id": "d2"},))
+    for ids in ([], ["other"]):
+        with pytest.raises(NotValid):
+            feeding.feed_index(collection, doc_ids=ids, actor=stage.lead)
+
+
+def test_traffic_is_compared_with_the_log_that_queries_were_drawn_from(stage, collection):
+    stage.drawn(head=2, torso=2, tail=2)
+    given = [(query.query_id, "d0") for query in collection.queries.all()]
+    pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": given}, actor=stage.lead)
+    version = guidelines.add_version(collection, markdown="Grade.", actor=stage.lead)
+    made = pools.make_round(pool, actor=stage.lead, name="R", guidelines=version, raters=stage.raters[:1])
+    round_ = rounds.open_round(made, actor=stage.lead)
+    stage.graded(round_, lambda pair, place: 1, raters=1)
+    snapshot = stage.frozen(rounds.close_round(round_, actor=stage.lead))
+    assert finding(snapshot, "curve").reason.startswith("no query log was read since")
+    drawn = {query.text: query.frequency for query in collection.queries.all()}
+    whole = collection.query_samples.get().frame["searches"]
+    assert snapshot.manifest["baseline"]["traffic"]["covered"] == sum(drawn.values()) / whole
+    log = "query,count\n" + "".join(f"{text},1\n" for text in drawn) + "something else,500\n"
+    stage.store("query-logs", log, "later.csv")
+    now = len(drawn) / (500 + len(drawn))
+    report = freshness.look(snapshot).report
+    assert report["coverage"].now == pytest.approx(sum(drawn.values()) / whole - now)
+    assert (report["curve"].state, report["tiers"].state) == ("stale", "stale")
+    assert {one["to"] for one in report["tiers"].detail} == {"tail"}
+
+
+def test_an_old_snapshot_without_a_baseline_says_so(stage):
+    snapshot = small(stage)
+    del snapshot.manifest["baseline"]
+    snapshot.manifest["files"] = [one for one in snapshot.manifest["files"] if one["path"] != "document-hashes.csv"]
+    report = freshness.read_signals(freshness.facts_of(freshness.Looked(snapshot)))
+    assert "frozen without a baseline" in report["growth"].reason
+    assert report["category"].state == report["curve"].state == "unknown"
+    # What raters saw is kept with each judgment, and how much is unjudged needs the labels alone.
+    assert (report["changed"].now, report["unjudged"].now) == (0.0, 0.25)
+
+
+def test_a_check_reads_what_a_page_does_not_and_is_kept(
+    stage, collection, monkeypatch, django_capture_on_commit_callbacks
+):
+    snapshot = small(stage)
+    monkeypatch.setattr("evaluation.freshness_facts.ROWS_AT_ONCE", 1)
+    stage.run("new", "6017", 4)
+    cache.clear()
+    assert {run.name: run.mean for run in freshness.look(snapshot).report.runs} == {
+        "bm25": 0.25,
+        "neural": 0.25,
+        "new": None,
+    }
+    with django_capture_on_commit_callbacks(execute=True):
+        job = freshness_job.check_later(snapshot, actor=stage.lead)
+        assert freshness_job.check_later(snapshot, actor=stage.lead) == job
+    job.refresh_from_db()
+    check = FreshnessCheck.objects.get()
+    assert (job.state, job.result["state"], check.state) == ("done", "stale", "stale")
+    cache.clear()
+    found = freshness.look(snapshot)
+    assert (found.unjudged, found.checked_at) == (0.5, check.created_at)
+    # A run that changed its name is the same file, and need not be read again.
+    collection.runs.filter(name="new").update(name="renamed")
+    cache.clear()
+    assert {run.name for run in freshness.look(snapshot).report.runs} == {"bm25", "neural", "renamed"}
+
+
+def test_the_server_checks_a_snapshot_every_month_once(
+    stage, collection, settings, monkeypatch, django_capture_on_commit_callbacks
+):
+    snapshot = small(stage)
+    jobs.tick()
+    assert not Job.objects.filter(kind=freshness_job.KIND).exists()  # it was frozen today
+    later = timezone.now() + timedelta(days=31)
+    monkeypatch.setattr(freshness_job.timezone, "now", lambda: later)
+    settings.FRESHNESS_DAYS = 0
+    jobs.tick()
+    assert not Job.objects.filter(kind=freshness_job.KIND).exists()
+    settings.FRESHNESS_DAYS = 30
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            freshness_job.start_due()
+    (job,) = Job.objects.filter(kind=freshness_job.KIND)
+    job.refresh_from_db()
+    assert (job.state, job.created_by) == ("done", None)
+    assert [check.snapshot for check in FreshnessCheck.objects.all()] == [snapshot]
+
+
+def test_who_still_rates_reads_nothing_of_grades(stage, collection):
+    """Two snapshots of the same pairs with other grades say the same, word for word."""
+    snapshot = small(stage)
+    told = freshness.look(snapshot).report.as_json()
+    labels = refreshing.Looked(snapshot).judged
+    looked = freshness.Looked(snapshot)
+    looked.__dict__["judged"] = {query: dict.fromkeys(one, 0.0) for query, one in labels.items()}
+    cache.clear()
+    other = freshness.read_signals(freshness.facts_of(looked)).as_json()
+    for report in (told, other):
+        for one in report["signals"]:
+            one.pop("words") if one["signal"] == "age" else None
+            one.pop("now") if one["signal"] == "age" else None
+    assert told == other
