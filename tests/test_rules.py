@@ -31,6 +31,7 @@ FAMILIES = {
     "label rule": ("judgments.aggregation", "RULES", "docs/agreement.md"),
     "connector": ("pooling.connectors", "CONNECTORS", "docs/connectors.md"),
     "pool strategy": ("pooling.strategies", "STRATEGIES", "docs/pooling.md"),
+    "click model": ("pooling.clicks", "CLICK_MODELS", "docs/clicks.md"),
     "metric": ("evaluation.metrics", "METRICS", "docs/metrics.md"),
     "judge": ("judgments.judges", "JUDGES", "docs/judges.md"),
     "text metric": ("judgments.textmetrics", "TEXT_METRICS", "docs/judges.md"),

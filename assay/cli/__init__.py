@@ -25,6 +25,7 @@ COMMANDS = {
     "aggregate": "assay.cli.aggregate",
     "pool": "assay.cli.pool",
     "sample": "assay.cli.sample",
+    "clicks": "assay.cli.clicks",
     "convert": "assay.cli.convert",
     "judge": "assay.cli.judge",
     "validate": "assay.cli.validate",

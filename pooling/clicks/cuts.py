@@ -32,9 +32,10 @@ def parse_cuts(text: str) -> tuple[float, ...]:
     (0.5, 1.0, 2.0)
     """
     try:
-        return checked_cuts([float(part) for part in text.replace(";", ",").split(",") if part.strip()])
+        cuts = [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
     except ValueError:
-        raise _wrong(f"the cuts are {text!r}") from None
+        raise _wrong(f"the cuts are {text[:100]!r}") from None
+    return checked_cuts(cuts)
 
 
 def checked_cuts(cuts: Sequence[float]) -> tuple[float, ...]:

@@ -22,6 +22,11 @@ FILES = {
     "neural.run": worked_example.NEURAL,
     "new.run": worked_example.NEWCOMER,
     "ratings.csv": RATINGS,
+    # Rates by rank: 45 / 150 and 15 / 150. The second query is not in queries.csv.
+    "clicks.csv": (
+        "query,doc_id,position,impressions,clicks\n"
+        "Rain  Jacket,d1,1,100,20\nrain jacket,d2,2,100,5\nboots,d3,1,50,25\nboots,d4,2,50,10\n"
+    ),
     "queries.csv": "query_id,query,tier,probability,weight\nq1,rain jacket,head,0.5,0.25\n",
     "pairs.jsonl": (
         '{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "text": "A jacket that keeps heavy rain out.", '
