@@ -1,0 +1,147 @@
+"""Can a lead group queries, write their needs and add a stratum on the pages, and lose nothing that was typed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments import narratives, query_groups, rounds
+from judgments.models import Collection, Query
+from pooling import query_logs
+
+SPELLED = (
+    "query_id,query,frequency,tier\n"
+    "q1,rain jacket,50,head\nq2,jacket rain,9,tail\nq3,tent,20,torso\nq4,red tent,5,tail\nq5,tent red,4,tail\n"
+)
+
+
+@pytest.fixture
+def spelled(collection: Collection, store: Callable[..., Any]) -> Collection:
+    store(collection, "queries", SPELLED.encode(), "queries.csv")
+    return collection
+
+
+def keys(collection: Collection) -> dict[str, str]:
+    return {query_id: str(uuid) for query_id, uuid in collection.queries.values_list("query_id", "uuid")}
+
+
+def test_proposals_are_answered_one_by_one(spelled: Collection, client_of: Any, lead: Any, at: Any) -> None:
+    client, url, uuid = client_of(lead), at("query_groups", spelled), keys(spelled)
+    page = client.get(url).content.decode()
+    assert "2 proposals" in page
+    assert page.index("rain jacket") < page.index("red tent")
+    client.post(url, {"act": "group-share", "query": [uuid["q1"], uuid["q2"]], "name": "rain jackets"})
+    assert "1 proposal<" in client.get(url).content.decode()
+    client.post(url, {"act": "refuse", "proposed": [uuid["q4"], uuid["q5"]]})
+    page = client.get(url).content.decode()
+    assert "Are these one need?" not in page
+    group = spelled.query_groups.get()
+    assert (group.name, group.shares) == ("rain jackets", True)
+    # Two queries are too few to take one out and have a group; a refusal is told.
+    answer = client.post(url, {"act": "group", "query": [uuid["q3"]]}, follow=True)
+    assert b"A group has two queries or more" in answer.content
+    client.post(at("query_groups", spelled), {"act": "apart"})
+    group.refresh_from_db()
+    assert not group.shares
+    assert b"spellings" in client.get(f"{url}?format=csv").getvalue()
+
+
+def test_a_group_is_changed_on_its_page(spelled: Collection, client_of: Any, lead: Any, at: Any) -> None:
+    uuid, client = keys(spelled), client_of(lead)
+    group = query_groups.gather(spelled, queries=list(spelled.queries.all()), actor=lead, name="all")
+    url = at("query_group", spelled, group)
+    assert client.get(url).status_code == 200
+    client.post(url, {"act": "split", "query": [uuid["q4"], uuid["q5"]], "name": "tents"})
+    client.post(url, {"act": "rename", "name": "jackets"})
+    assert set(spelled.queries.values_list("group", flat=True)) == {"jackets", "tents"}
+    other = spelled.query_groups.get(name="tents")
+    client.post(url, {"act": "merge", "other": str(other.uuid)})
+    client.post(url, {"act": "take-out", "query": [uuid["q3"]]})
+    assert spelled.queries.filter(group="jackets").count() == 4
+    assert client.post(url, {"act": "dissolve"}).headers["Location"] == at("query_groups", spelled)
+    assert client.get(url).status_code == 404
+
+
+def test_needs_are_written_on_one_page(spelled: Collection, client_of: Any, lead: Any, at: Any) -> None:
+    client, uuid = client_of(lead), keys(spelled)
+    url = at("queries_needs", spelled) + "?show=without"
+    assert b"0 of 5 written" in client.get(url).content
+    client.post(url, {"act": "draft"})
+    q1, q2 = (f"need-{uuid[name]}" for name in ("q1", "q2"))
+    drafts = dict(Query.objects.values_list("query_id", "draft"))
+    sent = {
+        "act": "save",
+        q1: "For a wet week.",
+        q2: drafts["q2"].replace("[fill in: what", "[fill in: that"),
+        q1 + "x": "?",
+    }
+    page = client.post(url, sent, follow=True).content.decode()
+    assert "1 of 5 written" in page
+    assert "Kept 1 as draft" in page
+    assert Query.objects.get(query_id="q1").narrative == "For a wet week."
+    # A draft with gaps is not confirmed, and what was typed stands in the form again.
+    answer = client.post(url, {"confirm": uuid["q2"], q2: "Mine, [fill in: x]."})
+    assert answer.status_code == 409
+    assert "Mine, [fill in: x]." in answer.content.decode()
+    assert "still has a gap" in answer.content.decode()
+    assert Query.objects.get(query_id="q3").draft == drafts["q3"]
+    # Pages go on: of those without a need, written ones have made room.
+    written = client.post(url, {"act": "next", q2: "For rain."}).headers["Location"]
+    assert "page" not in written
+    assert "page=2" in client.post(url, {"act": "next"}).headers["Location"]
+
+
+def test_a_query_page_writes_its_need_and_leads_on(open_round: Any, client_of: Any, lead: Any, at: Any) -> None:
+    collection = open_round.collection
+    held, free = collection.queries.order_by("query_id")
+    client = client_of(lead)
+    page = client.get(at("query", collection, held)).content.decode()
+    assert "Round 1 is open" in page
+    assert "Next without a need" in page
+    answer = client.post(at("query", collection, held), {"narrative": "For a wet week.", "act": "write"})
+    assert (answer.status_code, "For a wet week." in answer.content.decode()) == (409, True)
+    client.post(at("query", collection, held), {"narrative": "For a wet week.", "act": "draft"})
+    rounds.close_round(open_round, actor=lead)
+    client.post(at("query", collection, held), {"narrative": "For a wet week.", "act": "write"})
+    client.post(at("query", collection, free), {"narrative": "Two people.", "act": "write"})
+    assert narratives.progress(collection).without == 0
+
+
+def test_a_stratum_is_added_on_its_page(
+    log: Any, store: Callable[..., Any], client_of: Any, lead: Any, at: Any
+) -> None:
+    collection, client = log.collection, client_of(lead)
+    url = at("strata", collection)
+    assert b"No query was drawn from a log yet" in client.get(url).content
+    query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 2, "tail": 3}, seed=7)
+    sent = {
+        "name": "small",
+        "log": str(log.uuid),
+        "words": "lamp, sock,",
+        "queries": "mug\r\nrope\r\n",
+        "whole": "by-log",
+        "first": "shop",
+        "method": "stratified",
+        "head": "2",
+        "torso": "2",
+        "tail": "2",
+        "n": "5",
+        "seed": "3",
+    }
+    wrong = client.post(url, {**sent, "log": "", "queries": ""})
+    assert wrong.status_code == 422
+    assert b"List the queries, or choose a log" in wrong.content
+    page = client.post(url, sent, follow=True).content.decode()
+    # lamp, sock, mug and rope are 17 of the log's 100 searches.
+    assert "stands for 17" in page
+    assert {one.name: one.share for one in collection.strata.all()} == pytest.approx({"shop": 0.83, "small": 0.17})
+    assert (
+        b"Add what you draw as a stratum"
+        in client.post(
+            at("query_log", collection, log),
+            {**sent, "head_share": "0.5", "torso_share": "0.8", "window_days": "90"},
+        ).content
+    )
+    assert b"<td>head" in client.get(at("queries", collection)).content
