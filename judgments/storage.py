@@ -42,6 +42,11 @@ def read_bytes(path: str) -> bytes:
         return file.read()
 
 
+def size(path: str) -> int:
+    """How many bytes the stored file has."""
+    return int(default_storage.size(path))
+
+
 def exists(path: str) -> bool:
     """Whether there is a stored file at the path."""
     return default_storage.exists(path)

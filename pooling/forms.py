@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from judgments.forms import AssayForm
-from pooling.query_logs import DEFAULT_SIZES, LONGEST_WINDOW, MOST_QUERIES
+from pooling.query_logs import DEFAULT_SIZES, LONGEST_WINDOW, MOST_QUERIES, MOST_RANKS
 from pooling.sampling.draw import PPS, STRATIFIED
 from pooling.sampling.log import WINDOW_DAYS
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
@@ -48,6 +48,29 @@ class DrawForm(AssayForm):
         label="Head ends at", min_value=0.01, max_value=1, help_text="A share of the traffic: 0.5 is half of it."
     )
     torso_share = forms.FloatField(label="Torso ends at", min_value=0.01, max_value=1)
+    head_ranks = forms.IntegerField(
+        label="Or the head ends at rank (optional)",
+        required=False,
+        min_value=1,
+        max_value=MOST_RANKS,
+        help_text="500 takes the 500 most frequent queries, whatever their traffic. Ranks go before shares.",
+    )
+    torso_ranks = forms.IntegerField(
+        label="And the torso at rank (optional)", required=False, min_value=1, max_value=MOST_RANKS
+    )
+    language = forms.CharField(
+        label="Only searches in (optional)",
+        required=False,
+        max_length=40,
+        help_text="A language as the log names it: de takes de-AT too.",
+    )
+    detect = forms.FloatField(
+        label="A difference to see (optional)",
+        required=False,
+        min_value=0.001,
+        max_value=1,
+        help_text="Of nDCG@10, say: the plan then tells how many queries it takes.",
+    )
 
     DEFAULTS = {
         "method": STRATIFIED,
@@ -57,6 +80,10 @@ class DrawForm(AssayForm):
         "window_days": WINDOW_DAYS,
         "head_share": HEAD_SHARE,
         "torso_share": TORSO_SHARE,
+        "head_ranks": None,
+        "torso_ranks": None,
+        "language": "",
+        "detect": None,
     }
 
     def clean(self) -> dict[str, Any]:
@@ -64,6 +91,13 @@ class DrawForm(AssayForm):
         head, torso = cleaned.get("head_share"), cleaned.get("torso_share")
         if head and torso and head > torso:
             self.add_error("head_share", f"The head ends before the torso does: at most {torso} here.")
+        ranks = [cleaned.get(name) for name in ("head_ranks", "torso_ranks")]
+        if any(ranks) and not all(ranks):
+            missing = "torso_ranks" if ranks[0] else "head_ranks"
+            if missing not in self.errors:
+                self.add_error(missing, "Give both ranks, or none.")
+        elif all(ranks) and ranks[0] > ranks[1]:
+            self.add_error("head_ranks", f"The head ends before the torso does: at most {ranks[1]:,} here.")
         return cleaned
 
     @property

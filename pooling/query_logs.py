@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
+from hashlib import sha256
 from typing import IO, Any, overload
 
 from django.core.cache import cache
@@ -18,15 +20,23 @@ from judgments.formats.rows import LogRow
 from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling.models import QueryLog
-from pooling.sampling.draw import PPS, STRATIFIED, Sample, SampledQuery, draw_pps, draw_stratified
+from pooling.sampling.draw import (
+    PPS,
+    STRATIFIED,
+    Sample,
+    SampledQuery,
+    draw_pps,
+    draw_stratified,
+    effective_size,
+)
 from pooling.sampling.log import WINDOW_DAYS, CountedLog
 from pooling.sampling.log_columns import count_stream
 from pooling.sampling.redaction import redact
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, TierCut, cut_tiers
 
 DAY = 24 * 3600
-CUTS = (HEAD_SHARE, TORSO_SHARE)
-USUAL = (WINDOW_DAYS, *CUTS)
+CUTS = {"head_share": HEAD_SHARE, "torso_share": TORSO_SHARE}
+Progress = Callable[[int], None]
 # About ten seconds of counting.
 LARGE = 1_000_000
 # What the field advises for a start: 200-400 queries in all, most of the care on the head.
@@ -36,6 +46,10 @@ DRAWN = ("tier", "probability", "weight", "frequency", "clients", "sample", "raw
 # What forms and API take at most: queries of one tier, days of a window.
 MOST_QUERIES = 100_000
 LONGEST_WINDOW = 36_500
+MOST_RANKS = 2**31 - 1
+# A column with more values than that holds something else.
+MOST_LANGUAGES = 100
+SHOWN_LANGUAGES = 10
 
 
 class Searches(Sequence[LogRow]):
@@ -86,6 +100,8 @@ def check(collection: Collection, rows: Searches, upload: Upload) -> Checked:
         figures["first"], figures["last"] = counted.first.isoformat(), counted.last.isoformat()
     for reason, number in counted.dropped.items():
         figures[f"left out: {reason}"] = number
+    for tag, number in list(counted.languages.items())[:SHOWN_LANGUAGES]:
+        figures[f"language {tag}"] = number
     for kind, number in counted.redacted.items():
         figures[f"personal data taken out: {kind}"] = number
     return Checked(rows, figures=figures)
@@ -111,6 +127,8 @@ def store(
             "bins": upload.report.get("bins", {}),
             "figures": figures,
             "rows": len(checked.rows),
+            # A list, since a database keeps the keys of JSON in an order of its own.
+            "languages": list(checked.rows.log.languages.items())[:MOST_LANGUAGES],
             "traffic": asdict(_traffic_of(checked.rows, upload)),
         },
         created_by=actor,
@@ -118,15 +136,24 @@ def store(
     return {"rows": len(checked.rows), "id": str(log.uuid), "name": log.name, "keeps_file": True}
 
 
-def counted(log: QueryLog, *, window_days: int | None = WINDOW_DAYS) -> CountedLog:
-    """The log's distinct queries within the window before its last day."""
-    return _counted(log, window_days if log.first_at else None)
+def counted(
+    log: QueryLog,
+    *,
+    window_days: int | None = WINDOW_DAYS,
+    language: str | None = None,
+    progress: Progress | None = None,
+) -> CountedLog:
+    """The log's distinct queries within the window before its last day; ``progress`` is told the rows so far."""
+    return _counted(log, window_days if log.first_at else None, language, progress)
 
 
-def _counted(log: QueryLog | Upload, window_days: int | None) -> CountedLog:
+def _counted(
+    log: QueryLog | Upload, window_days: int | None, language: str | None = None, progress: Progress | None = None
+) -> CountedLog:
     name = log.name if isinstance(log, QueryLog) else log.filename
     with storage.open_file(log.path) as stream:
-        return count_stream(open_log(stream, path=name, format=log.format, **log.options), window_days=window_days)
+        found = open_log(stream, path=name, format=log.format, **log.options)
+        return count_stream(found, window_days=window_days, language=language, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -158,29 +185,48 @@ def traffic(
     log: QueryLog,
     *,
     window_days: int | None = WINDOW_DAYS,
-    head_share: float = HEAD_SHARE,
-    torso_share: float = TORSO_SHARE,
+    language: str | None = None,
+    **cuts: Any,
 ) -> Traffic:
-    """The log's tiers and curve without the queries themselves; kept, since a stored log never changes."""
-    usual = (window_days, head_share, torso_share) == USUAL or (not log.first_at and (head_share, torso_share) == CUTS)
-    if usual and "traffic" in log.report:
+    """The log's tiers and curve without the queries themselves; kept, since a stored log never changes.
+
+    Parameters
+    ----------
+    log : QueryLog
+        The log.
+    window_days, language
+        As for :func:`draw`.
+    **cuts
+        Where the tiers are cut, as `pooling.sampling.tiers.cut_tiers` takes it.
+    """
+    if is_usual(log, window_days, language, cuts) and "traffic" in log.report:
         return _from_json(log.report["traffic"])
-    key = f"traffic:{log.path}:{window_days}:{head_share}:{torso_share}"
-    found = cache.get(key)
+    known = sha256(json.dumps([log.path, window_days, language, cuts], sort_keys=True).encode()).hexdigest()
+    found: Traffic | None = cache.get(f"traffic:{known}")
     if found is None:
-        frame = counted(log, window_days=window_days)
-        found = _seen(frame, head_share, torso_share)
-        cache.set(key, found, DAY)
+        found = _seen(counted(log, window_days=window_days, language=language), **cuts)
+        cache.set(f"traffic:{known}", found, DAY)
     return found
+
+
+def is_usual(log: QueryLog, window_days: int | None, language: str | None, cuts: Mapping[str, Any]) -> bool:
+    """Whether this is the picture that was counted when the log came in."""
+    asked = {**CUTS, **{name: value for name, value in cuts.items() if value is not None}}
+    return asked == CUTS and language is None and (window_days == WINDOW_DAYS or not log.first_at)
+
+
+def languages(log: QueryLog) -> dict[str, int]:
+    """The languages that the log names, each with its searches, the commonest first."""
+    return dict(log.report.get("languages", []))
 
 
 def _traffic_of(rows: Searches, upload: Upload) -> Traffic:
     """The usual picture, counted while the file is at hand."""
-    return _seen(_counted(upload, WINDOW_DAYS) if rows.log.first else rows.log, *CUTS)
+    return _seen(_counted(upload, WINDOW_DAYS) if rows.log.first else rows.log)
 
 
-def _seen(frame: CountedLog, head_share: float, torso_share: float) -> Traffic:
-    tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
+def _seen(frame: CountedLog, **cuts: Any) -> Traffic:
+    tiers = cut_tiers(frame.queries, **cuts)
     days = [moment.isoformat() if moment else "" for moment in (frame.first, frame.last)]
     return Traffic(tiers.tiers, tiers.curve, *days, frame.dropped)
 
@@ -199,8 +245,9 @@ def draw(
     n: int | None = None,
     seed: int = 1,
     window_days: int | None = WINDOW_DAYS,
-    head_share: float = HEAD_SHARE,
-    torso_share: float = TORSO_SHARE,
+    language: str | None = None,
+    frame: CountedLog | None = None,
+    **cuts: Any,
 ) -> tuple[QuerySample, list[Query]]:
     """Draw queries from a log into the collection, each with tier, inclusion probability, weight and one raw row.
 
@@ -218,8 +265,15 @@ def draw(
         How many, for ``pps``.
     seed : int
         Drawing again with it gives the same queries.
-    window_days, head_share, torso_share
-        The frame, and where its tiers are cut.
+    window_days : int, optional
+        Only the last so many days of the log; None for all of it.
+    language : str, optional
+        Only searches in this language, where the log says which are.
+    frame : CountedLog, optional
+        What :func:`counted` says of this window and language, if it was asked already.
+    **cuts
+        Where the tiers are cut: ``head_share`` and ``torso_share``, or ``head_ranks`` and ``torso_ranks``, as
+        `pooling.sampling.tiers.cut_tiers` takes them.
 
     Returns
     -------
@@ -229,16 +283,18 @@ def draw(
     if log.collection.strata.exists():
         said = "This collection has strata. Add what you draw as a stratum of its own, with its share of the traffic."
         raise Conflict(said)
-    frame = counted(log, window_days=window_days)
+    frame = counted(log, window_days=window_days, language=language) if frame is None else frame
     if not frame.queries:
         raise NotValid(f"{log} has no query within {window_days} days of its last day.", {"window_days": "Widen it."})
-    tiers = cut_tiers(frame.queries, head_share=head_share, torso_share=torso_share)
+    tiers = cut_tiers(frame.queries, **cuts)
     sample = sampled(tiers, method, sizes or DEFAULT_SIZES, n, seed)
     parameters = {
         "asked": sample.asked,
-        "head_share": head_share,
-        "torso_share": torso_share,
+        "head_share": tiers.head_share,
+        "torso_share": tiers.torso_share,
         "window_days": window_days if frame.first else None,
+        **({} if language is None else {"language": language}),
+        **({} if tiers.head_ranks is None else {"head_ranks": tiers.head_ranks, "torso_ranks": tiers.torso_ranks}),
     }
     with transaction.atomic():
         record = put_on_record(log, method=method, seed=seed, parameters=parameters, frame=frame, tiers=tiers)
@@ -264,10 +320,29 @@ def work_on_draw(work: jobs.Work) -> dict[str, Any]:
     if work.job.result:
         return work.job.result
     log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
-    work.progress(0)
+    options = work.job.parameters["options"]
+    asked = {name: options[name] for name in ("window_days", "language") if name in options}
+    # Counting is what takes long: it is told, it can be cancelled, and it keeps nobody from writing meanwhile.
+    frame = counted(log, **asked, progress=in_rows(work, log.report.get("rows", 0), storage.size(log.path)))
     with transaction.atomic():
-        record, new = draw(log, actor=work.job.created_by, **work.job.parameters["options"])
+        record, new = draw(log, actor=work.job.created_by, frame=frame, **options)
         return work.keep({"queries": record.queries.count(), "new": len(new), "seed": record.seed})
+
+
+def in_rows(work: jobs.Work, rows: int, size: int) -> Progress:
+    """Tell a job how many of so many rows were read, from the bytes of a file of this size."""
+    work.progress(0, rows or None)
+    return lambda read: work.progress(min(rows, rows * read // size) if size else 0)
+
+
+def worth(samples: Iterable[QuerySample]) -> dict[int, float]:
+    """How many equally weighted queries each draw is worth, of those queries that still stand for it."""
+    parts: dict[int, list[float]] = {}
+    for sample, weight, probability in Query.objects.filter(
+        sample__in=list(samples), weight__isnull=False, probability__isnull=False
+    ).values_list("sample", "weight", "probability"):
+        parts.setdefault(sample, []).append(weight / probability)
+    return {sample: found for sample, of in parts.items() if (found := effective_size(of)) is not None}
 
 
 def put_on_record(

@@ -46,6 +46,26 @@ def detectable(sd: float, queries: int) -> float | None:
     return RULE * sd / math.sqrt(queries) if sd > 0 else None
 
 
+def reach(sd: float, queries: int) -> float:
+    """Compute how far the 95 % interval of a mean difference over so many queries goes to either side.
+
+    Parameters
+    ----------
+    sd : float
+        Standard deviation of the differences.
+    queries : int
+        How many, at least 2.
+
+    Examples
+    --------
+    >>> round(reach(0.15, 50), 4)
+    0.0426
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(queries - 1, 1 - ALPHA / 2)) * sd / math.sqrt(queries)
+
+
 def power(difference: float, sd: float, queries: int, alpha: float = ALPHA) -> float:
     """Compute the chance that a two-sided paired t test of so many queries shows a true difference.
 

@@ -34,6 +34,7 @@ class SearchSent(serializers.Serializer):
     timestamp = serializers.CharField(required=False)
     client_id = serializers.CharField(required=False)
     clicks = serializers.CharField(required=False)
+    language = serializers.CharField(required=False)
 
 
 class LogBody(serializers.Serializer):
@@ -47,7 +48,11 @@ class LogBody(serializers.Serializer):
     distinct = serializers.IntegerField(help_text="Distinct queries.")
     first_at = serializers.DateTimeField(allow_null=True)
     last_at = serializers.DateTimeField(allow_null=True)
+    languages = serializers.SerializerMethodField(help_text="The languages that the log names, with their searches.")
     created_at = serializers.DateTimeField()
+
+    def get_languages(self, log: QueryLog) -> dict[str, int]:
+        return query_logs.languages(log)
 
 
 class Draw(serializers.Serializer):
@@ -71,6 +76,18 @@ class Draw(serializers.Serializer):
     )
     head_share = serializers.FloatField(default=HEAD_SHARE, min_value=0, max_value=1)
     torso_share = serializers.FloatField(default=TORSO_SHARE, min_value=0, max_value=1)
+    head_ranks = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=query_logs.MOST_RANKS,
+        help_text="Up to which rank the head goes, whatever its traffic; with `torso_ranks`, instead of the shares.",
+    )
+    torso_ranks = serializers.IntegerField(required=False, min_value=1, max_value=query_logs.MOST_RANKS)
+    language = serializers.CharField(
+        required=False,
+        max_length=40,
+        help_text="Only searches in this language, where the log has a column `language`: `de` takes `de-AT` too.",
+    )
 
 
 class DrawnQuery(serializers.Serializer):
@@ -110,7 +127,7 @@ class QueryLogs(Imports):
     """The query logs of a collection."""
 
     kind = "query-logs"
-    queryset = QueryLog.objects.defer("report").order_by("-created_at", "-pk")
+    queryset = QueryLog.objects.order_by("-created_at", "-pk")
     serializer_class = LogBody
     tag = "query logs"
 

@@ -73,8 +73,19 @@ class Sample:
     @property
     def effective_size(self) -> float | None:
         """How many equally weighted queries the sample is worth: (sum w/p)^2 / sum (w/p)^2; None when empty."""
-        parts = [query.weight / query.probability for query in self.queries]
-        return fsum(parts) ** 2 / fsum(part * part for part in parts) if parts else None
+        return effective_size([query.weight / query.probability for query in self.queries])
+
+
+def effective_size(parts: Sequence[float]) -> float | None:
+    """How many equally weighted queries those with these w/p are worth: (sum w/p)^2 / sum (w/p)^2; None for none.
+
+    Examples
+    --------
+    >>> effective_size([0.5, 0.5]), effective_size([0.9, 0.1, 0.0]), effective_size([])
+    (2.0, 1.2195121951219512, None)
+    """
+    squares = fsum(part * part for part in parts)
+    return fsum(parts) ** 2 / squares if squares else None
 
 
 def draw_stratified(cut: TierCut, sizes: Mapping[str, int], seed: int) -> Sample:

@@ -29,12 +29,15 @@ class Tier:
         Distinct queries in it, and searches for them.
     share : float or None
         Its share of the traffic; None when there is no traffic at all.
+    squares : int or None
+        The sum of the squared frequencies, which says how much a draw is worth; None where it was not counted.
     """
 
     name: str
     queries: int
     traffic: int
     share: float | None
+    squares: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,8 @@ def cut_tiers(
     """
     check_cuts(head_share, torso_share, head_ranks, torso_ranks)
     ordered = in_order(queries)
-    sums = list(accumulate(frequencies_of(ordered), initial=0))
+    frequencies = frequencies_of(ordered)
+    sums = list(accumulate(frequencies, initial=0))
     total, size = sums[-1], len(ordered)
     if head_ranks is not None and torso_ranks is not None:
         ends = [min(head_ranks, size), min(torso_ranks, size)]
@@ -132,7 +136,7 @@ def cut_tiers(
         queries=ordered,
         tier=_named(size, *ends),
         tiers=tuple(
-            Tier(name, end - begin, sums[end] - sums[begin], (sums[end] - sums[begin]) / total if total else None)
+            _tier(name, frequencies[begin:end], total)
             for name, begin, end in zip(TIERS, bounds, bounds[1:], strict=False)
         ),
         curve=_curve(sums, set(ends)),
@@ -159,6 +163,12 @@ def check_cuts(head_share: float, torso_share: float, head_ranks: int | None, to
 
 def _named(queries: int, head: int, torso: int) -> tuple[str, ...]:
     return (HEAD,) * head + (TORSO,) * (torso - head) + (TAIL,) * (queries - torso)
+
+
+def _tier(name: str, frequencies: Sequence[int], total: int) -> Tier:
+    traffic = sum(frequencies)
+    squares = sum(frequency * frequency for frequency in frequencies)
+    return Tier(name, len(frequencies), traffic, traffic / total if total else None, squares)
 
 
 def _curve(sums: Sequence[int], cuts: set[int]) -> tuple[tuple[int, float], ...]:

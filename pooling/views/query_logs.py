@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from django.contrib import messages
@@ -24,6 +25,7 @@ from pooling import charts
 from pooling import query_logs as verbs
 from pooling.forms import DrawForm
 from pooling.models import QueryLog
+from pooling.sampling.advice import Advice, advise, expected_worth
 from pooling.sampling.draw import STRATIFIED
 from pooling.sampling.tiers import TIERS, Tier
 from pooling.views import tables
@@ -56,7 +58,17 @@ SAMPLES = (
     Column("asked", "Sizes", value=lambda sample: _sizes(sample.parameters.get("asked", {}))),
     Column("seed", "Seed", numeric=True, show=lambda sample: str(sample.seed)),
     Column("window", "Window", value=lambda sample: _window(sample.parameters.get("window_days"))),
+    Column("cuts", "Tiers end at", value=lambda sample: _cuts(sample.parameters)),
+    Column("language", "Language", value=lambda sample: sample.parameters.get("language", "all")),
     Column("still", "Queries that stand for it", numeric=True, value=lambda sample: sample.still),
+    Column("worth", "Worth, in queries", numeric=True, value=lambda sample: sample.advice and sample.advice.worth),
+    Column(
+        "detectable",
+        "Difference it shows",
+        numeric=True,
+        value=lambda sample: sample.advice and sample.advice.detectable,
+        show=lambda sample: _shown(sample.advice),
+    ),
 )
 
 
@@ -123,19 +135,28 @@ def _options(values: dict[str, Any]) -> dict[str, Any]:
     stratified = values["method"] == STRATIFIED
     sizes = {name: values[name] for name in ("head", "torso", "tail")}
     return {
-        **{name: values[name] for name in ("method", "seed", "window_days", "head_share", "torso_share")},
+        **{name: values[name] for name in ("method", "seed", "window_days")},
+        **_frame(values),
         "sizes": sizes if stratified else None,
         "n": None if stratified else values["n"],
     }
 
 
+def _frame(values: dict[str, Any]) -> dict[str, Any]:
+    """Where the tiers are cut and in which language, as the verb takes it."""
+    by_rank = {name: values[name] for name in ("head_ranks", "torso_ranks") if values[name]}
+    cuts = by_rank or {name: values[name] for name in ("head_share", "torso_share")}
+    return {**cuts, "language": values["language"].strip() or None}
+
+
 def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
     """What the form's values would draw: the curve, the tiers, how many of each."""
     values = form.values
-    shares = {name: values[name] for name in ("head_share", "torso_share")}
-    unseen = verbs.is_large(log) and (values["window_days"], *shares.values()) != verbs.USUAL
+    frame = _frame(values)
+    cuts = {name: value for name, value in frame.items() if name != "language"}
+    unseen = verbs.is_large(log) and not verbs.is_usual(log, values["window_days"], frame["language"], cuts)
     try:
-        traffic = verbs.traffic(log) if unseen else verbs.traffic(log, window_days=values["window_days"], **shares)
+        traffic = verbs.traffic(log) if unseen else verbs.traffic(log, window_days=values["window_days"], **frame)
     except NotValid as error:
         form.tell(error)
         values = DrawForm.DEFAULTS
@@ -153,8 +174,10 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
         "chart": charts.traffic_curve(
             traffic.curve,
             [(tier.name, tier.queries) for tier in traffic.tiers],
-            verbs.CUTS if unseen else (values["head_share"], values["torso_share"]),
+            _shares(traffic, tuple(verbs.CUTS.values()) if unseen else tuple(cuts.values())),
         ),
+        "advice": advise(expected_worth(traffic.tiers, [row.drawn or 0 for row in rows]), values["detect"]),
+        "languages": verbs.languages(log),
         "tiers": by_tier,
         "curve": curve,
         "samples": samples,
@@ -164,6 +187,14 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
         "short": _too_small(rows, values),
         "dropped": sorted(traffic.dropped.items()),
     }
+
+
+def _shares(traffic: verbs.Traffic, asked: Sequence[float]) -> Sequence[float]:
+    """The shares of the traffic at the cuts: those asked for, or those that the ranks come to."""
+    if any(isinstance(cut, float) for cut in asked):
+        return asked
+    above = list(accumulate(tier.share or 0.0 for tier in traffic.tiers))
+    return above[:-1]
 
 
 def _tier_rows(traffic: verbs.Traffic, values: dict[str, Any]) -> list[TierRow]:
@@ -186,7 +217,10 @@ def _too_small(rows: list[TierRow], values: dict[str, Any]) -> str:
 
 def _samples(log: QueryLog) -> Page:
     rows = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
-    found: Sequence[QuerySample] = list(rows.annotate(still=Count("queries")))
+    found: Sequence[Any] = list(rows.annotate(still=Count("queries")))
+    worth = verbs.worth(found)
+    for sample in found:
+        sample.advice = advise(worth.get(sample.pk))
     return tables.small("draws", ("draw", "draws"), SAMPLES, found)
 
 
@@ -197,6 +231,17 @@ def _chance(probability: float | None) -> str:
 def _sizes(asked: dict[str, int]) -> str:
     # In the order of the tiers: a database keeps JSON in an order of its own.
     return ", ".join(f"{asked[name]:,} {name}" for name in (*TIERS, "all") if asked.get(name))
+
+
+def _cuts(parameters: dict[str, Any]) -> str:
+    if "head_ranks" in parameters:
+        return f"rank {parameters['head_ranks']:,} and {parameters['torso_ranks']:,}"
+    shares = [parameters.get(name) for name in verbs.CUTS]
+    return " and ".join(percent(share) for share in shares) if all(shares) else ""
+
+
+def _shown(advice: Advice | None) -> str:
+    return f"{advice.detectable:.3f} ± {advice.reach:.3f}" if advice else ""
 
 
 def _window(days: int | None) -> str:
