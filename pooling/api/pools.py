@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid as uuid_module
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -11,13 +12,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments.api.endpoint import Rows, rows_called
+from judgments import access
+from judgments.api.endpoint import InCollection, Rows, rows_called
 from judgments.api.jobs import Started, started
 from judgments.api.seeds import Seed
 from judgments.core.ids import id_fault
-from pooling import pools
+from pooling import copies, pools, previews
+from pooling.effort import pace
 from pooling.models import Pool
 from pooling.strategies import STRATEGIES
+from pooling.strategies.budget import Budget
+from pooling.strategies.duplicates import KINDS, OFF, SIMILARITY
 
 
 class PoolBody(serializers.Serializer):
@@ -29,7 +34,9 @@ class PoolBody(serializers.Serializer):
     seed = serializers.IntegerField()
     runs = serializers.SerializerMethodField()
     pairs = serializers.IntegerField(source="pair_count")
-    summary = serializers.JSONField(help_text="Pairs per query, each system's part, pairs by best rank.")
+    summary = serializers.JSONField(
+        help_text="Pairs per query and tier, each system's part, what two of them share, pairs by best rank."
+    )
     created_at = serializers.DateTimeField()
 
     def get_runs(self, pool: Pool) -> list[uuid_module.UUID]:
@@ -70,6 +77,16 @@ class Draw(serializers.Serializer):
     runs = serializers.ListField(child=serializers.UUIDField(), default=list)
     seed = Seed()
     budget = serializers.IntegerField(default=None, allow_null=True, min_value=1, help_text="Pairs per query, at most.")
+    total = serializers.IntegerField(
+        default=None, allow_null=True, min_value=1, help_text="Pairs in all, at most; every query gets the same number."
+    )
+    hours = serializers.FloatField(
+        default=None,
+        allow_null=True,
+        help_text="Instead of `total`: what `raters` can judge in so many hours each, at the pace of this collection.",
+    )
+    raters = serializers.IntegerField(default=1, min_value=1, max_value=1_000, help_text="For hours and effort.")
+    ratings_per_pair = serializers.IntegerField(default=2, min_value=1, max_value=20, help_text="And how many a pair.")
     residual = serializers.IntegerField(
         default=0, min_value=0, help_text="Random pairs per query from below the pool: they show what it misses."
     )
@@ -80,6 +97,23 @@ class Draw(serializers.Serializer):
     )
     leave_out_judged = serializers.BooleanField(
         default=False, help_text="An adaptive strategy learns from what is judged, and always leaves it out."
+    )
+
+    relevant_from = serializers.FloatField(
+        default=1.0, help_text="The lowest grade that an adaptive strategy counts as relevant."
+    )
+    duplicates = serializers.ChoiceField(
+        choices=KINDS,
+        default=OFF,
+        help_text="`exact` and `near`: of a query's documents that say the same, one is judged.",
+    )
+    similarity = serializers.FloatField(
+        default=SIMILARITY, help_text="For `near`: the least share of three-word parts in common, above 0.5, up to 1."
+    )
+    apart = PairSent(many=True, default=list, help_text="Documents that are judged by themselves, whatever they say.")
+    preview = serializers.BooleanField(default=False, help_text="Only tell what would be drawn; nothing is stored.")
+    token = serializers.UUIDField(
+        default=None, allow_null=True, help_text="A UUID of yours, the pool's `id` to be: sent twice, it is drawn once."
     )
 
     def validate_strategy(self, value: str) -> str:
@@ -99,6 +133,26 @@ class DrawShown(type("DrawOwn", (Draw,), _own_fields())):  # type: ignore[misc]
     """For the OpenAPI document: with the parameters of the built-in strategies."""
 
     pairs = PairSent(many=True, required=False)
+
+
+class Duplicate(serializers.Serializer):
+    """A document that is judged as another one of the same query."""
+
+    query_id = serializers.CharField()
+    doc_id = serializers.CharField(help_text="What is judged.")
+    rank = serializers.IntegerField(allow_null=True)
+    copy_id = serializers.CharField(help_text="What gets its grade when labels are frozen, marked as carried.")
+    copy_rank = serializers.IntegerField(allow_null=True)
+    why = serializers.ChoiceField(choices=KINDS[1:])
+    similarity = serializers.FloatField()
+
+
+class PreviewBody(serializers.Serializer):
+    """What would be drawn: nothing of it is stored."""
+
+    summary = serializers.JSONField()
+    duplicates = Duplicate(many=True, source="groups", help_text="The first 200.")
+    effort = serializers.JSONField(help_text="Ratings, minutes, and minutes of each rater, with what they rest on.")
 
 
 def shown_pools() -> QuerySet[Pool]:
@@ -122,11 +176,16 @@ class Pools(Rows):
     @extend_schema(
         summary="Draw a pool",
         request=DrawShown,
-        responses={201: PoolBody, 202: Started},
+        responses={200: PreviewBody, 201: PoolBody, 202: Started},
         examples=[
             OpenApiExample(
                 "Depth 10 of two runs",
                 {"strategy": "depth", "depth": 10, "runs": ["<id>", "<id>"], "seed": 1},
+                request_only=True,
+            ),
+            OpenApiExample(
+                "What three raters can judge in two hours, equal documents once",
+                {"runs": ["<id>"], "hours": 2, "raters": 3, "duplicates": "exact", "preview": True},
                 request_only=True,
             ),
             OpenApiExample(
@@ -141,10 +200,37 @@ class Pools(Rows):
         asked = self.sent(Draw)
         asked["runs"] = rows_called(self.collection.runs.all(), asked["runs"], "runs", "run")
         asked["parameters"] = self._parameters()
-        if pools.is_large(asked["runs"]):
-            return started(pools.draw_later(self.collection, actor=request.user, **asked))
-        drawn = pools.draw_pool(self.collection, actor=request.user, **asked)
+        asked["apart"] = [(pair["query_id"], pair["doc_id"]) for pair in asked["apart"]]
+        people = {"raters": asked.pop("raters"), "ratings_per_pair": asked.pop("ratings_per_pair")}
+        planned = self._planned(asked, people)
+        depth = asked["parameters"].get("depth")
+        large = pools.is_large(
+            asked["runs"], depth=depth if type(depth) is int else None, duplicates=asked["duplicates"]
+        )
+        token = asked.pop("token")
+        if asked.pop("preview"):
+            return self._preview(asked, people, large=large)
+        also = {"actor": request.user, "planned": planned.as_json() if planned else None, "token": token}
+        if large:
+            return started(pools.draw_later(self.collection, **also, **asked))
+        drawn = pools.draw_pool(self.collection, **also, **asked)
         return self.told(PoolBody, shown_pools().get(pk=drawn.pk), 201)
+
+    def _planned(self, asked: dict[str, Any], people: dict[str, int]) -> Budget | None:
+        """Hours as pairs; the smaller of both where a total is sent too."""
+        hours = asked.pop("hours")
+        if hours is None:
+            return None
+        planned = Budget(hours, seconds=pace(self.collection).seconds, **people)
+        asked["total"] = min(asked["total"] or planned.pairs, planned.pairs)
+        return planned
+
+    def _preview(self, asked: dict[str, Any], people: dict[str, int], *, large: bool) -> Response:
+        if large:
+            return started(previews.start(self.collection, actor=self.request.user, page="", **asked))
+        told = previews.look(self.collection, **asked)
+        effort = pace(self.collection).of(told["summary"]["pairs"], **people)
+        return self.told(PreviewBody, {**told, "effort": effort})
 
     def _parameters(self) -> dict[str, Any]:
         """What is the strategy's own: all that is not everybody's. It refuses by itself what it does not know."""
@@ -155,3 +241,28 @@ class Pools(Rows):
             except serializers.ValidationError as error:
                 raise serializers.ValidationError({"pairs": error.detail}) from error
         return own
+
+
+class PoolDuplicates(InCollection):
+    """The documents of a pool that are judged as another one."""
+
+    serializer_class = Duplicate
+    tag = "pools"
+    also = (409,)
+
+    def _pool(self, uuid: uuid_module.UUID) -> Pool:
+        return access.reach(Pool.objects.filter(collection=self.collection), self.request.user, self.roles, uuid=uuid)
+
+    @extend_schema(summary="Which documents are judged as another one?", responses=Duplicate(many=True))
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Each with the document that is judged in its stead, in the order of the pool."""
+        groups: Sequence[Any] = copies.groups_of(self._pool(uuid))
+        page = self.paginate_queryset(groups)
+        return self.get_paginated_response(Duplicate(page, many=True).data)
+
+    @extend_schema(summary="Judge one of them by itself", request=PairSent, responses={200: PoolBody})
+    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """It becomes the pool's last pair; refused with 409 once a round was made of the pool."""
+        pair, pool = self.sent(PairSent), self._pool(uuid)
+        copies.take_out(pool, query_id=pair["query_id"], doc_id=pair["doc_id"], actor=request.user)
+        return self.told(PoolBody, shown_pools().get(pk=pool.pk))

@@ -41,6 +41,34 @@ def test_the_listed_pool_is_the_one_that_was_drawn(draw: Any, api: Any) -> None:
     assert api.get(POOLS).json()["results"][0] == drawn
 
 
+def test_a_preview_tells_pairs_duplicates_and_minutes_and_stores_nothing(draw: Any, world: World) -> None:
+    before = Pool.objects.count()
+    told = draw(depth=3, preview=True, duplicates="near", raters=2, ratings_per_pair=2)
+    assert told.status_code == 200
+    assert told.json()["summary"]["pairs"] + told.json()["summary"]["copies"] == 5
+    effort = told.json()["effort"]
+    assert effort["minutes_per_rater"] == effort["ratings"] * effort["seconds_per_rating"] / 60 / 2
+    assert Pool.objects.count() == before
+
+
+def test_hours_a_token_and_a_document_apart(draw: Any, api: Any, world: World) -> None:
+    world.collection.documents.filter(doc_id__in=["d1", "d2"]).update(
+        title="Same", text="same", fields={}, image="", stub=False
+    )
+    token = str(uuid.uuid4())
+    asked = {"depth": 3, "duplicates": "exact", "hours": 1, "raters": 3, "token": token}
+    told = draw(**asked).json()
+    assert (told["id"], told["pairs"], told["parameters"]["total"]) == (token, 4, 270)
+    assert draw(**asked).json() == told
+    address = f"{POOLS}{token}/duplicates/"
+    (row,) = api.get(address).json()["results"]
+    assert (row["doc_id"], row["copy_id"], row["why"]) == ("d1", "d2", "exact")
+    pair = {"query_id": "q1", "doc_id": "d2"}
+    assert api.post(address, pair, format="json").json()["pairs"] == 5
+    assert api.post(address, pair, format="json").status_code == 404
+    assert draw(depth=3, duplicates="exact", apart=[pair]).json()["pairs"] == 5
+
+
 @pytest.mark.parametrize(
     ("asked", "field"),
     [
@@ -52,6 +80,12 @@ def test_the_listed_pool_is_the_one_that_was_drawn(draw: Any, api: Any) -> None:
         ({"runs": [str(uuid.uuid4())]}, "runs"),
         ({"runs": "x"}, "runs"),
         ({"budget": 0}, "budget"),
+        ({"total": 0}, "total"),
+        ({"hours": 0}, "hours"),
+        ({"duplicates": "same"}, "duplicates"),
+        ({"duplicates": "near", "similarity": 0.3}, "similarity"),
+        ({"apart": [{"query_id": "q1"}]}, "apart"),
+        ({"token": "x"}, "token"),
         ({"seed": 2**63}, "seed"),
         ({"strategy": "list", "pairs": []}, "pairs"),
         ({"strategy": "list", "pairs": [1]}, "pairs"),

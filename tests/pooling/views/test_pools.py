@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pooling import pools
 from pooling.models import Pool
 
 LIST = "query_id,doc_id\nq1,d1\nq2,d9\n"
@@ -145,3 +146,108 @@ def test_large_runs_are_pooled_by_a_job(example: Any, client_of: Any, lead: Any,
     assert "in the background" in client.get(at("pool_new", example)).content.decode()
     answer = client.post(at("pool_new", example), _asked(example, act="draw"))
     assert answer.headers["Location"].startswith("/jobs/")
+
+
+DOCUMENTS = b"""{"doc_id": "d1", "title": "Rain jacket", "text": "dry"}
+{"doc_id": "d2", "title": "RAIN jacket", "text": "Dry"}
+"""
+
+
+def test_equal_documents_are_judged_once_by_default_and_can_be_judged_apart(
+    example: Any, store: Any, client_of: Any, lead: Any, engineer: Any, at: Any
+) -> None:
+    store(example, "documents", DOCUMENTS, "documents.jsonl")
+    client = client_of(lead)
+    page = client.get(at("pool_new", example)).content.decode()
+    assert "Draw 4 pairs" in page
+    assert "1 document is judged as 1 other" in page
+    (address,) = re.findall(r'href="(\?[^"]*apart=[^"]*)">Judge it too', page)
+    apart = client.get(at("pool_new", example) + address.replace("&amp;", "&")).content.decode()
+    assert "Draw 5 pairs" in apart
+    (back,) = re.findall(r'href="(\?[^"]*)">Judge it with the other one', apart)
+    assert "apart" not in back
+    file = client.get(at("pool_new", example), {"table": "duplicates"})
+    assert b"d1,d2" in b"".join(file.streaming_content)
+
+    client.post(at("pool_new", example), _asked(example, act="draw", duplicates="exact"))
+    pool = Pool.objects.get()
+    page = at("pool", example, pool)
+    assert "Judge it too" not in client_of(engineer).get(page).content.decode()
+    assert "Judge it too" in client.get(page).content.decode()
+    sent = {"query_id": "q1", "doc_id": "d2"}
+    for said in ("d2 is judged by itself now", "No pair of this pool stands for document d2"):
+        assert said in client.post(at("pool_apart", example, pool), sent, follow=True).content.decode()
+    assert pool.entries.count() == 5
+
+
+def test_hours_and_ratings_become_pairs_and_are_shown_both_ways(
+    example: Any, client_of: Any, lead: Any, at: Any
+) -> None:
+    client = client_of(lead)
+    # 1 min of 2 raters at 20 s a rating are 6 ratings, 3 pairs with two each; one query.
+    asked = _asked(example, hours="0.0167", raters="2", ratings_per_pair="2")
+    page = client.get(at("pool_new", example), asked).content.decode()
+    assert "Draw 3 pairs" in page
+    assert "of at most 3" in page
+    assert "each, 2 min in all, with 2 ratings a pair" in page
+    client.post(at("pool_new", example), {**asked, "act": "draw"})
+    assert Pool.objects.get().parameters["hours"] == 0.0167
+    few = client.get(at("pool_new", example), {**asked, "hours": "0.01", "raters": "1"})
+    assert few.status_code == 422
+    assert "less than one pair" in few.content.decode()
+
+
+def test_a_double_click_draws_once(example: Any, client_of: Any, lead: Any, at: Any) -> None:
+    client = client_of(lead)
+    page = client.get(at("pool_new", example), _asked(example)).content.decode()
+    (token,) = set(re.findall(r'name="token" value="([^"]+)"', page))
+    sent = _asked(example, act="draw", token=token)
+    first, second = (client.post(at("pool_new", example), sent).headers["Location"] for _ in range(2))
+    assert first == second
+    assert Pool.objects.count() == 1
+
+
+def test_what_takes_long_is_previewed_in_the_background(
+    example: Any, client_of: Any, lead: Any, at: Any, monkeypatch: Any
+) -> None:
+    from judgments import jobs
+    from judgments.models import Job
+
+    monkeypatch.setitem(pools.MOST_COMPARED, "near", 5)
+    client, asked = client_of(lead), _asked(example, duplicates="near")
+    assert "Preview in the background" in client.get(at("pool_new", example), asked).content.decode()
+    client.post(at("pool_new", example), {**asked, "act": "preview"})
+    job = Job.objects.get(kind="pool-preview")
+    assert "is being made" in client.get(at("pool_new", example), asked).content.decode()
+    jobs.work_on_job.func(str(job.uuid))
+    told = client.get(f"/jobs/{job.uuid}/").content.decode()
+    assert "&#x27;told" not in told
+    (page,) = re.findall(r'href="([^"]+)">See what it made', told)
+    assert "Draw 5 pairs" in client.get(page.replace("&amp;", "&")).content.decode()
+
+
+def test_systems_that_differ_are_worth_more_depth(
+    collection: Any, store: Any, client_of: Any, lead: Any, at: Any
+) -> None:
+    store(collection, "queries", b"query_id,query,tier\nq1,rain jacket,head\nq2,tent,tail\n", "queries.csv")
+    for name in "abcd":
+        lines = [f"q1 Q0 {name}{n} {n} {50 - n} {name}\n" for n in range(1, 31)]
+        store(collection, "runs", "".join([*lines, f"q2 Q0 {name} 1 1 {name}\n"]).encode(), f"{name}.run")
+    client = client_of(lead)
+    page = client.get(at("pool_new", collection)).content.decode()
+    assert "4 systems differ here" in page
+    (address,) = re.findall(r'href="([^"]+)">Look at depth 20', page)
+    deeper = client.get(at("pool_new", collection) + address.replace("&amp;", "&")).content.decode()
+    assert "Draw 84 pairs" in deeper
+    assert "is advised" not in deeper
+    file = client.get(at("pool_new", collection), {"table": "tiers"})
+    assert b"".join(file.streaming_content).decode().splitlines()[1:] == ["head,1,40,40.0", "tail,1,4,4.0"]
+    assert client.get(at("pool_new", collection), {"picture": "systems"}).headers["Content-Type"] == "image/svg+xml"
+
+
+def test_what_two_runs_share_is_a_matrix_and_a_file(pool: Any, client_of: Any, engineer: Any, at: Any) -> None:
+    client = client_of(engineer)
+    page = client.get(at("pool", pool.collection, pool)).content.decode()
+    assert re.search(r'<td data-level="1">1 <small>33 %</small></td>', page)
+    file = client.get(at("pool", pool.collection, pool), {"table": "overlap"})
+    assert b"".join(file.streaming_content).decode().splitlines() == ["run,bm25,neural", "bm25,3,1", "neural,1,3"]
