@@ -18,6 +18,7 @@ class Value:
 
     state: str
     value: float | None = None
+    metric: str = ""
 
 
 def by_metric(
@@ -51,4 +52,4 @@ def _value(row: Score | None, query: Query, withheld: bool) -> Value:
     if withheld:
         return Value("withheld")
     value = row.per_query[query.query_id]
-    return Value("undefined" if value is None else "scored", value)
+    return Value("undefined" if value is None else "scored", value, row.metric)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from evaluation import verdict
+from evaluation import metric_values, verdict
 
 register = template.Library()
 
@@ -19,3 +19,9 @@ def signed(value: float | None) -> str:
 def p_value(value: float) -> str:
     """A p without the sign of equality before it."""
     return verdict.chance(value).removeprefix("= ")
+
+
+@register.filter
+def of_metric(value: float | None, metric: str) -> str:
+    """A metric's value; a count as a count."""
+    return metric_values.shown(value, metric)

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from evaluation import blindness, breakdown, charts, comparison, stored_scores, verdict
 from evaluation.comparison import Comparison
+from evaluation.metric_values import shown_difference
 from evaluation.models import Scoring
 from evaluation.views import differences, opened, turning
 from evaluation.views.compare_choice import Choice, chosen
@@ -88,7 +89,7 @@ def _context(
         "snapshots": list(collection.snapshots.filter(scorings__isnull=False).distinct().defer("manifest")),
         "address": f"?{urlencode(asked)}",
         "swapped": f"?{urlencode(swapped)}",
-        "mean": verdict.signed(pair["difference"]),
+        "mean": shown_difference(pair["difference"], result.metric),
         "range": verdict.range_of(pair),
         "p": "" if pair["p"] is None else verdict.chance(pair["p"], smallest),
         "p_corrected": "" if pair["p_corrected"] is None else verdict.chance(pair["p_corrected"]),
@@ -100,14 +101,14 @@ def _context(
         ),
         "draws": verdict.draws(result),
         "others": [
-            {**_line(one), "url": f"?{urlencode({**asked, 'metric': one['metric']})}"}
+            {**_line(one, one["metric"]), "url": f"?{urlencode({**asked, 'metric': one['metric']})}"}
             for one in breakdown.exploratory(result, choice.metrics)
         ],
         "not_drawn": ""
         if breakdown.drawn_at_once(pair["queries"], len(choice.metrics) - 1)
         else f"Intervals and p are {breakdown.NOT_DRAWN}: choose the metric to see them.",
-        "tiers": _tiers(breakdown.by_tier(result)),
-        **_most(rows, asked),
+        "tiers": _tiers(breakdown.by_tier(result), result.metric),
+        **_most(rows, asked, result.metric),
     }
 
 
@@ -115,40 +116,41 @@ def _judged(scoring: Scoring) -> float | None:
     return next((score.mean for score in scoring.scores.all() if score.metric == "Judged@10"), None)
 
 
-def _line(pair: dict[str, Any]) -> dict[str, Any]:
+def _line(pair: dict[str, Any], metric: str) -> dict[str, Any]:
     """A comparison as a row of a table."""
     p = "" if pair.get("p") is None else verdict.chance(pair["p"]).removeprefix("= ")
     return {
         **pair,
-        "delta": differences.delta(round(pair["difference"], 12)),
+        "delta": differences.delta(round(pair["difference"], 12), metric),
         "range": verdict.range_of(pair),
         "chance": p,
     }
 
 
-def _tiers(found: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Chart]]:
+def _tiers(found: list[dict[str, Any]], metric: str) -> list[tuple[dict[str, Any], Chart]]:
     """Each tier with its mean difference and interval as a dot with whiskers, all on one axis that shows zero."""
     estimates = [charts.Estimate(row["tier"], row["difference"], row["low"], row["high"]) for row in found]
     axis = charts.axis_over([*estimates, charts.Estimate("none", 0.0)], 8.0, 172.0)
     return [
-        (_line(row), charts.row_dot(axis, one, best=False, baseline=0.0))
+        (_line(row, metric), charts.row_dot(axis, one, best=False, baseline=0.0))
         for row, one in zip(found, estimates, strict=True)
     ]
 
 
-def _most(rows: list[dict[str, Any]], asked: dict[str, str]) -> dict[str, Any]:
+def _most(rows: list[dict[str, Any]], asked: dict[str, str], metric: str) -> dict[str, Any]:
     """The queries won and lost most, where the list is too long to show them both."""
     if len(rows) <= differences.PAGE_SIZE:
         return {}
     won = [row for row in rows if row["outcome"] == "better"]
     lost = [row for row in reversed(rows) if row["outcome"] == "worse"]
     ends = (("Won most", "better", won), ("Lost most", "worse", lost))
-    return {"most": [(title, key, _shown(of[:WON_MOST], asked), len(of)) for title, key, of in ends]}
+    return {"most": [(title, key, _shown(of[:WON_MOST], asked, metric), len(of)) for title, key, of in ends]}
 
 
-def _shown(rows: list[dict[str, Any]], asked: dict[str, str]) -> list[dict[str, Any]]:
+def _shown(rows: list[dict[str, Any]], asked: dict[str, str], metric: str) -> list[dict[str, Any]]:
     return [
-        {**row, "delta": differences.delta(row["difference"]), "url": differences.opening(asked, row)} for row in rows
+        {**row, "delta": differences.delta(row["difference"], metric), "url": differences.opening(asked, row)}
+        for row in rows
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +14,7 @@ from evaluation import difference_chart
 from evaluation.comparison import OUTCOMES, Comparison
 from evaluation.difference_chart import Link, QueryBar
 from evaluation.drawn import UNTIERED
-from evaluation.verdict import signed
+from evaluation.metric_values import shown, shown_difference
 from judgments.models import Query
 from judgments.views.lists import Choice, Column, Listing
 from pooling.charts import Chart, short
@@ -41,15 +42,23 @@ def rows(comparison: Comparison, queries: Mapping[str, Query]) -> list[Row]:
 
 def listing(comparison: Comparison, asked: Mapping[str, str], found: list[Row]) -> Listing:
     """The list's declaration; its own parameters stand beside those that name the comparison."""
-    tiers = any(row["tier"] for row in found)
+    tiers, metric = any(row["tier"] for row in found), comparison.metric
+
+    def change(row: Row) -> SafeString:
+        return delta(row["difference"], metric)
+
     return Listing(
         name="differences",
         noun=("query", "queries"),
         columns=(
             Column("query", "Query", order="query", head=True, style="clip", url=lambda row: opening(asked, row)),
-            Column("difference", "Difference", order="difference", numeric=True, show=_delta),
-            Column("a", short(comparison.a.run.name, LONGEST_HEAD), order="a", numeric=True),
-            Column("b", short(comparison.b.run.name, LONGEST_HEAD), order="b", numeric=True),
+            Column("difference", "Difference", order="difference", numeric=True, show=change),
+            *(
+                Column(
+                    side, short(of.run.name, LONGEST_HEAD), order=side, numeric=True, show=partial(_side, side, metric)
+                )
+                for side, of in (("a", comparison.a), ("b", comparison.b))
+            ),
             *([Column("tier", "Tier", order="tier", style="muted")] if tiers else []),
             Column("query_id", "Id", order="query_id", style="id"),
         ),
@@ -73,15 +82,15 @@ def picture_of(
     bars = [QueryBar(row["difference"], row["query"], row["tier"]) for row in found]
 
     def link(at: int) -> tuple[str, str]:
-        return opening(asked, found[at]), words(found[at])
+        return opening(asked, found[at]), words(found[at], comparison.metric)
 
     return difference_chart.differences(bars, label, place, link)
 
 
-def words(row: Row) -> str:
+def words(row: Row, metric: str) -> str:
     """What a bar says when it is pointed at."""
-    tier = f", {row['tier']}" if row["tier"] else ""
-    return f"{row['query']}: {signed(row['difference'])}, {row['a']:.3f} to {row['b']:.3f}{tier}"
+    tier, change = f", {row['tier']}" if row["tier"] else "", shown_difference(row["difference"], metric)
+    return f"{row['query']}: {change}, {shown(row['a'], metric)} to {shown(row['b'], metric)}{tier}"
 
 
 def opening(asked: Mapping[str, str], row: Row) -> str:
@@ -89,11 +98,11 @@ def opening(asked: Mapping[str, str], row: Row) -> str:
     return f"?{urlencode({**asked, 'query': row['query_id']})}#opened"
 
 
-def _delta(row: Row) -> SafeString:
-    return delta(row["difference"])
+def _side(side: str, metric: str, row: Row) -> str:
+    return shown(row[side], metric)
 
 
-def delta(value: float) -> SafeString:
+def delta(value: float, metric: str) -> SafeString:
     """A difference with its sign and its color; the sign says it all."""
-    sign = "better" if value > 0 else "worse" if value < 0 else "same"
-    return format_html('<span class="delta" data-sign="{}">{}</span>', sign, signed(value))
+    sign, words = "better" if value > 0 else "worse" if value < 0 else "same", shown_difference(value, metric)
+    return format_html('<span class="delta" data-sign="{}">{}</span>', sign, words)

@@ -46,7 +46,7 @@ def opened(
     return {
         "query": queries[query_id],
         "place": place + 1,
-        "opened_delta": delta(difference.value),
+        "opened_delta": delta(difference.value, comparison.metric),
         "answers": answers,
         "sides": list(zip(answers.rankings, (difference.a, difference.b), strict=True)),
         "lines": lines,

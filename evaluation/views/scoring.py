@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from evaluation import blindness, leaderboard
+from evaluation import blindness, leaderboard, metric_values
 from evaluation.models import Scoring
 from evaluation.stored_scores import scorings_of
 from judgments import access
@@ -74,7 +74,7 @@ def per_query(collection: Collection, scoring: Scoring, metrics: list[str], *, t
         noun=("query", "queries"),
         columns=(
             Column("query", "Query", order="query", url=opened, head=True, style="clip"),
-            *(Column(name, name, order=name, numeric=True, value=_value(name)) for name in metrics),
+            *(Column(name, name, order=name, numeric=True, value=_value(name), show=_shown(name)) for name in metrics),
             *([Column("tier", "Tier", order="tier", style="muted")] if tiers else []),
             Column("query_id", "Id", order="query_id", style="id"),
         ),
@@ -87,3 +87,7 @@ def per_query(collection: Collection, scoring: Scoring, metrics: list[str], *, t
 def _value(metric: str) -> Any:
     # Names of metrics hold dots and brackets, so they are no attribute paths.
     return lambda row: row.get(metric)
+
+
+def _shown(metric: str) -> Any:
+    return lambda row: metric_values.shown(row.get(metric), metric)

@@ -109,6 +109,20 @@ def test_picture_and_means_alone(scored, get):
     assert {(row["run"], row["query_id"]) for row in rows} == {("bm25", "all"), ("neural", "all")}
 
 
+def test_what_is_counted_stands_as_a_count(scored, get, collection, engineer, client_of):
+    snapshot = scored[0].snapshot
+    scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["NumRet", "NumRelRet"])
+    client = client_of(engineer)
+    rows = re.findall(r'<td class="num"><b>([^<]*)</b>', get("?metric=NumRet").content.decode())
+    assert rows == ["48", "48"]
+    page = client.get(f"/c/{collection.slug}/scores/{scored[0].uuid}/").content.decode()
+    assert re.search(r"<dt>NumRet</dt>\s*<dd>\s*48\s*</dd>", page)
+    assert re.search(r'<td class="num">4</td>', page)
+    compared = client.get(f"/c/{collection.slug}/scores/compare/?metric=NumRet").content.decode()
+    assert re.search(r'data-sign="same">0</span>', compared)
+    assert "4.000" not in page + compared
+
+
 def test_letters_and_the_sentence_that_explains_them(scored, get):
     html = get().content.decode()
     assert (

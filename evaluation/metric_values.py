@@ -1,0 +1,45 @@
+"""How does a metric's value stand on a page: a share with three decimals, a count as a count?"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from evaluation.stored_scores import mean_kind
+from evaluation.verdict import signed
+from judgments.core.errors import AssayError
+from judgments.templatetags.figures import number
+
+
+def shown(value: float | None, metric: str) -> str:
+    """A value in digits; a count without decimals, or with one where weights or an interval made a fraction of it.
+
+    Examples
+    --------
+    >>> shown(0.41234, "nDCG@10"), shown(1331.0, "NumRet"), shown(12.34, "NumRel"), shown(None, "NumRel")
+    ('0.412', '1,331', '12.3', '')
+    """
+    return number(value, _digits(value, metric))
+
+
+def shown_difference(value: float | None, metric: str) -> str:
+    """The same for a difference, with its sign.
+
+    Examples
+    --------
+    >>> shown_difference(-0.2, "AP"), shown_difference(-3.0, "NumRelRet"), shown_difference(0.0, "NumRet")
+    ('−0.200', '−3', '0')
+    """
+    return signed(value, _digits(value, metric))
+
+
+def _digits(value: float | None, metric: str) -> int:
+    return 3 if value is None or not counts(metric) else 0 if float(value).is_integer() else 1
+
+
+@lru_cache(maxsize=1000)
+def counts(metric: str) -> bool:
+    """Whether a metric counts something: its values are whole, and its sum over the queries is told."""
+    try:
+        return mean_kind(metric) == "sum"
+    except AssayError:
+        return False  # scored by a metric of another package that is here no longer
