@@ -168,8 +168,6 @@ GET    api/v1/collections/<slug:slug>/pools/                          404 403 20
 POST   api/v1/collections/<slug:slug>/pools/                          404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 403 400 401
-GET    api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 200 200 401
-POST   api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/qrels/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/queries/                        404 403 200 200 401

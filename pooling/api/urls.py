@@ -29,7 +29,6 @@ urlpatterns = [
     ),
     path("collections/<slug:slug>/pools/", pools.Pools.as_view()),
     path("collections/<slug:slug>/pools/<uuid:uuid>/duplicates/", pools.PoolDuplicates.as_view()),
-    path("collections/<slug:slug>/pools/<uuid:uuid>/duplicates/", pools.PoolDuplicates.as_view()),
     path("collections/<slug:slug>/rounds/", rounds.Rounds.as_view()),
     path("rounds/<uuid:uuid>/refill/", rounds.RefillOfRound.as_view()),
 ]
