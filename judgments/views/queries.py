@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access, narratives, strata
+from judgments.formats.rows import StratumRow
 from judgments.forms import NarrativeForm
 from judgments.models import Collection, Judgment, Pair, Query
 from judgments.views.lists import Choice, Column, Listing, answer, how_many
@@ -128,12 +129,18 @@ def _write(query: Query, text: str, request: HttpRequest) -> str:
     return "Saved. Raters see it from their next pair on." + (older if judged else "")
 
 
+def _places(query: Query) -> list[StratumRow]:
+    """What the query stands for, where that is more than the page's head tells of the draw that it came with."""
+    places = strata.places([query]).get(query.pk, [])
+    return places if [place.stratum for place in places] != [str(query.stratum)] else []
+
+
 def _around(collection: Collection, query: Query) -> dict[str, Any]:
     """What else the page says of a query: its places, its group, open rounds, the neighbors without a need."""
     bare = collection.queries.filter(narrative="").order_by("pk")
     group = collection.query_groups.filter(name=query.group).first() if query.group else None
     return {
-        "places": strata.places([query]).get(query.pk, []),
+        "places": _places(query),
         "group": group,
         "spellings": [one for one in group.queries[:20] if one.pk != query.pk] if group else [],
         "open_rounds": list(narratives.open_rounds(query)),

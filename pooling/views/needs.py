@@ -71,7 +71,7 @@ def _listing(request: HttpRequest, collection: Collection, lead: bool, refused: 
                 style="clip",
             ),
             Column("frequency", "Searches", order="frequency", numeric=True),
-            Column("narrative", "Need", show=need, style="wide"),
+            Column("narrative", "Need", show=need, style="write"),
             Column("query_id", "Id", order="query_id", style="id"),
             Column("draft", "State", value=_state),
         ),
