@@ -85,6 +85,8 @@ def read(stream: IO[bytes], upload: Upload) -> tuple[Any, Report]:
 def check(collection: Collection, rows: Any, upload: Upload) -> Checked:
     """Find the queries that the collection has, and say what was counted."""
     evidence: Evidence = rows
+    if not len(evidence.impressions):
+        return Checked((), figures={"impressions": 0})
     pairs = KnownPairs(evidence, _known(collection, evidence))
     if not pairs.queries:
         told = f"None of the {len(evidence.queries):,} queries of the log is in this collection."

@@ -21,6 +21,11 @@ TABLE = """
 GET    /                                                              200 200 200 200 302
 GET    c/<slug:slug>/                                                 404 403 200 200 302
 GET    c/<slug:slug>/activity/                                        404 403 200 200 302
+GET    c/<slug:slug>/clicks/                                          404 403 200 200 302
+GET    c/<slug:slug>/clicks/<uuid:uuid>/                              404 403 200 200 302
+POST   c/<slug:slug>/clicks/<uuid:uuid>/                              404 403 403 422 302
+GET    c/<slug:slug>/clicks/new/                                      404 403 403 200 302
+POST   c/<slug:slug>/clicks/new/                                      404 403 403 422 302
 GET    c/<slug:slug>/connectors/                                      404 403 200 200 302
 GET    c/<slug:slug>/connectors/<uuid:uuid>/                          404 403 200 200 302
 POST   c/<slug:slug>/connectors/<uuid:uuid>/                          404 403 422 422 302
@@ -144,6 +149,10 @@ GET    api/v1/collections/                                            200 200 20
 POST   api/v1/collections/                                            400 400 400 400 401
 GET    api/v1/collections/<slug:slug>/                                404 403 200 200 401
 PATCH  api/v1/collections/<slug:slug>/                                404 403 403 200 401
+GET    api/v1/collections/<slug:slug>/clicks/                         404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/clicks/                         404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/clicks/<uuid:uuid>/             404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/clicks/<uuid:uuid>/grades/      404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/connectors/                     404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/connectors/                     404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/         404 403 200 200 401
@@ -256,6 +265,7 @@ def address(route: str, world: World) -> str:
         "documents": world.conflict.document,
         "runs": world.runs[0],
         "query-logs": world.log,
+        "clicks": world.clicks,
         "connectors": world.connector,
         "pools": world.pool,
         "scores": world.scoring,

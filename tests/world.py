@@ -20,6 +20,7 @@ from judgments.models import (
     Job,
     Judge,
     Judgment,
+    LabelSource,
     MachineJudgment,
     Pair,
     QueryGroup,
@@ -46,6 +47,7 @@ class World:
     engineer: User
     runs: list[Run]
     log: QueryLog
+    clicks: LabelSource
     connector: Connector
     pool: Pool
     round: Round  # open; rater and rater2 were asked, rater2 has answered everything
@@ -92,6 +94,7 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         engineer=engineer,
         runs=runs,
         log=collection.query_logs.get(),
+        clicks=collection.label_sources.get(kind="clicks"),
         connector=_connector(collection, engineer),
         pool=pool,
         round=open_round,
@@ -150,6 +153,11 @@ def _stored(collection: Collection, lead: User) -> None:
         ("runs", example.NEURAL, "neural.run"),
         ("query-logs", "query,count\nrain jacket,90\ntent,9\nstove,1\n", "log.csv"),
         ("qrels", "q1 0 d1 3\n", "old.qrels"),
+        (
+            "clicks",
+            "query,doc_id,position,impressions,clicks\nrain jacket,d1,1,100,20\nrain jacket,d2,2,100,5\n",
+            "clicks.csv",
+        ),
     ):
         ingestion.store(received(collection, lead, kind, content, filename), actor=lead)
 
