@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from uuid import uuid5
 
 from evaluation import blindness, rankings, scoring
 from evaluation.models import Scoring
@@ -135,6 +136,8 @@ def cost(found: Turning, pace: Pace) -> str:
 def make_pool(a: Scoring, b: Scoring, found: Turning, *, actor: User) -> Pool:
     """Put the pairs on record as a pool, from which a round is made; those that were graded meanwhile stay out.
 
+    The same pairs of the same comparison are one pool, however often somebody asks for it.
+
     Raises
     ------
     NotValid
@@ -143,8 +146,10 @@ def make_pool(a: Scoring, b: Scoring, found: Turning, *, actor: User) -> Pool:
     if not found.pairs:
         raise NotValid("There are no pairs that could turn this decision, so there is nothing to make a round of.")
     pairs = [(pair.query_id, pair.doc_id) for pair in found.pairs]
-    if set(pairs) <= graded_since(a.snapshot.collection):
+    graded = graded_since(a.snapshot.collection)
+    if set(pairs) <= graded:
         raise NotValid("All these pairs were graded since. Freeze a new snapshot and score the runs on it.")
+    wanted = [found.metric, a.run.sha256, b.run.sha256, sorted(set(pairs) - graded)]
     return pools.draw_pool(
         a.snapshot.collection,
         strategy="list",
@@ -154,6 +159,7 @@ def make_pool(a: Scoring, b: Scoring, found: Turning, *, actor: User) -> Pool:
         leave_out_judged=True,
         reason=f"could turn {found.a} against {found.b} under {found.metric} on {a.snapshot}",
         actor=actor,
+        token=uuid5(a.snapshot.uuid, json.dumps(wanted)),
     )
 
 
