@@ -10,12 +10,15 @@ class Config(AppConfig):
 
     def ready(self) -> None:
         from evaluation import baseline, freshness_job, refreshing
+        from evaluation.advice import paired
         from evaluation.scoring_job import work_on_scores
         from judgments.baselines import PROVIDERS
         from judgments.jobs import KINDS, TICKS
+        from pooling.sampling.advice import ADVISERS
 
         KINDS.register("score", work_on_scores)
         KINDS.register(freshness_job.KIND, freshness_job.work_on_check)
         KINDS.register(refreshing.KIND, refreshing.work_on_refresh)
         PROVIDERS.register("runs", baseline.runs)
         TICKS.register("freshness", freshness_job.start_due)
+        ADVISERS.register("paired", paired)

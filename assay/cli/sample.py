@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.files import add_out, stdin_once, tell_warnings, write_out
 from assay.cli.progress import progress_of_bytes
 from judgments.core.errors import NotValid
+from pooling.sampling.advice import USUAL_SD
 
 if TYPE_CHECKING:
     from judgments.formats.rows import LogRow
@@ -26,8 +27,6 @@ GROUP_COLUMNS = ("group", "query", "frequency", "clients", "reason")
 FORMATS_OF = {"csv": "query-log-csv", "jsonl": "query-log-jsonl", "ubi": "query-log-ubi"}
 # What a person's privacy takes, by the field's usual rule; said, and left to whoever samples.
 FEW_CLIENTS = 5
-# The median over pairs of official runs at TREC's deep learning tracks of 2019 and 2020, nDCG@10 query by query.
-USUAL_SD = 0.17
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +45,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, metavar="N", help="pps: N queries over the whole log")
     parser.add_argument("--head-share", type=float, default=0.5, metavar="X", help="where the head ends; default 0.5")
     parser.add_argument("--torso-share", type=float, default=0.8, metavar="X", help="where the torso ends; default 0.8")
+    parser.add_argument(
+        "--head-ranks",
+        type=int,
+        metavar="N",
+        help="instead of shares: so many queries are head, such as 500",
+    )
+    parser.add_argument(
+        "--torso-ranks", type=int, metavar="N", help="with --head-ranks: the torso's last rank, such as 5000"
+    )
+    parser.add_argument("--language", metavar="TAG", help="only searches in this language, such as de, by its column")
     parser.add_argument("--window-days", type=int, default=90, metavar="N", help="the log's last N days; default 90")
     parser.add_argument(
         "--min-clients", type=int, default=1, metavar="N", help="leave out queries of fewer clients; default 1"
@@ -69,17 +78,19 @@ def run(args: argparse.Namespace) -> int:
     _check_method(args)
     _check_advice(args.sd, args.detect)
     stdin_once([args.log])
-    from pooling.sampling.tiers import cut_tiers
+    from pooling.sampling.tiers import check_cuts, cut_tiers
 
+    cuts = {name: getattr(args, name) for name in ("head_share", "torso_share", "head_ranks", "torso_ranks")}
+    check_cuts(**cuts)
     source = LogFile(args)
-    log = source.counted(window_days=args.window_days, min_clients=args.min_clients)
+    log = source.counted(window_days=args.window_days, min_clients=args.min_clients, language=args.language)
     if not log.queries:
         raise NotValid(f"{args.log}: no query is left to sample; {_left_out(log) or 'the log is empty'}")
-    cut = cut_tiers(log.queries, head_share=args.head_share, torso_share=args.torso_share)
+    cut = cut_tiers(log.queries, **cuts)
     sample = _draw(args, cut)
     write_out(_as_csv(sample), args.out)
     if args.raw_out:
-        write_out(_raw_rows(sample, source), args.raw_out)
+        write_out(_raw_rows(sample, source, bool(log.languages)), args.raw_out)
     if args.groups_out:
         write_out(_groups(log), args.groups_out)
     _tell(log, cut, sample)
@@ -182,17 +193,18 @@ def _as_csv(sample: Sample) -> str:
     return "".join(lines)
 
 
-def _raw_rows(sample: Sample, source: LogFile) -> str:
+def _raw_rows(sample: Sample, source: LogFile, with_language: bool) -> str:
     """One row of the log for each query, without what could name a person; who searched is nobody's business here."""
     from judgments.core.cells import csv_row, escape
     from pooling.sampling.redaction import redact
 
     lines = {drawn.query_id: int(str(drawn.query.raw)) for drawn in sample.queries}
     rows = source.rows(set(lines.values()))
-    written = [csv_row(list(RAW_COLUMNS))]
+    written = [csv_row([*RAW_COLUMNS, *(["language"] if with_language else [])])]
     for query_id, line in lines.items():
         raw = rows[line]
         cells = [str(line), escape(redact(raw.query)[0]), raw.timestamp, str(raw.count), escape(raw.clicks)]
+        cells += [escape(raw.language)] if with_language else []
         written.append(csv_row([query_id, *cells]))
     return "".join(written)
 
@@ -212,8 +224,11 @@ def _groups(log: CountedLog) -> str:
 
 
 def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
+    from pooling.sampling.languages import told
+
     window = f", {log.first:%Y-%m-%d} to {log.last:%Y-%m-%d}" if log.first and log.last else ""
-    lines = [f"{log.traffic} searches for {len(log.queries)} queries{window}"]
+    spoken = f" in {log.language}" if log.language else ""
+    lines = [f"{log.traffic} searches{spoken} for {len(log.queries)} queries{window}"]
     for tier in cut.tiers:
         share = "no traffic" if tier.share is None else f"{tier.share:.1%} of the traffic"
         lines.append(f"  {tier.name}: {tier.queries} queries, {share}, {sample.drawn[tier.name]} drawn")
@@ -222,6 +237,8 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
         lines.append(f"  fewer than asked: {', '.join(short)}; all that there is was taken")
     if left_out := _left_out(log):
         lines.append(f"  left out: {left_out}")
+    if log.languages and not log.language:
+        lines.append(f"  languages: {told(log.languages)}; --language draws from one of them")
     if log.redacted:
         found = ", ".join(f"{kind} in {number:,}" for kind, number in log.redacted.items())
         lines.append(f"  taken out of queries: {found} searches; what stands there now is [{next(iter(log.redacted))}]")
@@ -241,17 +258,19 @@ def _check_advice(sd: float, wanted: float | None) -> None:
 
 def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
     """Say what a comparison on this sample can show, and what a wanted difference would take."""
-    from evaluation.significance.power import detectable, queries_needed
+    from evaluation.advice import paired
 
     worth = sample.effective_size
-    if worth is None or worth < 1:
+    if worth is None or worth < 2:
         return
-    shown = detectable(sd, int(worth))
-    told = f"worth {worth:.0f} equally weighted queries: two runs that differ by {shown:.3f} would be told apart"
-    lines = [f"  {told} in four of five cases, if their differences vary with a standard deviation of {sd:g}"]
+    advice = paired(int(worth), wanted, sd)
+    told = f"worth {worth:.0f} equally weighted queries: two runs that differ by {advice.detectable:.3f} would be told"
+    lines = [
+        f"  {told} apart in four of five cases, and a difference has an interval of ±{advice.reach:.3f} (95 %),",
+        f"  if their differences vary from query to query with a standard deviation of {sd:g}",
+    ]
     if wanted is not None:
-        needed = queries_needed(wanted, sd)
-        takes = needed.reason if needed.queries is None else f"takes {needed.queries:,} such queries"
+        takes = advice.reason if advice.needed is None else f"takes {advice.needed:,} such queries"
         lines.append(f"  a difference of {wanted:g}: {takes}")
     sys.stderr.write("\n".join(lines) + "\n")
 

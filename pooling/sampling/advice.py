@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from judgments.core.family import Family
-from pooling.sampling.tiers import Tier
+
+if TYPE_CHECKING:
+    from pooling.sampling.tiers import Tier
 
 # The median over pairs of official runs at TREC's deep learning tracks of 2019 and 2020, nDCG@10 query by query.
 USUAL_SD = 0.17
@@ -76,6 +79,7 @@ def expected_worth(tiers: Sequence[Tier], sizes: Sequence[int]) -> float | None:
 
     Examples
     --------
+    >>> from pooling.sampling.tiers import Tier
     >>> expected_worth([Tier("head", 2, 20, 0.5, 200), Tier("tail", 20, 20, 0.5, 20)], [2, 5])
     5.714285714285714
     """

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,3 +180,54 @@ def test_a_mistake_is_told_in_one_line(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert message in err
+
+
+def test_tiers_end_at_the_ranks_that_are_asked_for(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--head", "3", "--torso", "3", "--tail", "3", "--head-ranks", "3", "--torso-ranks", "10"]
+    assert main(["sample", log, *asked]) == 0
+    out, err = capsys.readouterr()
+    assert "head: 3 queries" in err
+    assert "torso: 7 queries" in err
+    assert "tail: 30 queries" in err
+    assert [row["query"] for row in rows_of(out)[:3]] == ["Query 1", "Query 2", "Query 3"]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        (["--head-ranks", "500"], "up to which rank does the torso go"),
+        (["--head-ranks", "9", "--torso-ranks", "5"], "give 0 < head <= torso"),
+    ],
+)
+def test_ranks_that_cannot_be_are_refused(
+    log: str, ranks: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sample", log, "--head", "3", *ranks]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_one_language_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("log.csv").write_text("term,sprache\nZelt,de\nZelt,de-AT\ntent,en\n", encoding="utf-8")
+    named = ["sample", "log.csv", "--columns", "query=term,language=sprache", "--head", "9", "--tail", "9"]
+    assert main([*named, "--language", "de", "--raw-out", "raw.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert [(row["query"], row["frequency"]) for row in rows_of(out)] == [("Zelt", "2")]
+    assert "2 searches in de for 1 queries" in err
+    assert "1 searches in another language" in err
+    assert [row["language"] for row in rows_of(Path("raw.csv").read_text(encoding="utf-8"))] == ["de"]
+    assert main(named) == 0
+    assert "languages: 'de', 'de-AT', 'en'" in capsys.readouterr().err
+    assert main([*named, "--language", "fr"]) == 2
+    assert "no search is in 'fr'; the log has 'de', 'de-AT', 'en'" in capsys.readouterr().err
+
+
+def test_a_difference_comes_with_its_interval(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sample", log, "--method", "pps", "--n", "40", "--detect", "0.03"]) == 0
+    err = capsys.readouterr().err
+    # All 40 queries are drawn for certain: the worth is that of the log itself, 368^2 / 10916.
+    assert "worth 12 equally weighted queries" in err
+    # t(.975; 11) = 2.201 (tables of Student's t), times .17 / sqrt(12).
+    assert "an interval of ±0.108 (95 %)" in err
+    # (2.8 x .17 / .03)^2 = 252, and half of 1.96^2 more because t is used.
+    assert "a difference of 0.03: takes 254 such queries" in err

@@ -11,7 +11,7 @@ from django.db import connection
 
 from judgments import jobs
 from judgments.core.errors import Conflict, NotValid
-from judgments.models import AuditRow, Query, QuerySample
+from judgments.models import AuditRow, Job, Query, QuerySample
 from pooling import query_logs
 from pooling.models import QueryLog
 from tests.pooling.conftest import LOG
@@ -79,7 +79,12 @@ def test_drawing_by_traffic_takes_the_frequent_for_certain(log: Any, lead: Any) 
 
 @pytest.mark.parametrize(
     ("options", "field"),
-    [({"method": "best"}, "method"), ({"head_share": 0.9, "torso_share": 0.5}, "head_share")],
+    [
+        ({"method": "best"}, "method"),
+        ({"head_share": 0.9, "torso_share": 0.5}, "head_share"),
+        ({"head_ranks": 5, "torso_ranks": 2}, "head_ranks"),
+        ({"language": "de"}, "language"),
+    ],
 )
 def test_what_cannot_be_drawn_is_said_at_its_field(log: Any, lead: Any, options: Any, field: str) -> None:
     with pytest.raises(NotValid) as caught:
@@ -93,6 +98,31 @@ def test_a_client_id_never_reaches_a_query(collection: Any, store: Any, lead: An
     log = QueryLog.objects.get(uuid=store(collection, "query-logs", content, "raw.csv")["id"])
     query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 0, "tail": 0})
     assert "c-secret" not in str(Query.objects.get(text="tent").raw_row)
+
+
+def test_a_draw_by_ranks_says_so_on_record(log: Any, lead: Any) -> None:
+    record, _ = query_logs.draw(log, actor=lead, sizes={"head": 2, "torso": 1}, head_ranks=2, torso_ranks=5)
+    assert set(record.queries.filter(tier="head").values_list("text", flat=True)) == {"rain jacket", "tent"}
+    asked = {"head_ranks": 2, "torso_ranks": 5, "head_share": 0.7, "torso_share": 0.9}
+    assert {name: record.parameters[name] for name in asked} == asked
+    assert [tier.queries for tier in query_logs.traffic(log, head_ranks=2, torso_ranks=5).tiers] == [2, 3, 4]
+
+
+def test_one_language_of_a_log_is_drawn_from(collection: Any, store: Any, lead: Any) -> None:
+    content = b"query,language\nZelt,de\nzelt,de-AT\ntent,en\ntent,en\ntent,en\nrope,\n"
+    log = QueryLog.objects.get(uuid=store(collection, "query-logs", content, "raw.csv")["id"])
+    assert query_logs.languages(log) == {"en": 3, "de": 1, "de-AT": 1}
+    assert query_logs.traffic(log, language="de").searches == 2
+    record, _ = query_logs.draw(log, actor=lead, sizes={"head": 5, "torso": 5, "tail": 5}, language="de")
+    (query,) = record.queries.all()
+    assert (query.text, query.frequency, query.weight) == ("Zelt", 2, 1.0)
+    assert (query.raw_row["language"], record.parameters["language"]) == ("de", "de")
+
+
+def test_what_a_draw_is_worth_is_that_of_the_queries_that_stand_for_it(log: Any, lead: Any) -> None:
+    record, _ = query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 2, "tail": 6})
+    # All nine are certain: 100^2 over the sum of the squared counts.
+    assert query_logs.worth([record]) == {record.pk: pytest.approx(100**2 / 3080)}
 
 
 @pytest.mark.shared
@@ -123,8 +153,18 @@ def test_a_large_log_is_drawn_by_a_job_that_draws_once(log: Any, lead: Any, monk
     result = query_logs.work_on_draw(work)
     assert result == {"queries": 3, "new": 3, "seed": 4}
     job.refresh_from_db()
+    assert (job.done, job.total) == (9, 9)
     assert query_logs.work_on_draw(jobs.Work(job)) == result
     assert QuerySample.objects.count() == 1
+
+
+def test_a_draw_that_is_cancelled_while_it_counts_leaves_nothing(log: Any, lead: Any) -> None:
+    job = query_logs.draw_later(log, actor=lead, sizes={"head": 1})
+    jobs.claim(job)
+    jobs.cancel(job, actor=lead)
+    with pytest.raises(jobs.Cancelled):
+        query_logs.work_on_draw(jobs.Work(Job.objects.get(pk=job.pk)))
+    assert not QuerySample.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -40,6 +40,16 @@ def test_drawing_adds_queries_with_tier_weight_and_probability(draw: Any) -> Non
     assert Query.objects.get(text="rain jacket").tier == "head"
 
 
+def test_tiers_by_rank_and_the_languages_of_a_log(draw: Any, api: Any) -> None:
+    told = draw(head=1, head_ranks=1, torso_ranks=2).json()["sample"]
+    assert (told["parameters"]["head_ranks"], told["frame"]["tiers"]["head"]["queries"]) == (1, 1)
+    assert "torso_ranks" in str(draw(head=1, head_ranks=1).json())
+    assert "language" in str(draw(head=1, language="de").json())
+    told = api.post(LOGS, [{"query": "lamp", "language": "en"}, {"query": "Lampe", "language": "de"}], format="json")
+    (log,) = [row for row in api.get(LOGS).json()["results"] if row["id"] == told.json()["id"]]
+    assert log["languages"] == {"de": 1, "en": 1}
+
+
 def test_a_large_log_is_drawn_from_as_a_job(
     draw: Any, api: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:

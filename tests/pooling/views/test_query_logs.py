@@ -110,3 +110,41 @@ def test_a_large_log_is_drawn_by_a_job(log: Any, client_of: Any, lead: Any, at: 
     assert answer.headers["Location"].startswith("/jobs/")
     unseen = client.get(at("query_log", log.collection, log), {**PLAN, "head_share": "0.3"}).content.decode()
     assert "Draw up to 5 queries" in unseen
+
+
+def test_the_plan_follows_ranks_in_table_and_picture(log: Any, client_of: Any, lead: Any, at: Any) -> None:
+    asked = {**PLAN, "head_ranks": "2", "torso_ranks": "5"}
+    page = client_of(lead).get(at("query_log", log.collection, log), asked).content.decode()
+    # Two queries hold 70 of 100 searches, five hold 90: what stands beside the cuts are these shares.
+    assert "2 queries carry 70 % of the 100 searches" in page
+    assert ">70 %</text>" in page
+    assert ">90 %</text>" in page
+    assert "cut into head 2, torso 3, tail 4 queries" in page
+    alone = client_of(lead).get(at("query_log", log.collection, log), {**PLAN, "head_ranks": "2"})
+    assert b"Give both ranks, or none." in alone.content
+
+
+def test_the_plan_says_what_the_draw_would_show(log: Any, client_of: Any, lead: Any, at: Any) -> None:
+    client = client_of(lead)
+    asked = {**PLAN, "torso": "2", "tail": "6", "detect": "0.05"}
+    page = " ".join(client.get(at("query_log", log.collection, log), asked).content.decode().split())
+    # All nine queries: 100^2 / 3080 = 3.2, and t(.975; 2) = 4.303 (tables of Student's t), times .17 / sqrt(3).
+    assert "worth about 3 equally weighted queries" in page
+    assert "an interval of ± 0.422" in page
+    assert "A difference of 0.05 takes 93 such queries" in page
+    client.post(at("query_log", log.collection, log), asked)
+    assert b"0.275 \xc2\xb1 0.422" in client.get(at("query_log", log.collection, log)).content
+
+
+def test_languages_are_offered_where_the_log_names_them(
+    collection: Any, store: Any, log: Any, client_of: Any, lead: Any, at: Any
+) -> None:
+    content = b"query,language\nZelt,de\nzelt,de-AT\ntent,en\n"
+    spoken = collection.query_logs.get(uuid=store(collection, "query-logs", content, "raw.csv")["id"])
+    client = client_of(lead)
+    assert b"<code>de-AT</code> (1)" in client.get(at("query_log", collection, spoken)).content
+    page = client.get(at("query_log", collection, spoken), {**PLAN, "language": "de"}).content.decode()
+    assert "of the 2 searches in de" in page
+    wrong = client.get(at("query_log", collection, spoken), {**PLAN, "language": "fr"}).content.decode()
+    assert "no search is in" in wrong
+    assert b"Only searches in" not in client.get(at("query_log", collection, log)).content
