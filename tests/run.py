@@ -14,27 +14,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# The families know no database, and a browser shows nothing else on another one.
-ONLY_ON_SQLITE = (
-    "tests/assay",
-    "tests/benchmarks",
-    "tests/browser",
-    "tests/demo",
-    "tests/evaluation/decisions",
-    "tests/evaluation/metrics",
-    "tests/evaluation/significance",
-    "tests/judgments/agreement",
-    "tests/judgments/aggregation",
-    "tests/judgments/core",
-    "tests/judgments/formats",
-    "tests/judgments/judges",
-    "tests/judgments/textmetrics",
-    "tests/pooling/connectors",
-    "tests/pooling/sampling",
-    "tests/pooling/strategies",
-    "tests/test_rules.py",
-    "tests/test_two_databases.py",
-)
+# A browser shows nothing else on another database.
+ONLY_ON_SQLITE = ("tests/browser", "tests/demo")
 
 
 def main(arguments: list[str]) -> int:
@@ -58,6 +39,8 @@ def run(name: str, url: str, options: list[str]) -> tuple[int, str]:
     """One pytest run; answers exit status and its closing line."""
     # Compiled once, and not by each worker and each subprocess again where Python was told to write no caches.
     caches = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(ROOT / "var" / "pycache")}
+    if url:
+        caches["ONLY_DATABASE_TESTS"] = "1"
     environment = {**os.environ, **caches, "DATABASE_URL": url, "REDIS_URL": "", "DEBUG": "", "STORAGE_URL": ""}
     workers = [] if any(option.startswith("-n") for option in options) else ["-n", str(os.cpu_count() or 1)]
     command = [sys.executable, "-m", "pytest", "-q", "--dist", "loadgroup", *workers, *options]
