@@ -16,6 +16,7 @@ from evaluation.staleness.unjudged import UNJUDGED
 from evaluation.stored_scores import scorings_of
 from judgments import reliability
 from judgments.agreement.reading import THRESHOLD, reason_in_words
+from judgments.core.amounts import amount
 from judgments.models import Round
 from judgments.templatetags.figures import percent
 from pooling.charts import Chart
@@ -161,7 +162,8 @@ def agreement_card(look: Look) -> Card:
     )
     interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, ".replace("-", "−") if alpha["low"] is not None else ""
     chart = charts.gate(alpha["value"], alpha["low"], alpha["high"], THRESHOLD)
-    return Card(f"{alpha['value']:.3f}".replace("-", "−"), f"({interval}{alpha['n']:,} pairs)", words, chart, act)
+    shown, of = f"{alpha['value']:.3f}".replace("-", "−"), amount(alpha["n"], "pair")
+    return Card(shown, f"({interval}{of})", words, chart, act)
 
 
 def snapshot_card(look: Look) -> Card:

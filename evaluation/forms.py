@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from evaluation import scoring
+from judgments.core.amounts import amount
 from judgments.core.errors import AssayError
 from judgments.forms import AssayForm
 from judgments.models import Collection, Snapshot
@@ -16,12 +17,13 @@ from pooling.models import Run
 
 class RunChoice(forms.ModelMultipleChoiceField):
     def label_from_instance(self, run: Run) -> str:
-        return f"{isolated(run.name)}, {run.rows:,} rows"
+        return f"{isolated(run.name)}, {amount(run.rows, 'row')}"
 
 
 class SnapshotChoice(forms.ModelChoiceField):
     def label_from_instance(self, snapshot: Snapshot) -> str:
-        return f"{snapshot.name}, {snapshot.summary['queries']:,} queries, {snapshot.summary['labels']:,} labels"
+        queries, labels = snapshot.summary["queries"], snapshot.summary["labels"]
+        return f"{snapshot.name}, {amount(queries, 'query', 'queries')}, {amount(labels, 'label')}"
 
 
 LEVELS = [(0.9, "90 %"), (0.95, "95 %"), (0.99, "99 %")]

@@ -12,6 +12,7 @@ from django.urls import reverse
 from evaluation.standing import Standing
 from judgments import access, assignment, rounds
 from judgments.agreement.reading import THRESHOLD, verdict
+from judgments.core.amounts import amount
 from judgments.models import Role, Round
 
 
@@ -118,8 +119,8 @@ def round_due(look: Look) -> Next | None:
         if standing.pool is None:
             return None
         url = reverse("round_new", args=[look.slug]) + f"?pool={standing.pool.uuid}"
-        pairs = standing.pool.summary.get("pairs", 0)
-        return Next("round", f"make a round from the pool’s {pairs:,} pairs.", Act("Make a round", url, lead_only=True))
+        pairs = amount(standing.pool.summary.get("pairs", 0), "pair")
+        return Next("round", f"make a round from the pool’s {pairs}.", Act("Make a round", url, lead_only=True))
     if standing.round.state != Round.State.DRAFT:
         return None
     act = Act("Open the round", reverse("round_progress", args=[standing.round.uuid]), lead_only=True)

@@ -7,7 +7,7 @@ their lines stay out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import IO, Any
@@ -17,12 +17,14 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from judgments import audit, jobs, storage
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge
 from judgments.core.report import MAX_RAW, Problem, Report
 from judgments.import_kinds import KINDS, Checked, Finding, ImportKind
 from judgments.models import Collection, Job, Upload, User
 
 PREVIEW_ROWS = 10
+Progress = Callable[[int], None]
 KEPT_UNSTORED = timedelta(days=7)
 
 
@@ -90,8 +92,11 @@ def receive(
     return upload
 
 
-def read(upload: Upload) -> tuple[Report, Checked]:
-    """Read an upload once more, and compare it with the collection as it is now."""
+def read(upload: Upload, *, progress: Progress | None = None) -> tuple[Report, Checked]:
+    """Read an upload once more, and compare it with the collection as it is now.
+
+    ``progress`` is called with the bytes that were read so far, where the kind of file can tell.
+    """
     from judgments.formats import FORMATS
 
     member = KINDS[upload.kind]
@@ -110,7 +115,7 @@ def read(upload: Upload) -> tuple[Report, Checked]:
         raise Conflict(f"{upload.filename} was stored or thrown away meanwhile. Look at the list.") from error
     with stream:
         if member.read is not None:
-            rows, report = member.read(stream, upload)
+            rows, report = member.read(stream, upload, **({"progress": progress} if member.watched else {}))
         else:
             found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
             rows, report = found.rows, found.report
@@ -119,7 +124,12 @@ def read(upload: Upload) -> tuple[Report, Checked]:
 
 
 def store(
-    upload: Upload, *, actor: User, accept_errors: bool = False, options: dict[str, Any] | None = None
+    upload: Upload,
+    *,
+    actor: User,
+    accept_errors: bool = False,
+    options: dict[str, Any] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Put the file into the collection: all of it, or nothing.
 
@@ -133,6 +143,8 @@ def store(
         The report's errors were read, and their lines may stay out.
     options : dict, optional
         For the kind: the name of a run, for example.
+    progress : callable, optional
+        As for :func:`read`.
 
     Returns
     -------
@@ -148,7 +160,7 @@ def store(
     """
     if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
         raise Conflict(f"{upload.filename} was stored already.")
-    report, checked = read(upload)
+    report, checked = read(upload, progress=progress)
     if not accept_errors:
         report.raise_if_errors()
     if not checked.rows:
@@ -172,7 +184,7 @@ def _put_in(upload: Upload, checked: Checked, report: Report, options: dict[str,
         raise Conflict(f"{upload.filename} was stored already.")
     member = KINDS[upload.kind]
     stored = member.store(upload.collection, checked, upload, options, actor)
-    rows = f"{stored['rows']:,} {'row' if stored['rows'] == 1 else 'rows'}"
+    rows = amount(stored["rows"], "row")
     audit.record(
         "ingestion.store",
         f"{actor} stored {upload.filename} ({member.title.lower()}, {rows})",
@@ -200,14 +212,16 @@ def work_on_upload(work: jobs.Work) -> dict[str, Any]:
         raise NotFound("The file was thrown away before it was stored. Send it again.")
     if upload.stored_at is not None:
         return {"rows": 0, "already": True}
-    work.progress(0)
+    units = int(upload.report.get("units", 0))
+    work.progress(0, units if KINDS[upload.kind].watched and units else None)
     stored = store(
         upload,
         actor=work.job.created_by,
         accept_errors=parameters["accept_errors"],
         options=parameters["options"],
+        progress=lambda read: work.progress(units * read // max(1, upload.bytes)),
     )
-    work.say(f"stored {stored['rows']:,} rows")
+    work.say(f"stored {amount(stored['rows'], 'row')}")
     return stored
 
 

@@ -12,6 +12,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from judgments import audit, growing
+from judgments.core.amounts import amount
 from judgments.core.errors import Closed, Conflict, NotValid
 from judgments.models import (
     Collection,
@@ -97,7 +98,7 @@ def create_round(
     if not chosen:
         raise NotValid("A round needs at least one pair.", {"pool": "This pool is empty."})
     if most_pairs is not None and most_pairs <= len(chosen):
-        said = f"The round begins with {len(chosen):,} pairs already; allow more, or choose no further ones."
+        said = f"The round begins with {amount(len(chosen), 'pair')} already; allow more, or choose no further ones."
         raise NotValid(said, {"most_pairs": said})
     with _free(name.strip()):
         round_ = Round.objects.create(
@@ -115,7 +116,7 @@ def create_round(
         )
     _add_pairs(round_, chosen)
     _invite(round_, raters, random.Random(f"{seed} raters"))  # noqa: S311 - a draw that must be repeatable
-    sentence = f"{actor} made round {round_} from {len(chosen):,} pairs"
+    sentence = f"{actor} made round {round_} from {amount(len(chosen), 'pair')}"
     audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
     return round_
 
@@ -179,7 +180,7 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
     if "pairs" in round_.provenance:
         round_.provenance["pairs"] = has + len(new)
         round_.save(update_fields=["provenance"])
-    sentence = f"{actor or 'The server'} added {len(new):,} pairs to round {round_}, {has + len(new):,} by now"
+    sentence = f"{actor or 'The server'} added {amount(len(new), 'pair')} to round {round_}, {has + len(new):,} by now"
     audit.record("rounds.append_pairs", sentence, actor=actor, collection=round_.collection, target=round_)
     return len(new)
 

@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from judgments import access, audit, baselines, bundle, reliability, storage
+from judgments.core.amounts import amount
 from judgments.core.errors import AssayError, Conflict, NotAllowed, NotFound, NotValid
 from judgments.core.ids import id_fault
 from judgments.labels import Consolidation, Settled, settle_labels
@@ -108,7 +109,7 @@ def _freeze(
     snapshot.rounds.set(rounds)
     audit.record(
         "snapshots.freeze",
-        f"{actor} froze snapshot {name} with {len(settled.labels):,} labels",
+        f"{actor} froze snapshot {name} with {amount(len(settled.labels), 'label')}",
         actor=actor,
         collection=collection,
         target=snapshot,

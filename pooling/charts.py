@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judgments.core.amounts import amount
+
 WIDTH = 320
 NAME = 88  # room for the names of bars
 LONGEST_NAME = 13
@@ -206,7 +208,7 @@ def rank_bars(counts: Sequence[tuple[int | None, int]], label: str) -> Chart:
             _round(step - gap),
             _round((floor - top) * pairs / most),
             "mark" if first <= 10 else "same",
-            f"{_ranks(first, end)}: {pairs:,} pairs",
+            f"{_ranks(first, end)}: {amount(pairs, 'pair')}",
         )
         for number, ((first, end), pairs) in enumerate(zip(groups, heights, strict=True))
     )
@@ -244,7 +246,7 @@ def depth_bars(ranges: Sequence[tuple[int, int, int]]) -> Chart:
             _round(step - gap),
             _round((floor - top) * queries / most),
             "mark",
-            f"{name} documents: {queries:,} queries",
+            f"{name} documents: {amount(queries, 'query', 'queries')}",
         )
         for number, (name, (_, _, queries)) in enumerate(zip(names, ranges, strict=True))
     )

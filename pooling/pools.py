@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from judgments import audit, carried, group_labels, jobs, rounds
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Job, Judgment, Pair, Round, User
 from pooling import copies
@@ -166,7 +167,7 @@ def draw_pool(
     try:
         with transaction.atomic():
             pool = store(collection, chosen, actor=actor, runs=runs, told=told, also=also, summary=summary, token=token)
-            sentence = f"{actor} drew pool {pool} with {len(chosen):,} pairs"
+            sentence = f"{actor} drew pool {pool} with {amount(len(chosen), 'pair')}"
             audit.record("pools.draw_pool", sentence, actor=actor, collection=collection, target=pool, seed=pool.seed)
             return pool
     except IntegrityError:

@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 
 from judgments import audit, jobs, storage
 from judgments.access import LEADS
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.report import Report
 from judgments.formats.log_blocks import open_log, rows_on_lines
@@ -57,6 +58,8 @@ class Searches(Sequence[LogRow]):
 
     def __init__(self, log: CountedLog, first: list[LogRow], number: int) -> None:
         self.log, self._first, self._number = log, first, number
+        # The usual picture, where it was counted already.
+        self.traffic: Traffic | None = None
 
     def __len__(self) -> int:
         return self._number
@@ -71,10 +74,10 @@ class Searches(Sequence[LogRow]):
         return self._first[at]
 
 
-def read(stream: IO[bytes], upload: Upload) -> tuple[Searches, Report]:
+def read(stream: IO[bytes], upload: Upload, *, progress: Progress | None = None) -> tuple[Searches, Report]:
     """Count a log while it is read; a log of any size fits."""
     found = open_log(stream, path=upload.filename, format=upload.format, **upload.options)
-    log = count_stream(found, window_days=None)
+    log = count_stream(found, window_days=None, progress=progress)
     if found.report is None:
         raise AssertionError("a log that was read has a report")
     first = _rows_on(upload, found.first_lines)
@@ -104,6 +107,9 @@ def check(collection: Collection, rows: Searches, upload: Upload) -> Checked:
         figures[f"language {tag}"] = number
     for kind, number in counted.redacted.items():
         figures[f"personal data taken out: {kind}"] = number
+    if upload.pk:
+        # It is about to be stored: counting once more here keeps nobody from writing meanwhile.
+        rows.traffic = _traffic_of(rows, upload)
     return Checked(rows, figures=figures)
 
 
@@ -129,7 +135,7 @@ def store(
             "rows": len(checked.rows),
             # A list, since a database keeps the keys of JSON in an order of its own.
             "languages": list(checked.rows.log.languages.items())[:MOST_LANGUAGES],
-            "traffic": asdict(_traffic_of(checked.rows, upload)),
+            "traffic": asdict(checked.rows.traffic or _traffic_of(checked.rows, upload)),
         },
         created_by=actor,
     )
@@ -303,7 +309,7 @@ def draw(
                 queries = _add(log, record, sample)
         except IntegrityError as error:
             raise Conflict("Somebody else added queries at the same moment. Draw again.") from error
-        sentence = f"{actor} drew {len(sample.queries):,} queries from {log}, seed {seed}"
+        sentence = f"{actor} drew {amount(len(sample.queries), 'query', 'queries')} from {log}, seed {seed}"
         audit.record("query_logs.draw", sentence, actor=actor, collection=log.collection, target=record)
     return record, queries
 
@@ -436,4 +442,5 @@ QUERY_LOGS = ImportKind(
     columns=("query", "count", "timestamp"),
     asks=("name",),
     read=read,
+    watched=True,
 )

@@ -20,6 +20,7 @@ from evaluation import turning as turnings
 from evaluation.views.compare_choice import Choice, chosen
 from evaluation.views.scores import chosen_snapshot
 from judgments import access
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Role
 from judgments.views.downloads import attachment
@@ -122,10 +123,10 @@ def remark(told: Turning) -> verdict.Remark:
         return verdict.Remark("Can judging turn it", "done", "no", why)
     if told.turns is None:
         reason = told.reason or ""
-        why = f"{reason[:1].upper()}{reason[1:]}. {told.unjudged:,} pairs are unjudged."
+        why = f"{reason[:1].upper()}{reason[1:]}. Unjudged: {amount(told.unjudged, 'pair')}."
         return verdict.Remark("Can judging turn it", "todo", "not known", why)
     loser = told.b if told.winner == told.a else told.a
-    number = f"{len(told.pairs):,} unjudged pair{'' if len(told.pairs) == 1 else 's'}"
+    number = amount(len(told.pairs), "unjudged pair")
     each = "it" if len(told.pairs) == 1 else "each"
     least = "" if told.exact else f" at most, {told.at_least:,} at least,"
     why = (
@@ -150,8 +151,7 @@ def _status(request: HttpRequest) -> int:
 def _made(request: HttpRequest, choice: Choice, told: Turning) -> HttpResponse:
     """Draw the pool and lead to the form of its round, where everything is filled in."""
     pool = turnings.make_pool(choice.a, choice.b, told, actor=request.user)
-    count = pool.entries.count()
-    messages.success(request, f"Drew {count:,} pair{'' if count == 1 else 's'}. Open the round when it fits.")
+    messages.success(request, f"Drew {amount(pool.entries.count(), 'pair')}. Open the round when it fits.")
     return redirect(f"{reverse('round_new', args=[pool.collection.slug])}?pool={pool.uuid}")
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from judgments import access, reliability, snapshots
 from judgments.agreement.reading import THRESHOLD, reason_in_words, verdict
 from judgments.bundle import FORMAT_OF
+from judgments.core.amounts import amount
 from judgments.core.errors import AssayError, Conflict
 from judgments.forms import AssayForm
 from judgments.labels import Settled
@@ -120,7 +121,8 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and found and form.is_valid():
         with form.telling():
             frozen = snapshots.freeze(collection, actor=request.user, **_what(choice), **form.cleaned_data)
-            messages.success(request, f"Frozen: {frozen.summary['labels']:,} labels. Nothing can change them any more.")
+            labels = amount(frozen.summary["labels"], "label")
+            messages.success(request, f"Frozen: {labels}. Nothing can change them any more.")
             return redirect("snapshot", frozen.uuid)
     context = {"collection": collection, "choice": choice, "form": form, "step": "snapshot", **found}
     status = choice.status if request.method == "POST" and not found else form.status
@@ -171,19 +173,15 @@ def _doubts(settled: Settled, agreements: list[dict[str, Any]]) -> list[str]:
     """What a careful lead would look at before freezing, in sentences."""
     found = []
     if settled.unsettled:
-        found.append(f"{_many(settled.unsettled, 'conflict')} decided by the rule only, not by a person")
+        found.append(f"{amount(settled.unsettled, 'conflict')} decided by the rule only, not by a person")
     if settled.without_rating:
-        found.append(f"{_many(settled.without_rating, 'pair')} without a grade, left out of the labels")
+        found.append(f"{amount(settled.without_rating, 'pair')} without a grade, left out of the labels")
     words = {
         "failed": f"agreement is below the gate of {THRESHOLD:.2f}",
         "undecided": f"the gate of {THRESHOLD:.2f} lies inside the interval of the agreement",
         "undefined": "agreement is not defined",
     }
     return [*found, *(f"{row['round']}: {words[row['verdict']]}" for row in agreements if row["verdict"] != "passed")]
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def bars(by_grade: dict[int, int], labels: dict[int, str]) -> list[dict[str, Any]]:

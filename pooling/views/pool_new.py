@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from judgments import access
+from judgments.core.amounts import amount
 from judgments.models import Collection, Job
 from pooling import pools as verbs
 from pooling import previews
@@ -50,7 +51,7 @@ def _draw(request: HttpRequest, collection: Collection, form: PoolForm) -> HttpR
     if _is_large(form):
         return redirect("job", verbs.draw_later(collection, actor=request.user, **options).uuid)
     pool = verbs.draw_pool(collection, actor=request.user, **options)
-    messages.success(request, f"Drew {pool.entries.count():,} pairs with seed {pool.seed}.")
+    messages.success(request, f"Drew {amount(pool.entries.count(), 'pair')} with seed {pool.seed}.")
     return redirect("pool", collection.slug, pool.uuid)
 
 

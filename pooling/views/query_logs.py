@@ -17,6 +17,7 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import QuerySample
 from judgments.templatetags.figures import number, percent
@@ -122,8 +123,8 @@ def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
             if verbs.is_large(log):
                 return redirect("job", verbs.draw_later(log, actor=request.user, **_options(form.values)).uuid)
             record, new = verbs.draw(log, actor=request.user, **_options(form.values))
-            drawn = record.queries.count()
-            messages.success(request, f"Drew {drawn:,} queries with seed {record.seed}; {len(new):,} are new here.")
+            drawn = amount(record.queries.count(), "query", "queries")
+            messages.success(request, f"Drew {drawn} with seed {record.seed}; new here: {len(new):,}.")
             return redirect("queries", collection.slug)
     context = {"collection": collection, "step": "queries", "log": log, "form": form, **_plan(log, form)}
     asked_for = tables.file_of(request, context["tables"], context)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from judgments.core.amounts import amount
 from judgments.views.columns import Column
 from pooling import charts, run_health
 from pooling.health.likeness import DEPTH
@@ -68,19 +69,19 @@ def _warnings(found: run_health.Health) -> list[str]:
     said, own = [], found.figures
     if own.against_rows:
         said.append(
-            f"Its ranks contradict its scores in {_many(own.against_queries, 'query', 'queries')}, "
+            f"Its ranks contradict its scores in {amount(own.against_queries, 'query', 'queries')}, "
             f"first in {own.first_against}. It is read by score everywhere."
         )
     if found.strange:
         said.append(
-            f"It answers {_many(found.strange, 'query', 'queries')} that the collection does not have. "
+            f"It answers {amount(found.strange, 'query', 'queries')} that the collection does not have. "
             "They are kept, and never scored or pooled."
         )
     if found.stayed_out:
         twice = f", {found.twice:,} of them because a document stood twice in a query" if found.twice else ""
-        said.append(f"{_many(found.stayed_out, 'odd row')} of its file stayed out when it was stored{twice}.")
+        said.append(f"{amount(found.stayed_out, 'odd row')} of its file stayed out when it was stored{twice}.")
     if own.infinite:
-        said.append(f"{_many(own.infinite, 'score')} of it {_is(own.infinite)} infinite.")
+        said.append(f"{amount(own.infinite, 'score')} of it {_is(own.infinite)} infinite.")
     return said
 
 
@@ -89,16 +90,12 @@ def _remarks(found: run_health.Health) -> list[str]:
     said, own = [], found.figures
     if own.reordered_rows:
         said.append(
-            f"{_many(own.reordered_rows, 'tied row')} stood elsewhere for its users: the system orders equal scores by "
-            "rank, metrics by document id."
+            f"{amount(own.reordered_rows, 'tied row')} stood elsewhere for its users: the system orders equal scores "
+            "by rank, metrics by document id."
         )
     if not own.ranked_rows and own.tied_rows:
         said.append("It has no ranks, so that nothing says in which order its users saw equal scores.")
     return said
-
-
-def _many(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _is(number: int) -> str:
