@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import Any
 
 from judgments.core.family import Family
 from judgments.core.report import Report, Severity
@@ -57,6 +57,8 @@ class ImportKind:
         What the user is asked when the file is stored: ``name``, ``description``.
     read : callable, optional
         ``read(stream, upload) -> (rows, report)``, for files too large to be held as rows; else the format's reader.
+    watched : bool
+        Whether ``read`` takes ``progress=`` too, which it calls with the bytes that were read so far.
     questions : callable, optional
         ``questions() -> {name: form field}``: what else the user is asked when the file is stored; named in ``asks``.
     personal : bool
@@ -72,7 +74,8 @@ class ImportKind:
     roles: tuple[str, ...]
     columns: tuple[str, ...]
     asks: tuple[str, ...] = ()
-    read: Callable[[IO[bytes], Upload], tuple[Any, Report]] | None = None
+    read: Callable[..., tuple[Any, Report]] | None = None
+    watched: bool = False
     questions: Callable[[], dict[str, Any]] = dict
     personal: bool = False
 

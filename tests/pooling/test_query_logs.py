@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from judgments import jobs
+from judgments import ingestion, jobs
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Job, Query, QuerySample
 from pooling import query_logs
@@ -156,6 +157,22 @@ def test_a_large_log_is_drawn_by_a_job_that_draws_once(log: Any, lead: Any, monk
     assert (job.done, job.total) == (9, 9)
     assert query_logs.work_on_draw(jobs.Work(job)) == result
     assert QuerySample.objects.count() == 1
+
+
+def test_storing_a_log_as_a_job_tells_its_rows_and_can_be_cancelled(collection: Any, lead: Any) -> None:
+    upload = ingestion.receive(collection, kind="query-logs", file=io.BytesIO(LOG), filename="a.csv", actor=lead)
+    job = ingestion.store_later(upload, actor=lead, accept_errors=False, options={})
+    jobs.claim(job)
+    jobs.cancel(job, actor=lead)
+    with pytest.raises(jobs.Cancelled):
+        ingestion.work_on_upload(jobs.Work(Job.objects.get(pk=job.pk)))
+    assert not QueryLog.objects.exists()
+    job = ingestion.store_later(upload, actor=lead, accept_errors=False, options={})
+    jobs.claim(job)
+    ingestion.work_on_upload(jobs.Work(Job.objects.get(pk=job.pk)))
+    job.refresh_from_db()
+    # Nine queries and the header.
+    assert (job.done, job.total) == (10, 10)
 
 
 def test_a_draw_that_is_cancelled_while_it_counts_leaves_nothing(log: Any, lead: Any) -> None:
