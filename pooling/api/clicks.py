@@ -24,7 +24,7 @@ from pooling.clicks.cuts import MOST_CUTS
 from pooling.clicks.labelling import LEAST_IMPRESSIONS
 
 
-class ResultSent(serializers.Serializer):
+class ShownSent(serializers.Serializer):
     """One shown result, or the counts of one."""
 
     query = serializers.CharField(required=False)
@@ -134,7 +134,7 @@ SOURCES = LabelSource.objects.filter(kind=LabelSource.Kind.CLICKS).annotate(labe
     get=extend_schema(summary="The labels from clicks, by source"),
     post=documented(
         "Send a click log",
-        ResultSent,
+        ShownSent,
         [{"query": "rain jacket", "doc_id": "d1", "position": 1, "impressions": 310, "clicks": 124}],
         ClicksReading,
         ClicksSent,
