@@ -40,18 +40,26 @@ def needs(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect(_next(request, written))
     lead = access.role_in(request.user, collection) in access.LEADS
     rows = collection.queries.select_related("collection")
-    context = {"collection": collection, "step": "queries", "progress": narratives.progress(collection)}
-    listing = _listing(request, collection, lead, refused)
+    held = _held(collection)
+    progress = narratives.progress(collection)
+    context = {"collection": collection, "step": "queries", "progress": progress, "held": len(held) if lead else 0}
+    listing = _listing(request, collection, lead, refused, held)
     return answer(request, listing, rows, "pooling/queries_needs.html", context, 409 if refused else 200)
 
 
-def _listing(request: HttpRequest, collection: Collection, lead: bool, refused: dict[str, tuple[str, str]]) -> Listing:
-    held = dict(
-        Query.objects.filter(collection=collection, pairs__round__state=Round.State.OPEN).values_list(
-            "pk", "pairs__round__name"
-        )
-    )
+def _held(collection: Collection) -> dict[int, str]:
+    """The queries that an open round holds, by key, with its name."""
+    rows = Query.objects.filter(collection=collection, pairs__round__state=Round.State.OPEN)
+    return dict(rows.values_list("pk", "pairs__round__name").distinct())
 
+
+def _listing(
+    request: HttpRequest,
+    collection: Collection,
+    lead: bool,
+    refused: dict[str, tuple[str, str]],
+    held: dict[int, str],
+) -> Listing:
     def need(query: Query) -> SafeString:
         text, error = refused.get(str(query.uuid), (query.narrative or query.draft, ""))
         context = {"query": query, "text": text, "error": error, "round": held.get(query.pk), "lead": lead}

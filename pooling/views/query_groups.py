@@ -105,11 +105,11 @@ def _act(request: HttpRequest, collection: Collection) -> str:
     if act == "refuse":
         query_groups.refuse(collection, chosen(request, collection, "proposed"), actor=actor)
         return "Kept apart. This is not proposed again."
-    if act not in ("group", "group-share"):
+    if act not in ("group", "group-share", "listed"):
         raise NotValid("Choose what to do.")
     group = query_groups.gather(
         collection,
-        queries=chosen(request, collection, "query"),
+        queries=_listed_queries(request, collection) if act == "listed" else chosen(request, collection, "query"),
         name=request.POST.get("name", ""),
         actor=actor,
         shares=True if act == "group-share" else None,
@@ -120,6 +120,18 @@ def _act(request: HttpRequest, collection: Collection) -> str:
 def chosen(request: HttpRequest, collection: Collection, field: str) -> list[Query]:
     """The queries whose ids the form sent."""
     return list(collection.queries.filter(uuid__in=[one for one in request.POST.getlist(field) if is_uuid(one)]))
+
+
+def _listed_queries(request: HttpRequest, collection: Collection) -> list[Query]:
+    """The queries that were typed, one a line, by their id or their text."""
+    lines = [line.strip() for line in request.POST.get("lines", "").splitlines() if line.strip()]
+    by_id = {query.query_id: query for query in collection.queries.filter(query_id__in=lines)}
+    by_text = {query.text: query for query in collection.queries.filter(text__in=lines)}
+    strange = [line for line in lines if line not in by_id and line not in by_text]
+    if strange:
+        more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
+        raise NotValid(f"No query of this collection: {strange[0][:80]}{more}. Nothing was grouped.")
+    return [by_id.get(line) or by_text[line] for line in lines]
 
 
 @login_required
