@@ -163,7 +163,8 @@ def draw_pool(
 
     told = {"by": how.get("by", "rank"), **_wishes(chosen, how)}
     also = {"reason": reason or None, **(planned or {})}
-    summary = {**preview(collection, chosen), "pairs_to_depth": depth_sizes(chosen.candidates)}
+    left_out = known_pairs(collection) if STRATEGIES[strategy].adaptive or how.get("leave_out_judged") else ()
+    summary = {**preview(collection, chosen), "pairs_to_depth": depth_sizes(chosen.candidates, left_out)}
     try:
         with transaction.atomic():
             pool = store(collection, chosen, actor=actor, runs=runs, told=told, also=also, summary=summary, token=token)

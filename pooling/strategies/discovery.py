@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pooling.strategies.candidates import Candidates
+from pooling.strategies.candidates import Candidates, Pair
 
 # Deeper than this nobody pools by depth, and the sizes are stored with each pool.
 DEEPEST = 200
@@ -24,7 +24,7 @@ class Depth:
     Parameters
     ----------
     depth : int
-        The first so many documents of every run.
+        The first so many documents of every run, less what was known before.
     pairs : int
         How many pairs these are: what would have been judged.
     judged : int
@@ -74,8 +74,15 @@ class Found:
         return next((one for one in reversed(self.depths) if one.pairs <= self.judged), None)
 
 
-def depth_sizes(candidates: Candidates) -> list[int]:
+def depth_sizes(candidates: Candidates, left_out: Iterable[Pair] = ()) -> list[int]:
     """How many pairs pooling to depth 1, 2, 3, ... would take: the runs' union down to each rank.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        What the runs return.
+    left_out : iterable of (query_id, doc_id)
+        What need not be judged any more, so that no pool would take it.
 
     Examples
     --------
@@ -83,8 +90,13 @@ def depth_sizes(candidates: Candidates) -> list[int]:
     >>> runs = [Run.from_dict({"q1": {"d1": 2, "d2": 1}}, "a"), Run.from_dict({"q1": {"d2": 9, "d3": 1}}, "b")]
     >>> depth_sizes(Candidates.of(runs))
     [2, 3]
+    >>> depth_sizes(Candidates.of(runs), [("q1", "d1")])
+    [1, 2]
     """
-    ranks = candidates.best_rank[candidates.best_rank > 0]
+    best = candidates.best_rank.copy()
+    rows = candidates.find(list(left_out))
+    best[rows[rows >= 0]] = 0
+    ranks = best[best > 0]
     sizes: list[int] = np.bincount(ranks, minlength=1).cumsum()[1 : DEEPEST + 1].tolist()
     return sizes
 
