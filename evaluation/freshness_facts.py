@@ -15,17 +15,15 @@ from django.utils import timezone
 from evaluation import rankings
 from evaluation.models import FreshnessCheck
 from evaluation.staleness import rank_eval
+from evaluation.staleness.baseline import count_asked, cuts, known_then, values, window
 from evaluation.staleness.facts import (
     DEPTH,
-    MOST_VALUES,
     NO_INDEX,
-    UNTOLD,
     Declared,
     Facts,
     Known,
     RunHoles,
     Traffic,
-    Values,
 )
 from evaluation.staleness.signal import Missing
 from evaluation.staleness.unjudged import count_holes, first_ones
@@ -34,7 +32,6 @@ from judgments.models import Collection, Declaration, Judgment, Snapshot
 from pooling import query_logs
 from pooling import runs as runs_of
 from pooling.models import QueryLog, Run
-from pooling.sampling.log import WINDOW_DAYS, normalize
 from pooling.sampling.tiers import cut_tiers
 
 # Reading more would keep a page waiting: a check, which is a job, reads all of it.
@@ -71,6 +68,10 @@ class Looked:
         return {query_id: dict(told) for query_id, told in rankings.labels_of(self.snapshot).items()}
 
     @cached_property
+    def judged_documents(self) -> set[str]:
+        return {doc_id for told in self.judged.values() for doc_id in told}
+
+    @cached_property
     def hashes(self) -> dict[str, str]:
         """What was judged: from the bundle, or for one that was frozen before there was such a file, from ratings."""
         path = snapshots.FILES["document-hashes-csv"]
@@ -80,9 +81,8 @@ class Looked:
             read = FORMATS["document-hashes-csv"].read
             rows = read(snapshots.read_file(self.snapshot, path), path=path).rows
             return {row.doc_id: row.content_sha256 for row in rows}
-        doc_ids = {doc_id for told in self.judged.values() for doc_id in told}
         until = {"created_at__lte": self.snapshot.created_at}
-        return baselines.judged_hashes(self.collection, doc_ids, self.snapshot.rounds.all(), **until)
+        return baselines.judged_hashes(self.collection, self.judged_documents, self.snapshot.rounds.all(), **until)
 
     @property
     def ratings(self) -> Any:
@@ -107,25 +107,12 @@ class Looked:
 def facts_of(looked: Looked) -> Facts:
     """All that the signals read, as plain tables."""
     return Facts(
-        then=_then(looked),
+        then=known_then(looked.baseline, looked.hashes, queries_of(looked.snapshot)),
         now=_now(looked),
         gone=_gone(looked),
         declared=_declared(looked),
+        judged=len(looked.judged_documents),
         days=(timezone.now() - _median_rating(looked)).total_seconds() / DAY,
-    )
-
-
-def _then(looked: Looked) -> Known:
-    told = looked.baseline.get("documents")
-    fields = (told or {}).get("fields", {})
-    runs = looked.baseline.get("runs")
-    return Known(
-        runs=[RunHoles.from_json(run) for run in runs["runs"]] if runs else UNTOLD,
-        documents=told["count"] if told else UNTOLD,
-        hashes=looked.hashes,
-        category=_values(fields.get("category"), "when the labels were frozen"),
-        language=_values(fields.get("language"), "when the labels were frozen"),
-        traffic=_traffic_then(looked),
     )
 
 
@@ -139,20 +126,9 @@ def _now(looked: Looked) -> Known:
         documents=count or Missing("no document with content is here"),
         hashes=baselines.hashes_now(collection, looked.hashes),
         traffic=_traffic_now(looked),
-        category=_values(counted["category"], "now"),
-        language=_values(counted["language"], "now"),
+        category=values(counted["category"], "now"),
+        language=values(counted["language"], "now"),
     )
-
-
-def _values(told: Mapping[str, Any] | None, when: str) -> Values | Missing:
-    if told is None:
-        return UNTOLD
-    if told["distinct"] > MOST_VALUES:
-        name, distinct = told["field"], told["distinct"]
-        return Missing(f"the field {name} has {distinct:,} values; choose one that holds few")
-    if not told["values"]:
-        return Missing(f"no document had a field {told['field']} {when}; choose another field, or declare what came")
-    return Values(told["field"], told["values"], told["total"], told["distinct"])
 
 
 def _runs(looked: Looked) -> list[RunHoles]:
@@ -197,7 +173,7 @@ def _fed(looked: Looked) -> list[RunHoles]:
 
 def _gone(looked: Looked) -> list[str] | Missing:
     told = looked.told_since(Kind.INDEX)
-    return sorted(set(told[0].data["gone"]) & looked.hashes.keys()) if told else NO_INDEX
+    return sorted(set(told[0].data["gone"]) & looked.judged_documents) if told else NO_INDEX
 
 
 def _declared(looked: Looked) -> list[Declared]:
@@ -223,16 +199,6 @@ def _median_rating(looked: Looked) -> datetime:
     return rows[count // 2] if count else looked.snapshot.created_at
 
 
-def _traffic_then(looked: Looked) -> Traffic | Missing:
-    told = looked.baseline.get("traffic")
-    if told is None:
-        return UNTOLD
-    if "curve" not in told:
-        return Missing(f"{told['reason']} when the labels were frozen")
-    tiers = {row.query_id: row.tier for row in queries_of(looked.snapshot) if row.tier}
-    return Traffic(told["log_sha256"], [(rank, share) for rank, share in told["curve"]], told["covered"], tiers)
-
-
 def queries_of(snapshot: Snapshot) -> Sequence[Any]:
     """The queries as they were frozen."""
     from judgments.formats import FORMATS
@@ -254,14 +220,14 @@ def _traffic_now(looked: Looked) -> Traffic | Missing:
     newest = later.exclude(sha256=then).first()
     if newest is None:
         return Missing("no query log was read since; store one of the last weeks")
-    parameters = looked.baseline.get("traffic", {}).get("parameters", {})
-    how = {name: parameters[name] for name in ("window_days",) if parameters.get(name)}
-    seen = query_logs.traffic(newest, **how) if not query_logs.is_large(newest) else query_logs.traffic(newest)
-    asked = _asked(looked, newest, parameters)
+    told = looked.baseline.get("traffic")
+    large = query_logs.is_large(newest)
+    seen = query_logs.traffic(newest) if large else query_logs.traffic(newest, window_days=window(told))
+    asked = _asked(looked, newest, told)
     return Traffic(newest.sha256, seen.curve, asked.get("covered"), asked.get("tiers", {}))
 
 
-def _asked(looked: Looked, log: QueryLog, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(looked: Looked, log: QueryLog, told: Mapping[str, Any] | None) -> dict[str, Any]:
     """How often the judged queries are asked in a log, and in which tier they stand there."""
     if looked.last and looked.last.traffic.get("log_sha256") == log.sha256:
         return looked.last.traffic
@@ -270,30 +236,8 @@ def _asked(looked: Looked, log: QueryLog, parameters: Mapping[str, Any]) -> dict
     key = f"asked:{looked.snapshot.content_sha256}:{log.sha256}"
     found: dict[str, Any] | None = cache.get(key)
     if found is None:
-        found = _count_asked(looked, log, parameters)
+        cut = cut_tiers(query_logs.counted(log, window_days=window(told)).queries, **cuts(told))
+        covered, tiers = count_asked(cut, queries_of(looked.snapshot))
+        found = {"log_sha256": log.sha256, "covered": covered, "tiers": tiers}
         cache.set(key, found, DAY)
     return found
-
-
-def _cuts(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the tiers of the draw were cut: by ranks where ranks were asked for, else by shares."""
-    for names in (("head_ranks", "torso_ranks"), ("head_share", "torso_share")):
-        if all(parameters.get(name) is not None for name in names):
-            return {name: parameters[name] for name in names}
-    return {}
-
-
-def _count_asked(looked: Looked, log: QueryLog, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    counted = query_logs.counted(log, window_days=parameters.get("window_days") or WINDOW_DAYS)
-    tiers = cut_tiers(counted.queries, **_cuts(parameters))
-    wanted = {normalize(row.query): row.query_id for row in queries_of(looked.snapshot)}
-    found, searches = {}, 0
-    for query, tier in zip(tiers.queries, tiers.tier, strict=True):
-        if query.query in wanted:
-            found[wanted[query.query]] = tier
-            searches += query.frequency
-    return {
-        "log_sha256": log.sha256,
-        "covered": searches / counted.traffic if counted.traffic else None,
-        "tiers": found,
-    }

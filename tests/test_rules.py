@@ -37,6 +37,7 @@ FAMILIES = {
     "text metric": ("judgments.textmetrics", "TEXT_METRICS", "docs/judges.md"),
     "significance test": ("evaluation.significance", "TESTS", "docs/significance.md"),
     "correction": ("evaluation.significance", "CORRECTIONS", "docs/significance.md"),
+    "freshness signal": ("evaluation.staleness", "SIGNALS", "docs/freshness.md"),
     "command": ("assay.cli", "COMMANDS", "docs/cli.md"),
 }
 NAMED_BY_NO_FEATURE = {"utils.py", "helpers.py", "common.py", "services.py", "misc.py"}

@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": "assay.cli.compare",
     "gate": "assay.cli.gate",
     "reuse": "assay.cli.reuse",
+    "freshness": "assay.cli.freshness",
     "agreement": "assay.cli.agreement",
     "aggregate": "assay.cli.aggregate",
     "pool": "assay.cli.pool",

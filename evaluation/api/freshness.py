@@ -34,7 +34,7 @@ class SignalBody(serializers.Serializer):
 
     signal = serializers.CharField()
     title = serializers.CharField()
-    state = serializers.ChoiceField(["fresh", "warn", "stale", "unknown"])
+    state = serializers.CharField(help_text="fresh, warn, stale or unknown.")
     now = serializers.FloatField(allow_null=True)
     baseline = serializers.FloatField(allow_null=True)
     unit = serializers.ChoiceField(["share", "count", "days", "index"])
@@ -66,7 +66,7 @@ class FreshnessBody(serializers.Serializer):
     snapshot = serializers.UUIDField()
     name = serializers.CharField()
     content_sha256 = serializers.CharField()
-    state = serializers.ChoiceField(["fresh", "warn", "stale", "unknown"])
+    state = serializers.CharField(help_text="fresh, warn, stale or unknown.")
     signals = SignalBody(many=True)
     runs = RunHolesBody(many=True)
     checked_at = serializers.DateTimeField(allow_null=True)
@@ -87,7 +87,7 @@ class Fed(serializers.Serializer):
         return attrs
 
 
-class Drawn(serializers.Serializer):
+class RefreshAsked(serializers.Serializer):
     """Which pool to make."""
 
     action = serializers.ChoiceField([one.name for one in ACTIONS.values() if one.pools])
@@ -183,12 +183,12 @@ class RefreshPool(InCollection):
     @extend_schema(
         summary="Make the pool that a signal asks for",
         parameters=WHICH,
-        request=Drawn,
+        request=RefreshAsked,
         responses={201: PoolMade, 202: Started},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Actions are those of the signals. Over large runs it is a job."""
-        told = self.sent(Drawn)
+        told = self.sent(RefreshAsked)
         snapshot = asked_for(self.collection, request)
         if refreshing.too_large(snapshot, told["action"]):
             return started(refreshing.refresh_later(snapshot, actor=request.user, **told))

@@ -75,7 +75,7 @@ class GroupsBody(serializers.Serializer):
 class FreshnessSaid(serializers.Serializer):
     """How far the labels behind the scores still fit, as `freshness/` tells it whole."""
 
-    state = serializers.ChoiceField(["fresh", "warn", "stale", "unknown"])
+    state = serializers.CharField(help_text="fresh, warn, stale or unknown.")
     warnings = serializers.ListField(
         child=serializers.CharField(), help_text="A sentence for each signal, gravest first."
     )

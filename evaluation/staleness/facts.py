@@ -125,7 +125,7 @@ class Facts:
     then, now : Known
         At the baseline and today. ``hashes`` are of the judged documents: then as they were judged, now as they are.
     gone : collection of str, or Missing
-        Judged documents that are not there any more.
+        Judged documents that are not there any more, of ``judged`` in all.
     declared : sequence of Declared or Missing
         What was declared since.
     days : float or Missing
@@ -137,3 +137,4 @@ class Facts:
     gone: Sequence[str] | Missing = NO_INDEX
     declared: Sequence[Declared] = ()
     days: float | Missing = NO_DATE
+    judged: int = 0

@@ -12,11 +12,9 @@ def look(facts: Facts) -> Reading | Missing:
     """The share of the judged documents that the index does not hold any more."""
     if isinstance(facts.gone, Missing):
         return facts.gone
-    if isinstance(facts.then.hashes, Missing):
-        return facts.then.hashes
-    judged = len(facts.then.hashes)
+    judged = facts.judged
     if not judged:
-        return Missing("no judged document is known")
+        return Missing("no document was judged")
     told = sorted(facts.gone, key=str.encode)
     detail = tuple({"doc_id": doc_id} for doc_id in told[:MOST_TOLD])
     return Reading(len(told) / judged, f"{len(told):,} of {judged:,} judged documents are not there", 0.0, detail)

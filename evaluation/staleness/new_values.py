@@ -37,8 +37,8 @@ def _measured(before: Values | Missing, today: Values | Missing, kind: str, plur
     if not new:
         return Reading(0.0, f"none new among {len(now.counts):,} {plural}", 0.0)
     named = ", ".join(value for value, _ in ordered[:3]) + (" and more" if len(new) > 3 else "")
-    has = "has" if sum(new.values()) == 1 else "have"
-    return Reading(share, f"{len(new):,} new: {named}; {sum(new.values()):,} documents {has} them", 0.0, detail)
+    number = sum(new.values())
+    return Reading(share, f"{len(new):,} new: {named}; in {number:,} document{'s' * (number != 1)}", 0.0, detail)
 
 
 def _with_declared(found: Reading | Missing, told: list[Declared], kind: str) -> Reading:

@@ -36,7 +36,7 @@ class RankEval:
             query_id: {"unrated_docs": [{"_id": one} for one in self.unrated[query_id]], "hits": _hits(hits)}
             for query_id, hits in self.hits.items()
         }
-        return {"details": details, "failures": dict.fromkeys(self.failed, {})}
+        return {"details": details, "failures": {query_id: {} for query_id in self.failed}}
 
     def pairs(self) -> list[tuple[str, str]]:
         """The unrated pairs in the order of the reply."""

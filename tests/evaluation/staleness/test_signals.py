@@ -111,8 +111,9 @@ def test_changed_documents_are_those_with_another_hash_and_gone_ones_are_none_of
     found = SIGNALS["changed"].find(facts({"hashes": {"d1": "a", "d2": "x"}}, then))
     assert found.now == pytest.approx(1 / 3)
     assert [one["doc_id"] for one in found.detail] == ["d2"]
-    assert state("gone", {}, then, gone=["d3"]) == "stale"
-    assert state("gone", {}, then, gone=[]) == "fresh"
+    assert state("gone", gone=["d3"], judged=3) == "stale"
+    assert state("gone", gone=["d3"], judged=30) == "warn"
+    assert state("gone", gone=[], judged=3) == "fresh"
     many = {"hashes": {f"d{n}": "a" for n in range(100)}}
     assert state("changed", {"hashes": {**many["hashes"], "d1": "x"}}, many) == "warn"
 
