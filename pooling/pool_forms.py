@@ -23,6 +23,7 @@ from pooling.strategies.strategy import Strategy
 FIRST_BATCH = 10
 RATINGS_PER_PAIR = 2
 MOST_PAIRS_BYTES = 16 * 1024 * 1024
+REST = "What else"
 ORDER_WORDS = [("rank", "by its ranks, as shown to users"), ("score", "by document id, as metrics do")]
 DUPLICATE_WORDS = [
     (OFF, "Judge each document by itself"),
@@ -108,16 +109,22 @@ class PoolForm(AssayForm):
         }
 
     @property
-    def parts(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The visible fields under their headings."""
+    def parts(self) -> list[tuple[str, list[forms.BoundField], bool]]:
+        """The visible fields under their headings, and whether they stand folded: nobody has asked for them yet."""
         own = [parameter.name for parameter in self.strategy.parameters]
         parts = {
             "": ["runs", *own],
             "How much people can judge": ["budget", "total", "hours", "raters", "ratings_per_pair"],
             "Documents that say the same": ["duplicates", "similarity"],
-            "What else": ["residual", "leave_out_judged", "relevant_from", "by", "seed"],
+            REST: ["residual", "leave_out_judged", "relevant_from", "by", "seed"],
         }
-        return [(title, [self[name] for name in names if name in self.fields]) for title, names in parts.items()]
+        found = {title: [self[name] for name in names if name in self.fields] for title, names in parts.items()}
+        return [(title, bounds, title == REST and not self._asked(bounds)) for title, bounds in found.items()]
+
+    @staticmethod
+    def _asked(bounds: list[forms.BoundField]) -> bool:
+        """Whether one of the fields is not as it was, or not as it may be."""
+        return any(bound.errors or str(bound.value() or "") != str(bound.initial or "") for bound in bounds)
 
     @property
     def pace(self) -> Pace:

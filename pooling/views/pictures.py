@@ -18,7 +18,7 @@ MOST_IN_MATRIX = 20
 SYSTEMS = (
     Column("name", "Run", head=True, style="clip"),
     Column("unique", "Only here", numeric=True),
-    Column("shared", "Shared with others", numeric=True),
+    Column("shared", "Shared", numeric=True),
     Column("pairs", "Pairs", numeric=True),
 )
 RANKS = (
