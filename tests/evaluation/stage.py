@@ -78,7 +78,11 @@ class Stage:
 
     def whole_way(self) -> Snapshot:
         """Everything up to a snapshot: two systems, three documents deep, two raters who agree."""
-        return kept("whole way", [self.collection, self.lead, *self.raters], self._whole_way)
+        return self.once("whole way", self._whole_way)
+
+    def once(self, name: str, steps: Callable[[], Snapshot]) -> Snapshot:
+        """What these steps lead to: made the first time, written again afterwards."""
+        return kept(name, [self.collection, self.lead, *self.raters], steps)
 
     def _whole_way(self) -> Snapshot:
         self.queries()

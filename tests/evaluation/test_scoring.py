@@ -113,8 +113,12 @@ def test_without_tiers_and_weights_nothing_is_made_up(scored):
 
 
 @pytest.fixture
-def drawn(stage, collection, lead):
+def drawn(stage):
     """Odd queries are of the tail: traffic 3, drawn with chance 1/2; even ones of the head: traffic 1, chance 1/4."""
+    return stage.once("drawn", lambda: _drawn(stage))
+
+
+def _drawn(stage):
     stage.queries()
     stage.documents()
     stage.run("bm25", "0123")
@@ -126,7 +130,7 @@ def drawn(stage, collection, lead):
     stage.run("third", "2310")  # its first document is relevant where the query's number is odd
     stage.run("fourth", "5310")  # its first document was never judged
     stage.graded(round_, by_digit)
-    return stage.frozen(rounds.close_round(round_, actor=lead))
+    return stage.frozen(rounds.close_round(round_, actor=stage.lead))
 
 
 def test_traffic_and_tiers_come_from_the_frozen_queries(drawn, collection, engineer):

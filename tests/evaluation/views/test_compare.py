@@ -22,6 +22,10 @@ API = "/api/v1/collections/shop/scores/compare/"
 @pytest.fixture
 def snapshot(stage, collection):
     """The labels of `Stage.whole_way`, imported: rating takes longer, and no test here asks who rated."""
+    return stage.once("imported", lambda: _two_runs(stage, collection))
+
+
+def _two_runs(stage, collection):
     stage.queries()
     stage.documents()
     stage.run("bm25", "0123")
