@@ -133,7 +133,7 @@ def test_whoever_stops_does_not_wait_for_the_next_attempt(engine_at: Opened, bad
     answers = fetch(Half(), QUERIES, plan)
     assert next(answers).query_id == "q0"
     answers.close()  # type: ignore[attr-defined]
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # and not 60, however slow the machine
 
 
 def test_fewer_hits_and_repeated_documents(engine_at: Opened, bad_engine: BadEngine) -> None:
@@ -158,7 +158,7 @@ def test_scores_keep_the_engine_s_order() -> None:
     assert run_scores([Hit("a", 0.5), Hit("b", 0.5)]) == [0.5, 0.5]
 
 
-@pytest.mark.parametrize("wait", [0.0, 5.0])
+@pytest.mark.parametrize("wait", [0.0, 60.0])
 def test_an_engine_says_how_long_to_wait_but_not_for_ever(wait: float) -> None:
     class Busy:
         asked = 0
@@ -173,4 +173,4 @@ def test_an_engine_says_how_long_to_wait_but_not_for_ever(wait: float) -> None:
 
     began = time.monotonic()
     assert answer_of(Busy(), "q", "x", QUICK).attempts == 2
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 30
