@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.db.models import F, Max
 
-from judgments import jobs, rounds
+from judgments import audit, jobs, rounds
+from judgments.core.amounts import amount
 from judgments.documents import stub_keys
 from judgments.models import Document, Job, Pair, Round
 from pooling import copies, due, pools
@@ -23,7 +24,7 @@ from pooling.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from pooling.strategies.duplicates import Duplicates
-    from pooling.strategies.pair import PoolPair
+    from pooling.strategies.pair import PairCopy, PoolPair
     from pooling.strategies.pool import Pool as ChosenPool
 
 # How many times more queries are asked about when the ones before had nothing.
@@ -90,7 +91,10 @@ def go_on(refill: Refill, *, spread: int = 1) -> int | None:
     needed = spread * -(-wanted // refill.batch)
     asked = list(room.queries)[:needed]
     known = _known(refill, asked)
-    return _append(refill, room, _chosen(refill, asked, known), known, asked, wanted)
+    chosen = _chosen(refill, asked, known)
+    if _attach_copies(refill, chosen):
+        return 0
+    return _append(refill, room, chosen, known, asked, wanted)
 
 
 def _known(refill: Refill, queries: Sequence[str]) -> Known:
@@ -131,6 +135,40 @@ def _compared(pool: Pool) -> Duplicates | None:
     names = ("similarity", "apart")
     options = {name: pool.parameters[name] for name in names if name in pool.parameters}
     return copies.compared(pool.collection, pool.parameters.get("duplicates", "off"), **options)
+
+
+def _attach_copies(refill: Refill, chosen: ChosenPool) -> int:
+    """Let earlier pairs stand for what was just chosen and says the same; the strategy is then asked once more."""
+    from pooling.strategies.late_copies import late_copies
+    from pooling.strategies.pair import PairCopy
+
+    how = _compared(refill.pool)
+    if how is None or not len(chosen):
+        return 0
+    table = chosen.candidates
+    own = refill.round.pairs.filter(query__query_id__in=table.query_ids)
+    rows = table.find(list(own.values_list("query__query_id", "document__doc_id")))
+    found = late_copies(table, rows[rows >= 0], chosen.rows, how)
+    named = table.doc_ids.take(found.rows).tolist(), table.doc_ids.take(found.of).tolist()
+    with transaction.atomic():
+        if not len(found) or not _won(refill, steps=refill.steps + 1):
+            return 0
+        for at, (doc_id, judged_as) in enumerate(zip(*named, strict=True)):
+            row = int(found.rows[at])
+            rank, share = int(table.best_rank[row]) or None, float(found.similarity[at])
+            copy = PairCopy(doc_id, rank, table.where(row), bool(found.exact[at]), share)
+            _stand_for(refill, table.query_ids[table.query_of[row]], judged_as, copy)
+        sentence = f"{amount(len(found), 'document')} of round {refill.round} will be judged as earlier ones"
+        audit.record("refilling.go_on", sentence, actor=None, collection=refill.pool.collection, target=refill.round)
+    return len(found)
+
+
+def _stand_for(refill: Refill, query_id: str, doc_id: str, copy: PairCopy) -> None:
+    """Name the copy where the pair and its pool entry say where they come from."""
+    names = {"query__query_id": query_id, "document__doc_id": doc_id}
+    for row in (*refill.round.pairs.filter(**names), *refill.pool.entries.filter(**names)):
+        row.origin["copies"] = [*row.origin.get("copies", ()), copy.as_json()]
+        row.save(update_fields=["origin"])
 
 
 def _own_parameters(pool: Pool) -> dict[str, Any]:

@@ -34,9 +34,12 @@ def make_growing(store: Callable[..., Any], collection: Any, lead: Any, raters: 
     store(collection, "queries", QUERIES, "queries.csv")
     store(collection, "runs", run_file("one", 1), "one.run")
     store(collection, "runs", run_file("other", 7), "other.run")
-    strategy = options.pop("strategy", "thompson")
+    documents = options.pop("documents", None)
+    if documents:
+        store(collection, "documents", documents, "documents.jsonl")
+    how = {name: options.pop(name) for name in ("strategy", "duplicates") if name in options}
     pool = pools.draw_pool(
-        collection, strategy=strategy, actor=lead, runs=list(collection.runs.all()), budget=4, seed=5
+        collection, **{"strategy": "thompson", **how}, actor=lead, runs=list(collection.runs.all()), budget=4, seed=5
     )
     version = guidelines.add_version(collection, markdown="Grade what you see.", actor=lead)
     plan: dict[str, Any] = {"most_pairs": 60, "pairs_per_query": 20, "batch": 4, "ratings_per_pair": 1, **options}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -10,10 +11,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from judgments import assignment, jobs, rounds
+from judgments import assignment, carried, jobs, rounds
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Job, Pair
-from pooling import due, pools, refill, refilling
+from pooling import copies, due, pools, refill, refilling
 from pooling import runs as runs_of
 from pooling.models import Refill
 from pooling.strategies.pool import build_pool
@@ -78,6 +79,7 @@ def replay(row: Refill) -> None:
             budget=row.batch,
             judged=known,
             queries=list(step.known),
+            duplicates=copies.compared(row.pool.collection, row.pool.parameters.get("duplicates", "off")),
         )
         entries = row.pool.entries.filter(origin__refill=step.number).order_by("position")
         assert len(entries) == step.added
@@ -137,6 +139,33 @@ def test_a_pair_teaches_when_it_has_all_its_ratings(grow: Grow, rater: Any, rate
     twice = set(filled.values_list("query__query_id", "document__doc_id"))
     assert known
     assert known <= twice
+
+
+def test_documents_that_say_the_same_are_judged_once_however_late_they_are_chosen(grow: Grow, rater: Any) -> None:
+    # Two neighbors each say the same: d0 and d1, d2 and d3.
+    texts = (
+        json.dumps({"doc_id": f"{query}-d{at}", "title": "Boots", "text": f"Number {at // 2} of {query}"})
+        for query in ("q1", "q2", "q3")
+        for at in range(41)
+    )
+    row = grow(duplicates="exact", most_pairs=200, pairs_per_query=None, documents="\n".join(texts).encode())
+    for _ in range(60):
+        choose_all(row)
+        if not rate(row.round, rater, size=20):
+            break
+    row = fresh(row)
+    assert row.ended == "strategy"
+    groups = Counter((query, int(doc.split("-d")[1]) // 2) for query, doc in pairs_of(row))
+    assert set(groups.values()) == {1}
+    told = {(query, copy["doc_id"]) for query, _, some in carried.copies_of(row.round.pairs.all()) for copy in some}
+    in_pool = (entry for entry in row.pool.entries.filter(origin__has_key="copies").select_related("query"))
+    assert told == {(entry.query.query_id, copy["doc_id"]) for entry in in_pool for copy in entry.origin["copies"]}
+    later = row.round.pairs.filter(origin__has_key="copies").exclude(origin__has_key="refill")
+    assert later.exists()  # pairs of the first draw stand for documents that were met later
+    tables = [runs_of.ranked(run).to_dict() for run in row.pool.runs.all()]
+    returned = {(query, doc) for table in tables for query, docs in table.items() for doc in docs}
+    assert told | set(pairs_of(row)) == returned
+    replay(row)
 
 
 def test_what_cannot_go_on_is_refused_with_the_reason(
