@@ -26,11 +26,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """The rows that can be stored, what the collection says about the others, and figures for the report."""
+    """The rows that can be stored, what the collection says about the others, and figures for the report.
+
+    ``kept`` is the path and the format of a file that was made to stay in storage in the place of the one that came.
+    """
 
     rows: Sequence[Any]
     findings: Sequence[Finding] = ()
     figures: dict[str, Any] = field(default_factory=dict)
+    kept: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class ImportKind:
         ``read(stream, upload) -> (rows, report)``, for files too large to be held as rows; else the format's reader.
     watched : bool
         Whether ``read`` takes ``progress=`` too, which it calls with the bytes that were read so far.
+    prepare : callable, optional
+        ``prepare(checked, upload) -> Checked``: what takes long and is done before the transaction begins.
     questions : callable, optional
         ``questions() -> {name: form field}``: what else the user is asked when the file is stored; named in ``asks``.
     personal : bool
@@ -76,6 +82,7 @@ class ImportKind:
     asks: tuple[str, ...] = ()
     read: Callable[..., tuple[Any, Report]] | None = None
     watched: bool = False
+    prepare: Callable[[Checked, Upload], Checked] | None = None
     questions: Callable[[], dict[str, Any]] = dict
     personal: bool = False
 

@@ -7,13 +7,15 @@ their lines stay out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import IO, Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from judgments import audit, jobs, storage
@@ -26,6 +28,8 @@ from judgments.models import Collection, Job, Upload, User
 PREVIEW_ROWS = 10
 Progress = Callable[[int], None]
 KEPT_UNSTORED = timedelta(days=7)
+# Logs of what people did: they name persons until they are stored.
+KEPT_PERSONAL = timedelta(days=1)
 
 
 def receive(
@@ -165,16 +169,29 @@ def store(
         report.raise_if_errors()
     if not checked.rows:
         raise NotValid(f"{upload.filename}: nothing to store.", {"file": _nothing(report)})
+    member = KINDS[upload.kind]
+    checked = checked if member.prepare is None else member.prepare(checked, upload)
     try:
-        stored = _put_in(upload, checked, report, options or {}, actor)
+        with _forgotten_unless_stored(checked):
+            stored = _put_in(upload, checked, report, options or {}, actor)
     except IntegrityError as error:
         message = (
             f"Somebody stored the same at the same moment as {upload.filename}. Look at the list, then send again."
         )
         raise Conflict(message) from error
-    if not stored.get("keeps_file"):
-        storage.forget(upload.path)
+    storage.forget(upload.path)
     return {**stored, "left_out": report.error_count}
+
+
+@contextmanager
+def _forgotten_unless_stored(checked: Checked) -> Iterator[None]:
+    """A file that was made to stay goes again when nothing was stored."""
+    try:
+        yield
+    except BaseException:
+        if checked.kept is not None:
+            storage.forget(checked.kept[0])
+        raise
 
 
 @transaction.atomic
@@ -233,9 +250,11 @@ def throw_away(upload: Upload) -> None:
 
 
 def sweep() -> int:
-    """Forget files that nobody stored within a week; answers how many. Whoever still wants one sends it again."""
-    forgotten = Upload.objects.filter(stored_at__isnull=True, created_at__lt=timezone.now() - KEPT_UNSTORED)
-    uploads = list(forgotten[:1000])
+    """Forget files that nobody stored within a week, logs within a day; answers how many."""
+    personal = [name for name in KINDS if KINDS[name].personal]
+    old = Q(created_at__lt=timezone.now() - KEPT_UNSTORED)
+    old |= Q(created_at__lt=timezone.now() - KEPT_PERSONAL, kind__in=personal)
+    uploads = list(Upload.objects.filter(old, stored_at__isnull=True)[:1000])
     for upload in uploads:
         throw_away(upload)
     return len(uploads)

@@ -20,6 +20,7 @@ from judgments.formats.log_blocks import open_log, rows_on_lines
 from judgments.formats.rows import LogRow
 from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
+from pooling import kept_log
 from pooling.models import QueryLog
 from pooling.sampling.draw import (
     PPS,
@@ -81,7 +82,8 @@ def read(stream: IO[bytes], upload: Upload, *, progress: Progress | None = None)
     if found.report is None:
         raise AssertionError("a log that was read has a report")
     first = _rows_on(upload, found.first_lines)
-    return Searches(log, list(first.values()), found.report.accepted), found.report
+    clean = tuple(replace(odd, raw=redact(odd.raw)[0], what=redact(odd.what)[0]) for odd in found.report.problems)
+    return Searches(log, list(first.values()), found.report.accepted), replace(found.report, problems=clean)
 
 
 def _rows_on(log: QueryLog | Upload, lines: Iterable[int]) -> dict[int, LogRow]:
@@ -116,14 +118,16 @@ def check(collection: Collection, rows: Searches, upload: Upload) -> Checked:
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Keep the file as it came; queries are drawn from it later, as often as needed."""
+    """Keep the searches, without what could name a person; queries are drawn later, as often as needed."""
     figures = checked.figures
+    if checked.kept is None:
+        raise AssertionError("a log is written anew before it is stored")
+    path, format = checked.kept
     log = QueryLog.objects.create(
         collection=collection,
         name=str(options.get("name") or upload.filename)[:200],
-        format=upload.format,
-        options=upload.options,
-        path=upload.path,
+        format=format,
+        path=path,
         sha256=upload.sha256,
         searches=figures["searches"],
         distinct=figures["distinct queries"],
@@ -139,7 +143,13 @@ def store(
         },
         created_by=actor,
     )
-    return {"rows": len(checked.rows), "id": str(log.uuid), "name": log.name, "keeps_file": True}
+    return {"rows": len(checked.rows), "id": str(log.uuid), "name": log.name}
+
+
+def prepare(checked: Checked, upload: Upload) -> Checked:
+    """Write the log anew, without what could name a person."""
+    counted: CountedLog = checked.rows.log  # type: ignore[attr-defined]
+    return replace(checked, kept=kept_log.keep(upload, counted=counted.searches != counted.rows))
 
 
 def counted(
@@ -443,4 +453,6 @@ QUERY_LOGS = ImportKind(
     asks=("name",),
     read=read,
     watched=True,
+    prepare=prepare,
+    personal=True,
 )

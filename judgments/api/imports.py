@@ -115,7 +115,6 @@ class Imports(Rows):
         if usable and upload.bytes > settings.JOB_FROM_BYTES:
             return started(ingestion.store_later(upload, actor=actor, accept_errors=accept, options=options))
         stored = ingestion.store(upload, actor=actor, accept_errors=accept, options=options)
-        stored.pop("keeps_file", None)
         return Response({**stored, "report": report_of(upload)}, status=201)
 
 

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from judgments.formats.log_blocks import LogBlock
     from judgments.formats.pair_columns import PairColumns
     from judgments.formats.reading import Read
-    from judgments.formats.rows import ClickRow, LogRow
+    from judgments.formats.rows import LogRow
     from judgments.formats.writing import Written
 
     Quick = Callable[[Content, Tally], Iterator[PairColumns]]
     Blocks = Callable[..., Iterator[LogBlock]]
     Rows = Callable[..., Iterator[LogRow]]
-    Stream = Callable[..., Iterator[ClickRow]]
+    Stream = Callable[..., Iterator[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Format:
     rows : callable or None
         For query logs: ``rows(content, tally, lines=..., **options)`` yields the rows on these lines, and maybe others.
     stream : callable or None
-        For click logs: ``stream(content, tally, **options)`` yields the rows as they are read.
+        For query logs and click logs: ``stream(content, tally, **options)`` yields the rows as they are read.
     options : dict of str to str
         What ``read`` takes beside the path, and what it means.
     """

@@ -171,6 +171,7 @@ FORMAT = Format(
     example=EXAMPLE,
     blocks=blocks,
     rows=rows_on,
+    stream=parse_log,
     options={
         "columns": "which column of the file is which, such as count=count_generated",
         "delimiter": "comma, semicolon or TAB; by default what the header shows",

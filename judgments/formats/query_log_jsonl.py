@@ -139,6 +139,7 @@ FORMAT = Format(
     example=EXAMPLE,
     blocks=blocks,
     rows=rows_on,
+    stream=parse_log,
     options={
         "columns": "which key of the file is which, such as count=searches",
         "repeated": "sum, max or first: what a counted log means that holds a query twice",

@@ -133,5 +133,6 @@ FORMAT = Format(
     example=EXAMPLE,
     blocks=blocks,
     rows=rows_on,
+    stream=parse_log,
     options={"encoding": "latin-1 for old files"},
 )

@@ -1,0 +1,144 @@
+"""Does nothing that could name a person stay in storage, and is every search still counted alike?"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from judgments import ingestion, storage
+from judgments.core.errors import Conflict, NotValid, UnreadableInput
+from judgments.models import Upload
+from pooling import query_logs
+from pooling.models import QueryLog
+
+pytestmark = pytest.mark.django_db
+SECRETS = ("jo@example.org", "4111 1111 1111 1111", "+49 30 901820", "clara.client@example.org", "Kim Lee, Elm St 5")
+RAW = (
+    "query;timestamp;user;street;lang\n"
+    "order of jo@example.org;2026-03-01T10:00:00Z;clara.client@example.org;Kim Lee, Elm St 5;en\n"
+    '"say ""hi"" 4111 1111 1111 1111";2026-03-02T10:00:00Z;c2;;de\n'
+    "=sum +49 30 901820;2026-03-03T10:00:00Z;clara.client@example.org;;\n"
+    "tent;2026-03-03T11:00:00Z;c2;;\n"
+    " ;2026-03-03T12:00:00Z;c2;;\n"
+    "order of JO@example.org;2026-03-04T10:00:00Z;c3;;en\n"
+)
+COUNTED = 'query,count\norder of jo@example.org,3\ntent,2\n"two\nlines",1\n'
+UBI = (
+    '{"query_id": "1", "client_id": "clara.client@example.org", "timestamp": "2026-03-02T09:14:07Z", '
+    '"user_query": "order of jo@example.org", "query_attributes": {"who": "Kim Lee, Elm St 5"}}\n'
+    '{"query_id": "2", "client_id": "c2", "timestamp": "2026-03-02T09:15:07Z", "user_query": "tent"}\n'
+)
+Store = Callable[..., QueryLog]
+
+
+@pytest.fixture
+def keep(collection: Any, lead: Any) -> Store:
+    def store(content: str, filename: str, **options: Any) -> QueryLog:
+        file = io.BytesIO(content.encode())
+        upload = ingestion.receive(
+            collection, kind="query-logs", file=file, filename=filename, actor=lead, options=options
+        )
+        return QueryLog.objects.get(uuid=ingestion.store(upload, actor=lead, accept_errors=True)["id"])
+
+    return store
+
+
+def stored_texts(folder: str) -> str:
+    """All that lies in storage, unpacked."""
+    parts = []
+    for path in Path(folder).rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            parts.append(
+                (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8", "replace")
+            )
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "format"),
+    [
+        (RAW, "log.csv", "query-log-csv"),
+        (COUNTED, "counted.csv", "query-log-jsonl"),
+        (UBI, "ubi.ndjson", "query-log-csv"),
+    ],
+)
+def test_what_stays_names_nobody_and_counts_alike(
+    keep: Store, content: str, name: str, format: str, storage_folder: str
+) -> None:
+    from judgments.formats import sniff
+    from judgments.formats.log_blocks import open_log
+    from pooling.sampling.log_columns import count_stream
+
+    log = keep(content, name)
+    texts = stored_texts(storage_folder)
+    assert not [secret for secret in SECRETS if secret in texts or secret.casefold() in texts.casefold()]
+    assert [path for path in (Path(storage_folder) / "uploads").iterdir() if path.is_file()] == []
+    came = open_log(content.encode(), path=name, format=str(sniff(content.encode(), "query-log")))
+    before, after = count_stream(came, window_days=None), query_logs.counted(log, window_days=None)
+    assert log.format == format
+
+    def told(counted: Any) -> list[tuple[Any, ...]]:
+        return [(one.query, one.text, one.frequency, one.clients, one.variants) for one in counted.queries]
+
+    assert told(after) == told(before)
+    assert (after.first, after.last, after.languages) == (before.first, before.last, before.languages)
+    assert log.sha256 == sha256(content.encode()).hexdigest()
+
+
+def test_a_draw_keeps_the_row_on_its_line(keep: Store, lead: Any) -> None:
+    log = keep(RAW, "log.csv")
+    _, queries = query_logs.draw(log, actor=lead, sizes={"head": 9, "torso": 9, "tail": 9}, seed=1)
+    rows = {query.text: query.raw_row for query in queries}
+    assert rows["tent"] == {"query": "tent", "count": 1, "timestamp": "2026-03-03T11:00:00Z"}
+    assert rows["order of [e-mail]"]["timestamp"] == "2026-03-01T10:00:00Z"
+    assert not [secret for secret in SECRETS if secret in repr(rows)]
+
+
+def test_the_report_names_nobody(collection: Any, lead: Any) -> None:
+    odd = b"query,timestamp\norder of jo@example.org,jo@example.org\ntent,2026-03-03T11:00:00Z\n"
+    upload = ingestion.receive(collection, kind="query-logs", file=io.BytesIO(odd), filename="log.csv", actor=lead)
+    assert upload.report["error_count"] == 1
+    assert "jo@" not in repr(upload.report) + repr(upload.preview)
+
+
+def test_a_log_that_is_refused_does_not_stay(collection: Any, lead: Any, keep: Store, storage_folder: str) -> None:
+    with pytest.raises(UnreadableInput):
+        keep("no,log\n1,2\n", "bad.csv")
+    keep(COUNTED, "counted.csv")
+    with pytest.raises(Conflict, match="is here already"):
+        keep(COUNTED, "again.csv")
+    logs = [path for path in (Path(storage_folder) / "query-logs").iterdir() if path.is_file()]
+    file = io.BytesIO(RAW.encode())
+    upload = ingestion.receive(collection, kind="query-logs", file=file, filename="a.csv", actor=lead)
+    Upload.objects.filter(pk=upload.pk).update(stored_at=timezone.now())
+    with pytest.raises(Conflict, match="stored already"):
+        ingestion.store(upload, actor=lead)
+    assert [path for path in (Path(storage_folder) / "query-logs").iterdir() if path.is_file()] == logs
+
+
+def test_a_log_that_nobody_stores_is_gone_after_a_day_and_another_file_after_a_week(collection: Any, lead: Any) -> None:
+    documents = b'{"doc_id": "d1", "title": "x"}\n'
+    for days, left in ((0.9, {"query-logs", "documents"}), (1.1, {"documents"}), (7.1, set())):
+        Upload.objects.all().delete()
+        for kind, content in (("query-logs", RAW.encode()), ("documents", documents)):
+            file = io.BytesIO(content)
+            ingestion.receive(collection, kind=kind, file=file, filename="a", actor=lead)
+        Upload.objects.update(created_at=timezone.now() - timedelta(days=days))
+        paths = dict(Upload.objects.values_list("kind", "path"))
+        ingestion.sweep()
+        assert set(Upload.objects.values_list("kind", flat=True)) == left
+        assert {kind for kind, path in paths.items() if storage.exists(path)} == left
+
+
+def test_nothing_to_store_leaves_nothing(keep: Store) -> None:
+    with pytest.raises((NotValid, UnreadableInput)):
+        keep("query,count\n", "empty.csv")
