@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +14,8 @@ from judgments import audit
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.models import Collection, Document, User
 from pooling.models import Pool, PoolEntry
-from pooling.strategies.duplicates import EXACT, KINDS, OFF, SIMILARITY, Content, Duplicates
+from pooling.strategies.duplicates import Content, Duplicates, written
+from pooling.strategies.pair import EXACT, KINDS, OFF, SIMILARITY
 
 if TYPE_CHECKING:
     from pooling.strategies.pair import PairCopy
@@ -79,18 +79,6 @@ def contents(collection: Collection) -> Callable[[Sequence[str]], list[Content |
         return [found.get(doc_id) for doc_id in doc_ids]
 
     return read
-
-
-def written(fields: dict[str, Any]) -> str:
-    """A document's fields as lines, by name.
-
-    Examples
-    --------
-    >>> written({"size": 42, "color": "red"})
-    'color: red\\nsize: 42'
-    """
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
-    return "\n".join(f"{name}: {texts[name]}" for name in sorted(texts))
 
 
 def groups_of_choice(collection: Collection, chosen: ChosenPool, most: int | None = None) -> list[Group]:

@@ -16,7 +16,7 @@ from pooling.effort import Pace, pace
 from pooling.forms import seed_field
 from pooling.pair_lists import PairList, read_pairs
 from pooling.strategies.budget import Budget
-from pooling.strategies.duplicates import EXACT, NEAR, OFF, SIMILARITY
+from pooling.strategies.pair import EXACT, NEAR, OFF, SIMILARITY
 from pooling.strategies.strategy import Strategy
 
 # What an adaptive strategy is asked for at once, where nobody says.

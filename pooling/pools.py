@@ -19,7 +19,7 @@ from pooling import runs as runs_of
 from pooling.entries import store
 from pooling.models import Pool, Run
 from pooling.strategies import STRATEGIES
-from pooling.strategies.duplicates import SIMILARITY
+from pooling.strategies.pair import SIMILARITY
 
 if TYPE_CHECKING:
     from pooling.strategies.pool import Pool as ChosenPool

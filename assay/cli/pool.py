@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
 from assay.cli.member_options import add_member_options, member_options
+from assay.cli.pool_output import as_csv, as_json, tell
 from assay.cli.table_formats import RUN_HELP, add_table_formats
 from judgments.core.errors import NotValid
 from pooling.strategies import STRATEGIES
+from pooling.strategies.budget import ASSUMED_SECONDS, Budget
+from pooling.strategies.pair import EXACT, KINDS, OFF, SIMILARITY
 
 if TYPE_CHECKING:
     from judgments.core.report import Report
     from judgments.core.run import Run
-    from pooling.strategies.pool import Pool
+    from judgments.formats.rows import DocumentRow
+    from pooling.strategies.duplicates import Duplicates
     from pooling.strategies.strategy import Wording
 
 NAME = "pool"
 HELP = "choose the pairs to judge from the runs of several systems"
 EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool.csv"
-COLUMNS = ("query_id", "doc_id", "rank", "runs", "why")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +47,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default 1"
     )
+    parser.add_argument("--total", type=int, metavar="N", help="at most N pairs in all, as many a query as fit")
+    parser.add_argument("--hours", type=float, metavar="H", help="at most what --raters judge in H hours each")
+    parser.add_argument("--raters", type=int, metavar="N", help="how many rate, for --hours; default 1")
+    parser.add_argument(
+        "--ratings", type=int, metavar="K", help="how many of them grade each pair, for --hours; default 1"
+    )
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help=f"what one rating lasts, for --hours; default {ASSUMED_SECONDS:g}"
+    )
+    parser.add_argument(
+        "--duplicates",
+        choices=KINDS,
+        default=OFF,
+        help="judge documents of a query that say the same once; needs --documents",
+    )
+    parser.add_argument(
+        "--similarity", type=float, metavar="S", help=f"for near duplicates: parts in common; default {SIMILARITY}"
+    )
     parser.add_argument("--queries", metavar="FILE", help="the queries' texts, for a strategy that reads: queries.csv")
     parser.add_argument(
-        "--documents", metavar="FILE", help="the documents' texts, for a strategy that reads: documents.jsonl"
+        "--documents", metavar="FILE", help="documents.jsonl, for a strategy that reads and for --duplicates"
     )
     parser.add_argument(
         "--residual", type=int, default=0, metavar="N", help="N more per query, drawn from what the pool leaves out"
@@ -75,8 +93,10 @@ def run(args: argparse.Namespace) -> int:
     given = _given(args)
     names = [_name(each) for each in args.runs]
     judged, reports = _judged(args.qrels, args.qrels_format)
-    wording, more = _wording(args) if member.reads else (None, [])
-    reports = [*reports, *more]
+    documents, more = _documents(args)
+    wording, about_queries = _wording(args, documents) if member.reads else (None, [])
+    reports = [*reports, *about_queries, *more]
+    total = _total(args)
     inputs: list[tuple[str, Report]] = []
     pool = build_pool(
         _runs(args, names, inputs),
@@ -88,10 +108,14 @@ def run(args: argparse.Namespace) -> int:
         judged=judged,
         relevant_from=args.relevant_from,
         wording=wording,
+        total=total,
+        duplicates=_duplicates(args, documents),
     )
     tell_warnings([*(report for _, report in inputs), *reports])
-    write_out(_as_json(pool, inputs, args) if args.format == "json" else _as_csv(pool, args.batch), args.out)
-    _tell(pool)
+    csv = args.format == "csv"
+    text = as_csv(pool, args.batch, copies=args.duplicates != OFF) if csv else as_json(pool, inputs, args)
+    write_out(text, args.out)
+    tell(pool, args)
     return 0
 
 
@@ -123,7 +147,18 @@ def _runs(args: argparse.Namespace, names: list[str], inputs: list[tuple[str, Re
         yield run
 
 
-def _wording(args: argparse.Namespace) -> tuple[Wording, list[Report]]:
+def _documents(args: argparse.Namespace) -> tuple[dict[str, DocumentRow], list[Report]]:
+    """The documents by id, where something reads them."""
+    from judgments.formats import FORMATS
+
+    if args.documents is None or not (STRATEGIES[args.strategy].reads or args.duplicates != OFF):
+        return {}, []
+    found = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents)
+    found.report.raise_if_errors()
+    return {row.doc_id: row for row in found.rows}, [found.report]
+
+
+def _wording(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> tuple[Wording, list[Report]]:
     """The words of the queries and documents, for a strategy that reads them."""
     from judgments.formats import FORMATS
     from pooling.strategies.strategy import Wording
@@ -131,11 +166,44 @@ def _wording(args: argparse.Namespace) -> tuple[Wording, list[Report]]:
     if args.queries is None or args.documents is None:
         raise NotValid(f"--strategy {args.strategy} reads texts; give --queries FILE and --documents FILE")
     queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries)
-    documents = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents)
-    for found in (queries, documents):
-        found.report.raise_if_errors()
-    texts = {row.doc_id: f"{row.title} {row.text}" for row in documents.rows}
-    return Wording.of({row.query_id: row.query for row in queries.rows}, texts), [queries.report, documents.report]
+    queries.report.raise_if_errors()
+    texts = {doc_id: f"{row.title} {row.text}" for doc_id, row in documents.items()}
+    return Wording.of({row.query_id: row.query for row in queries.rows}, texts), [queries.report]
+
+
+def _duplicates(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> Duplicates | None:
+    """How documents that say the same are told; one that the file does not hold is like no other."""
+    if args.duplicates == OFF:
+        if args.similarity is not None:
+            raise NotValid("--similarity says how alike near duplicates are; give --duplicates near with it")
+        return None
+    if args.documents is None:
+        raise NotValid(f"--duplicates {args.duplicates} reads texts; give --documents FILE")
+    from pooling.strategies.duplicates import Content, Duplicates, written
+
+    contents = {
+        doc_id: Content(row.title, row.text, written(row.fields), row.image) for doc_id, row in documents.items()
+    }
+    similarity = SIMILARITY if args.similarity is None else args.similarity
+    near = None if args.duplicates == EXACT else similarity
+    return Duplicates(lambda doc_ids: [contents.get(doc_id) for doc_id in doc_ids], near)
+
+
+def _total(args: argparse.Namespace) -> int | None:
+    """What is wanted in all: the smaller of a total and of what the raters can judge."""
+    people = {"--raters": args.raters, "--ratings": args.ratings, "--seconds": args.seconds}
+    wanted: int | None = args.total
+    if args.hours is None:
+        if alone := [name for name, value in people.items() if value is not None]:
+            raise NotValid(f"{', '.join(alone)} say what --hours are worth; give --hours with them")
+        return wanted
+    budget = Budget(
+        args.hours,
+        1 if args.raters is None else args.raters,
+        1 if args.ratings is None else args.ratings,
+        ASSUMED_SECONDS if args.seconds is None else args.seconds,
+    )
+    return budget.pairs if wanted is None else min(wanted, budget.pairs)
 
 
 def _read_pairs(path: str) -> list[tuple[str, str]]:
@@ -153,60 +221,3 @@ def _judged(path: str | None, format: str | None) -> tuple[dict[tuple[str, str],
 
     qrels, report = load_qrels(Path(path), path, format)
     return {(query_id, doc_id): grade for query_id, doc_id, grade in qrels.rows()}, [report]
-
-
-def _as_csv(pool: Pool, batch: int) -> str:
-    """The five columns of the contract; a residual stratum needs a sixth, its inclusion probability."""
-    from judgments.core.cells import csv_row, escape
-
-    more = ["probability"] if pool.residual else []
-    lines = [csv_row([*COLUMNS, *more])]
-    for pair in pool.handed_out(batch):
-        rank = "" if pair.best_rank is None else str(pair.best_rank)
-        names = escape(";".join(name for name, _ in pair.runs))
-        probability = [repr(pair.probability)] if pool.residual else []
-        lines.append(csv_row([escape(pair.query_id), escape(pair.doc_id), rank, names, pair.why, *probability]))
-    return "".join(lines)
-
-
-def _as_json(pool: Pool, inputs: list[tuple[str, Report]], args: argparse.Namespace) -> str:
-    from pooling.strategies.preview import preview
-
-    told = {
-        "strategy": pool.strategy,
-        "params": {name: value for name, value in pool.params.items() if name != "pairs"},
-        "by": args.by,
-        "seed": pool.seed,
-        "budget": pool.budget,
-        "residual": pool.residual,
-        "batch": args.batch,
-        "relevant_from": args.relevant_from,
-        "runs": [
-            {"name": name, "path": report.path, "sha256": report.sha256}
-            for name, report in sorted(inputs, key=lambda each: each[0].encode())
-        ],
-        "judged": pool.judged,
-        "over_budget": pool.over_budget,
-        "preview": asdict(preview(pool)),
-        "pairs": [
-            {"query_id": pair.query_id, "doc_id": pair.doc_id, **pair.as_json()} for pair in pool.handed_out(args.batch)
-        ],
-    }
-    return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _tell(pool: Pool) -> None:
-    from pooling.strategies.preview import preview
-
-    found = preview(pool)
-    lines = [f"{found.pairs} pairs for {found.queries} queries, {found.smallest} to {found.largest} each"]
-    if found.share_in_all is not None:
-        lines.append(f"  all {len(pool.runs)} runs share {found.in_all} pairs ({found.share_in_all:.0%})")
-    lines += [f"  {system.name}: {system.pairs} pairs, {system.unique} of them alone" for system in found.systems]
-    if found.residual:
-        lines.append(f"  residual stratum: {found.residual} pairs, drawn with seed {pool.seed}")
-    if pool.judged:
-        lines.append(f"  left out, judged already: {pool.judged}")
-    if pool.over_budget:
-        lines.append(f"  left out, over the budget: {pool.over_budget}")
-    sys.stderr.write("\n".join(lines) + "\n")

@@ -22,7 +22,7 @@ from pooling.effort import pace
 from pooling.models import Pool
 from pooling.strategies import STRATEGIES
 from pooling.strategies.budget import Budget
-from pooling.strategies.duplicates import KINDS, OFF, SIMILARITY
+from pooling.strategies.pair import KINDS, OFF, SIMILARITY
 
 
 class PoolBody(serializers.Serializer):

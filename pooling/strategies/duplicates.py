@@ -6,10 +6,11 @@ no threshold is blurred, and the same pool gives the same answer on every machin
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +19,8 @@ from judgments.core.errors import NotValid
 from judgments.core.texts import MIX, SPREAD, Keys, Places, Texts
 from pooling.sampling.log import normalize
 from pooling.strategies.candidates import Candidates, Pair, mixed
+from pooling.strategies.pair import EXACT, NEAR
 
-OFF, EXACT, NEAR = "off", "exact", "near"
-KINDS = (OFF, EXACT, NEAR)
-SIMILARITY = 0.9
 SHINGLE = 3
 # Documents that are compared at once, more or less: their texts are held.
 BLOCK = 2_000
@@ -45,6 +44,18 @@ class Copy(NamedTuple):
     of: int
     exact: bool
     similarity: float
+
+
+def written(fields: Mapping[str, Any]) -> str:
+    """A document's fields as lines, by name.
+
+    Examples
+    --------
+    >>> written({"size": 42, "color": "red"})
+    'color: red\\nsize: 42'
+    """
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
+    return "\n".join(f"{name}: {texts[name]}" for name in sorted(texts))
 
 
 Contents = Callable[[Sequence[str]], Sequence[Content | None]]

@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+# How documents of a query are compared: not at all, after normalisation, by what they have in common too.
+OFF, EXACT, NEAR = "off", "exact", "near"
+KINDS = (OFF, EXACT, NEAR)
+# The usual share of three-word parts from which on two documents are nearly the same.
+SIMILARITY = 0.9
+
 
 @dataclass(frozen=True, slots=True)
 class PairCopy:
@@ -34,7 +40,7 @@ class PairCopy:
     def of_json(cls, told: dict[str, Any]) -> PairCopy:
         """The copy as a pair's origin names it."""
         runs = tuple(sorted(told["runs"].items()))
-        return cls(told["doc_id"], told["best_rank"], runs, told["why"] == "exact", told["similarity"])
+        return cls(told["doc_id"], told["best_rank"], runs, told["why"] == EXACT, told["similarity"])
 
     def order(self) -> tuple[float, bytes]:
         """The best rank first, equals by id."""
@@ -46,7 +52,7 @@ class PairCopy:
             "doc_id": self.doc_id,
             "best_rank": self.best_rank,
             "runs": dict(self.runs),
-            "why": "exact" if self.exact else "near",
+            "why": EXACT if self.exact else NEAR,
             "similarity": self.similarity,
         }
 

@@ -136,3 +136,50 @@ def test_batches_are_shuffled_for_raters(runs: list[str], capsys: pytest.Capture
         assert [sorted(steps[at : at + 2]) for at in (0, 2, 4)] == [[1, 2], [3, 4], [5]]
         orders.add(tuple(steps))
     assert len(orders) > 1
+
+
+DOCUMENTS = """{"doc_id": "d1", "title": "Rain jacket", "text": "dry"}
+{"doc_id": "d2", "title": "RAIN jacket", "text": "Dry"}
+{"doc_id": "d4", "title": "Tent", "text": "for two", "fields": {"size": 2}}
+{"doc_id": "d5", "title": "Tent", "text": "for two", "fields": {"size": 3}}
+"""
+
+
+def test_documents_that_say_the_same_are_judged_once(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("docs.jsonl").write_text(DOCUMENTS, encoding="utf-8")
+    options = ["--depth", "3", "--documents", "docs.jsonl", "--duplicates", "near"]
+    assert main(["pool", *runs, *options]) == 0
+    out, err = capsys.readouterr()
+    assert {row["doc_id"]: row["copies"] for row in rows_of(out)} == {"d1": "d2", "d3": "", "d4": "", "d5": ""}
+    assert "judged once: 1 documents say what 1 others say" in err
+    assert main(["pool", *runs, *options, "--format", "json"]) == 0
+    (first,) = [pair for pair in json.loads(capsys.readouterr().out)["pairs"] if "copies" in pair]
+    assert (first["doc_id"], first["copies"][0]["why"]) == ("d1", "exact")
+
+
+def test_hours_become_pairs(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    # 2 raters x 60 s at 20 s a rating are 6 ratings, 3 pairs with two ratings each.
+    options = ["--depth", "3", "--hours", "0.016667", "--raters", "2", "--ratings", "2"]
+    assert main(["pool", *runs, *options]) == 0
+    out, err = capsys.readouterr()
+    assert len(rows_of(out)) == 3
+    assert "6 ratings, 1 minutes for each rater" in err
+    assert main(["pool", *runs, *options, "--total", "2"]) == 0
+    assert len(rows_of(capsys.readouterr().out)) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--duplicates", "near"], "give --documents FILE"),
+        (["--similarity", "0.8"], "give --duplicates near"),
+        (["--raters", "2"], "give --hours with them"),
+        (["--hours", "0"], "hours is 0"),
+        (["--total", "0"], "total is 0"),
+    ],
+)
+def test_options_that_say_nothing_alone_are_refused(
+    runs: list[str], capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert main(["pool", *runs, *options]) == 2
+    assert said in capsys.readouterr().err
