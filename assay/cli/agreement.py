@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from assay.cli.files import add_out, write_out
+from assay.cli.no_effect import seed_of
 from assay.cli.scale import add_scale, scale_values
 from assay.cli.text_table import counted, number, text_table
 from judgments.core.errors import NotValid
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bootstrap", metavar="N", type=int, default=1000, help="resamples of queries, default 1000; 0: no intervals"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap, default 0")
+    parser.add_argument("--seed", type=int, help="seed of the bootstrap, default 0")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 
@@ -37,13 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, compute, print."""
     values = scale_values(args.scale)
-    if args.bootstrap < 0 or args.seed < 0:
+    if args.bootstrap < 0 or (args.seed or 0) < 0:
         raise NotValid("--bootstrap and --seed are whole numbers, 0 or more")
+    seed = seed_of(args.seed, "" if args.bootstrap else "--bootstrap 0 draws nothing")
     from assay.cli.rating_rows import read_ratings
     from judgments.agreement import agreement_report
 
     ratings = read_ratings(args.ratings, values).ratings
-    report = agreement_report(ratings, values, bootstrap=args.bootstrap, seed=args.seed)
+    report = agreement_report(ratings, values, bootstrap=args.bootstrap, seed=seed)
     if args.format == "json":
         write_out(json.dumps(report.as_json(), ensure_ascii=False, indent=2, allow_nan=False) + "\n", args.out)
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.compare_output import FORMATS
 from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.no_effect import tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from evaluation.significance import CORRECTIONS, TESTS
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weights", metavar="FILE", help="queries.csv with weight and probability: weighted differences"
     )
-    parser.add_argument("--design", choices=["sampled", "none"], default="sampled", help=DESIGN_HELP)
+    parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
     parser.add_argument("--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like")
     parser.add_argument(
         "--turning",
@@ -144,9 +145,11 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 def _design(args: argparse.Namespace) -> SamplingDesign | None:
     if not args.weights:
+        if args.design:
+            tell_no_effect(f"--design {args.design}", "it says how --weights FILE is read, and there is none")
         return None
     from assay.cli.query_weights import read_design
 
-    design, report = read_design(args.weights, sampled=args.design == "sampled", by_tier=False)
+    design, report = read_design(args.weights, sampled=args.design != "none", by_tier=False)
     tell_warnings([report])
     return design

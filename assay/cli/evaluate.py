@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named, stdin_once, tell_profile, tell_warnings, write_out
+from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.score_output import FORMATS
 from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
@@ -50,9 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ci-method", choices=["percentile", "bca", "t"], help="how --ci is found; default: percentile"
     )
     parser.add_argument("--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap, default 0")
+    parser.add_argument("--seed", type=int, help="seed of the bootstrap, default 0")
     parser.add_argument("--weights", metavar="FILE", help="queries.csv with weight and probability: weighted means")
-    parser.add_argument("--design", choices=["sampled", "none"], default="sampled", help=DESIGN_HELP)
+    parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
     parser.add_argument("--by", choices=["tier"], help="also break down by the tiers of --weights FILE")
     parser.add_argument("--profile", action="store_true", help="tell on standard error where the time goes")
     add_table_formats(parser)
@@ -63,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     """Read, score, print."""
     runs = [named(argument) for argument in args.runs]
     _check(args, runs)
+    seed, args.design = _settled(args)
     from evaluation.metrics.names import parse_metrics
 
     metrics = parse_metrics(args.metric or DEFAULT_METRICS)
@@ -84,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         args.missing,
         level=args.ci,
         method=args.ci_method or CI_METHOD,
-        seed=args.seed,
+        seed=seed,
         design=_design(args),
         scale_top=scale_values(args.scale)[-1] if args.scale else None,
         ranges=args.format in TELL_RANGES,
@@ -103,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
             "subtopics": args.subtopics,
             "level": args.ci,
             "method": (args.ci_method or CI_METHOD) if args.ci is not None else None,
-            "seed": args.seed,
+            "seed": seed,
             "scale": args.scale,
             "design": args.design if args.weights else None,
             "effective_queries": result.effective_queries,
@@ -130,6 +132,15 @@ def _check(args: argparse.Namespace, runs: list[tuple[str, str]]) -> None:
         raise NotValid(f"--ci-method {args.ci_method} needs the level of the interval too, such as --ci 0.95")
     if args.by and not args.weights:
         raise NotValid("--by tier needs --weights FILE, a queries.csv with the column tier")
+
+
+def _settled(args: argparse.Namespace) -> tuple[int, str]:
+    """The seed and the design, with a word about those that were given in vain."""
+    drawn = args.ci is not None and (args.ci_method or CI_METHOD) != "t"
+    reason = "" if drawn else "Student's t draws nothing" if args.ci is not None else "without --ci nothing is drawn"
+    if args.design and not args.weights:
+        tell_no_effect(f"--design {args.design}", "it says how --weights FILE is read, and there is none")
+    return seed_of(args.seed, reason), args.design or "sampled"
 
 
 def _design(args: argparse.Namespace) -> SamplingDesign | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
 from assay.cli.gate_output import FORMATS, Output
+from assay.cli.no_effect import seed_of
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from judgments.core.errors import NotValid, UnreadableInput
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--permutations", type=int, default=100_000, metavar="N", help="draws of the sign-flip test, default 100000"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of these draws, default 0")
+    parser.add_argument("--seed", type=int, metavar="N", help="of these draws, default 0")
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line a rule")
     add_table_formats(parser)
     add_out(parser)
@@ -65,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     from judgments.formats.tables import open_run
 
     # What is wrong with the words is told before files are read.
-    check(rules, baseline is not None, args.permutations, args.seed)
+    check(rules, baseline is not None, args.permutations, args.seed or 0)
+    seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop, nothing is drawn")
     qrels, report = read_labels(args)
     new, old = open_run(Path(candidate[1]), candidate[1], candidate[0], args.run_format), None
     if baseline:
@@ -78,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         rules,
         missing=args.missing,
         permutations=args.permutations,
-        seed=args.seed,
+        seed=seed,
         scale_top=scale_values(args.scale)[-1] if args.scale else None,
     )
     seconds = time.perf_counter() - began

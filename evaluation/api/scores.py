@@ -107,7 +107,9 @@ class NewScores(serializers.Serializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Names as ir_measures writes them; " + ", ".join(DEFAULT_METRICS) + " when left out.",
+        help_text="Names as ir_measures writes them; " + ", ".join(DEFAULT_METRICS) + " when left out. "
+        "Those that need labels by subtopic (alpha_nDCG, ERR_IA) are refused: no snapshot has such labels; score them "
+        "with `assay evaluate --subtopics`.",
     )
     level = serializers.FloatField(default=scoring.LEVEL, help_text="Coverage of the intervals, between 0 and 1.")
     method = serializers.CharField(default=scoring.METHOD, help_text="percentile, bca or t.")

@@ -34,6 +34,8 @@ def scores_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with form.telling():
             return _score(request, collection, form.cleaned_data)
+    from evaluation.metrics import METRICS
+
     context = {
         "collection": collection,
         "step": "scores",
@@ -42,6 +44,7 @@ def scores_new(request: HttpRequest, slug: str) -> HttpResponse:
         "runs": collection.runs.count(),
         "many": collection.runs.count() > MANY_RUNS,
         "known": known_metrics(),
+        "by_subtopic": [name for name in METRICS if METRICS[name].by_subtopic],
     }
     return render(request, "evaluation/scores_new.html", context, status=form.status)
 

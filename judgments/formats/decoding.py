@@ -28,7 +28,7 @@ RATIO_MATTERS_FROM = 100 << 20
 
 LZ4 = b"\x04\x22\x4d\x18"
 BINARY = {b"PK\x03\x04": "a zip archive", LZ4: "an LZ4 file, as ranx writes runs"}
-REMEDY = {LZ4: "write the run as JSON or Parquet (in ranx: run.save('run.json')) and take that"}
+REMEDY = {LZ4: "unpack it (lz4 -d), or write the run as JSON or Parquet (in ranx: run.save('run.json')), and take that"}
 
 LINES_WITH_ENDS = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
@@ -268,7 +268,7 @@ class Content:
         self.expanded += len(data)
         if self._gzipped and (self.expanded > self.limit or self._expands_too_far()):
             self.refuse(None, f"expands to more than {self.expanded:,} bytes", "unpack it and split it", "F02")
-        if b"\0" in data and not self.parquet:
+        if not self.parquet and (b"\0" in data or (data[:4] in BINARY and self.expanded == len(data))):
             # A Parquet file begins with four letters that could begin a text too, but no text holds a NUL.
             if data[:4] == b"PAR1" and self.expanded == len(data):
                 self.parquet = True

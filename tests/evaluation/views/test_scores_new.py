@@ -97,7 +97,9 @@ def test_odd_metrics_are_told_under_their_field(collection, web, asked, metrics,
 
 def test_no_metric_is_offered_that_a_snapshot_cannot_be_scored_with(snapshot, collection, web, asked):
     """Every metric of the family that is offered can be scored, and its pages can be shown."""
-    offered = [one["name"] for one in web.get(PAGE).context["known"]]
+    page = web.get(PAGE)
+    assert "alpha_nDCG and ERR_IA need labels that tell the subtopics of a query apart." in page.content.decode()
+    offered = [one["name"] for one in page.context["known"]]
     assert not {"alpha_nDCG@10", "ERR_IA@10"} & set(offered)
     assert len(offered) == len(METRICS) - 2
     assert web.post(PAGE, asked | {"metrics": " ".join(offered)}).status_code == 302
