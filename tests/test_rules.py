@@ -34,6 +34,7 @@ FAMILIES = {
     "click model": ("pooling.clicks", "CLICK_MODELS", "docs/clicks.md"),
     "metric": ("evaluation.metrics", "METRICS", "docs/metrics.md"),
     "judge": ("judgments.judges", "JUDGES", "docs/judges.md"),
+    "drafter": ("judgments.drafting", "DRAFTERS", "docs/queries.md"),
     "text metric": ("judgments.textmetrics", "TEXT_METRICS", "docs/judges.md"),
     "significance test": ("evaluation.significance", "TESTS", "docs/significance.md"),
     "correction": ("evaluation.significance", "CORRECTIONS", "docs/significance.md"),

@@ -26,6 +26,7 @@ COMMANDS = {
     "aggregate": "assay.cli.aggregate",
     "pool": "assay.cli.pool",
     "sample": "assay.cli.sample",
+    "stratum": "assay.cli.stratum",
     "clicks": "assay.cli.clicks",
     "convert": "assay.cli.convert",
     "judge": "assay.cli.judge",

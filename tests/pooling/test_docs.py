@@ -10,7 +10,7 @@ from pooling.strategies import STRATEGIES
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["pooling.md", "sampling.md", "clicks.md"])
+@pytest.mark.parametrize("name", ["pooling.md", "queries.md", "sampling.md", "clicks.md"])
 def test_the_examples_run(name: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
