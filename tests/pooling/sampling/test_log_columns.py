@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judgments.core.errors import NotValid, UnreadableInput
 from judgments.core.report import Report
-from judgments.formats import FORMATS, log_columns
+from judgments.formats import FORMATS, log_pieces
 from judgments.formats.log_blocks import open_log, rows_on_lines
 from pooling.sampling.log import EMPTY, CountedLog, count_log
 from pooling.sampling.log_columns import count_stream
@@ -100,14 +100,14 @@ def written(rows: list[tuple[str, str, str]], end: str = "\n", quoting: int = cs
 )
 def test_the_same_as_row_by_row(rows: list[tuple[str, str, str]], end: str, piece: int) -> None:
     data = written(rows, end)
-    usual = log_columns.PIECE
+    usual = log_pieces.PIECE
     try:
         # So small a piece cuts the file in many places.
-        log_columns.PIECE = piece
+        log_pieces.PIECE = piece
         same(data)
         same(data.removesuffix(end.encode()))
     finally:
-        log_columns.PIECE = usual
+        log_pieces.PIECE = usual
 
 
 @pytest.mark.parametrize(
@@ -256,15 +256,15 @@ PARTS = ["tent", "Zelt,", ",", '"', '""', "'", "\n", ";", " ", "é", "\x01", "\u
 @given(st.lists(st.sampled_from(PARTS), max_size=60), st.sampled_from([18, 40, 200, 1 << 24]))
 def test_whatever_the_bytes_both_readers_agree(parts: list[str], piece: int) -> None:
     data = ("query,client_id,lang\n" + "".join(parts)).encode()
-    usual = log_columns.PIECE
+    usual = log_pieces.PIECE
     try:
-        log_columns.PIECE = piece
+        log_pieces.PIECE = piece
         same(data)
     except UnreadableInput:
         with pytest.raises(UnreadableInput):
             by_rows(data)
     finally:
-        log_columns.PIECE = usual
+        log_pieces.PIECE = usual
 
 
 def test_a_search_is_counted_as_far_as_the_window_reaches() -> None:
@@ -278,7 +278,7 @@ def test_a_search_is_counted_as_far_as_the_window_reaches() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("piece", [40, 1 << 20])
 def test_single_rows_are_found_again(end: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_columns, "PIECE", piece)
+    monkeypatch.setattr(log_pieces, "PIECE", piece)
     data = written([(query, TIMES[0], "c1") for query in ["tent", "two\nlines", "", 'a "b"', "boots", "last"]], end)
     rows = FORMATS["query-log-csv"].read(data, path="a").rows
     assert rows_on_lines(data, {row.line for row in rows}, path="a", format="query-log-csv") == {
