@@ -64,7 +64,7 @@ class ImportKind:
     watched : bool
         Whether ``read`` takes ``progress=`` too, which it calls with the bytes that were read so far.
     prepare : callable, optional
-        ``prepare(checked, upload) -> Checked``: what takes long and is done before the transaction begins.
+        ``prepare(checked, upload, *, progress) -> Checked``: what takes long and is done before the transaction begins.
     questions : callable, optional
         ``questions() -> {name: form field}``: what else the user is asked when the file is stored; named in ``asks``.
     personal : bool
@@ -82,7 +82,7 @@ class ImportKind:
     asks: tuple[str, ...] = ()
     read: Callable[..., tuple[Any, Report]] | None = None
     watched: bool = False
-    prepare: Callable[[Checked, Upload], Checked] | None = None
+    prepare: Callable[..., Checked] | None = None
     questions: Callable[[], dict[str, Any]] = dict
     personal: bool = False
 

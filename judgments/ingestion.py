@@ -164,13 +164,14 @@ def store(
     """
     if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
         raise Conflict(f"{upload.filename} was stored already.")
-    report, checked = read(upload, progress=progress)
+    member = KINDS[upload.kind]
+    report, checked = read(upload, progress=progress if member.prepare is None else _half(progress))
     if not accept_errors:
         report.raise_if_errors()
     if not checked.rows:
         raise NotValid(f"{upload.filename}: nothing to store.", {"file": _nothing(report)})
-    member = KINDS[upload.kind]
-    checked = checked if member.prepare is None else member.prepare(checked, upload)
+    if member.prepare is not None:
+        checked = member.prepare(checked, upload, progress=_half(progress, upload.bytes))
     try:
         with _forgotten_unless_stored(checked):
             stored = _put_in(upload, checked, report, options or {}, actor)
@@ -181,6 +182,11 @@ def store(
         raise Conflict(message) from error
     storage.forget(upload.path)
     return {**stored, "left_out": report.error_count}
+
+
+def _half(progress: Callable[[int], None] | None, before: int = 0) -> Callable[[int], None] | None:
+    """The file is gone through twice: each time is half of the work."""
+    return None if progress is None else lambda read: progress((before + read) // 2)
 
 
 @contextmanager

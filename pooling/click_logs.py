@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any, overload
 
@@ -75,16 +75,19 @@ class KnownPairs(Sequence[ShownPair]):
         return int((self.found.impressions[self.at] >= least).sum())
 
 
-def read(stream: IO[bytes], upload: Upload) -> tuple[Any, Report]:
+def read(
+    stream: IO[bytes], upload: Upload, *, progress: Callable[[int], None] | None = None
+) -> tuple[Evidence, Report]:
     """Count a log while it is read; what could name a person is in no answer."""
-    evidence, report = read_clicks(stream, path=upload.filename, format=upload.format, **upload.options)
+    evidence, report = read_clicks(
+        stream, path=upload.filename, format=upload.format, progress=progress, **upload.options
+    )
     clean = tuple(replace(odd, raw=redact(odd.raw)[0], what=redact(odd.what)[0]) for odd in report.problems)
     return evidence, replace(report, problems=clean)
 
 
-def check(collection: Collection, rows: Any, upload: Upload) -> Checked:
+def check(collection: Collection, evidence: Evidence, upload: Upload) -> Checked:
     """Find the queries that the collection has, and say what was counted."""
-    evidence: Evidence = rows
     if not len(evidence.impressions):
         return Checked((), figures={"impressions": 0})
     pairs = KnownPairs(evidence, _known(collection, evidence))
@@ -277,6 +280,7 @@ CLICKS = ImportKind(
     columns=("query", "doc_id", "impressions", "clicks"),
     asks=("name", "model", "least_impressions", "cuts", "baseline", "strength"),
     read=read,
+    watched=True,
     questions=questions,
     personal=True,
 )

@@ -10,7 +10,7 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -29,9 +29,10 @@ RAW, COUNTED = "query-log-csv", "query-log-jsonl"
 COLUMNS = ("query", "timestamp", "client_id", "clicks", "language")
 # Fast rather than small: a log is read for every draw.
 LEVEL = 1
+BEAT = 50_000
 
 
-def keep(upload: Upload, *, counted: bool) -> tuple[str, str]:
+def keep(upload: Upload, *, counted: bool, progress: Callable[[int], None] | None = None) -> tuple[str, str]:
     """Write a log anew; answers its path and format.
 
     Parameters
@@ -40,12 +41,14 @@ def keep(upload: Upload, *, counted: bool) -> tuple[str, str]:
         The file as it came.
     counted : bool
         Whether it holds counts: a table of single searches is read faster.
+    progress : callable, optional
+        Called with the bytes that were read so far.
     """
     write = _lines if counted else _table
     with storage.open_file(upload.path) as source, TemporaryFile() as made:
         with gzip.GzipFile(fileobj=made, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
             text = io.TextIOWrapper(io.BufferedWriter(packed, 1 << 20), encoding="utf-8", newline="")
-            write(_clean(_rows(source, upload)), text)
+            write(_clean(_rows(source, upload, progress)), text)
             text.flush()
             text.detach().flush()
         made.seek(0)
@@ -53,14 +56,17 @@ def keep(upload: Upload, *, counted: bool) -> tuple[str, str]:
     return path, COUNTED if counted else RAW
 
 
-def _rows(source: IO[bytes], upload: Upload) -> Iterator[LogRow]:
+def _rows(source: IO[bytes], upload: Upload, progress: Callable[[int], None] | None) -> Iterator[LogRow]:
     member = FORMATS[upload.format]
     options = dict(upload.options)
     encoding = options.pop("encoding", "utf-8")
     content, tally = open_as(source, upload.filename, upload.format, "", encoding=encoding, limit=MAX_LOG)
     assert member.stream is not None  # noqa: S101 (each format of a log has one)
     with content:
-        yield from member.stream(content, tally, **options)
+        for number, row in enumerate(member.stream(content, tally, **options)):
+            if progress is not None and number % BEAT == 0:
+                progress(content.size)
+            yield row
 
 
 def _clean(rows: Iterable[LogRow]) -> Iterator[dict[str, Any]]:

@@ -146,10 +146,11 @@ def store(
     return {"rows": len(checked.rows), "id": str(log.uuid), "name": log.name}
 
 
-def prepare(checked: Checked, upload: Upload) -> Checked:
+def prepare(checked: Checked, upload: Upload, *, progress: Progress | None = None) -> Checked:
     """Write the log anew, without what could name a person."""
     counted: CountedLog = checked.rows.log  # type: ignore[attr-defined]
-    return replace(checked, kept=kept_log.keep(upload, counted=counted.searches != counted.rows))
+    kept = kept_log.keep(upload, counted=counted.searches != counted.rows, progress=progress)
+    return replace(checked, kept=kept)
 
 
 def counted(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judgments.core.report import Report
     from judgments.formats.rows import ClickRow
 
-BEAT = 10_000
+BEAT = 50_000
 
 
 def read_clicks(
