@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from judgments import access, assignment, submission
+from judgments import access, assignment, growing, submission
 from judgments.core.errors import AssayError, Conflict, NotValid
 from judgments.highlight import highlight, highlight_text
 from judgments.models import Judgment, Pair, Round, Slot
@@ -208,6 +208,8 @@ def _nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpResp
         # Places that others hold or that wait for others: not for this rater, who had each of their pairs.
         "waiting": places.count() if round_.state == Round.State.OPEN else 0,
         "look_again": _look_again(request) if round_.growing else 0,
+        # What exactly is wrong is the lead's; a rater learns that waiting alone will not help.
+        "held_up": (growing.told(round_) or {}).get("state") == "stopped",
         "undoable": round_.state == Round.State.OPEN and submission.last_answer(round_, request.user) is not None,
         "others": Round.objects.open_to(request.user).exclude(pk=round_.pk).select_related("collection"),
     }

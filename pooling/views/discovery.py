@@ -54,7 +54,7 @@ def file_of(request: HttpRequest, context: dict[str, Any], name: str) -> Any:
     """The picture or a table as a file, if the address asks for one that the reader may see."""
     if "found" not in context:
         return None
-    if request.GET.get("format") == "svg":
+    if request.GET.get("picture") == "found":
         return picture(context["found_chart"], name)
     return tables.file_of(request, context["found_tables"], context)
 

@@ -84,7 +84,7 @@ def test_whoever_may_still_rate_is_not_told(
     assert "What judging found" in shown
     assert "relevant document" in shown
     for address in (page, pool):
-        svg = client_of(lead).get(f"{address}?format=svg")
+        svg = client_of(lead).get(f"{address}?picture=found")
         assert svg.headers["Content-Type"] == "image/svg+xml"
         lines = b"".join(client_of(lead).get(f"{address}?table=curve").streaming_content).decode().splitlines()
         assert len(lines) == 1 + 5
@@ -93,7 +93,7 @@ def test_whoever_may_still_rate_is_not_told(
     RoundRater.objects.create(round=row.round, user=lead, pseudonym="r09")
     for address in (page, pool):
         assert b"You may still be asked to rate" in client_of(lead).get(address).content
-        for form in ("?format=svg", "?table=curve", "?table=depths"):
+        for form in ("?picture=found", "?table=curve", "?table=depths"):
             answer = client_of(lead).get(address + form)
             content = b"".join(answer.streaming_content) if answer.streaming else answer.content
             assert b"<path" not in content or b"<html" in content

@@ -95,6 +95,11 @@ def test_pages_and_programs_stop_choosing_and_go_on(
     told = api_of(lead).get(path).json()
     assert (told["state"], told["pairs"], told["most_pairs"], told["steps"]) == ("stopped", 12, 60, 0)
     assert api_of(lead).get(f"/api/v1/rounds/{row.round.uuid}/").json()["refill"] == told
+    while rate(row.round, rater):
+        pass
+    station = client_of(rater).get(f"/rounds/{row.round.uuid}/rate/").content.decode()
+    assert "choosing them has stopped" in station
+    assert "run one" not in station
     client_of(lead).post(f"/rounds/{row.round.uuid}/refill/", {"act": "go-on"})
     assert api_of(lead).post(path, {"act": "go-on"}, format="json").status_code == 409
     assert api_of(lead).get(path).json()["state"] == "choosing"
