@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from judgments import reliability, strata
-from judgments.labels import Consolidation, Settled, import_sources
+from judgments.labels import Consolidation, Settled, chosen_sources
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
 
 if TYPE_CHECKING:
@@ -85,15 +85,15 @@ def content(queries: list[Query], rounds: list[Round], settled: Settled, how: Co
             "sampling": sorted((_sampling(sample) for sample in samples), key=_canonical),
             "rounds": sorted((_round_content(round_) for round_ in rounds), key=_canonical),
             "consolidation": how.as_json(),
-            **({"label_sources": _label_sources(queries)} if "imported" in how.sources else {}),
+            **({"label_sources": _label_sources(queries, how)} if "imported" in how.sources else {}),
             "software": software(),
         },
     }
 
 
-def _label_sources(queries: list[Query]) -> list[str]:
+def _label_sources(queries: list[Query], how: Consolidation) -> list[str]:
     """The files that imported labels came from, by hash, in the order in which a newer one wins."""
-    return list(import_sources(queries[0].collection).values_list("sha256", flat=True)) if queries else []
+    return [source.sha256 for source in chosen_sources(queries[0].collection, how.named)] if queries else []
 
 
 def _sampling(sample: Any) -> dict[str, Any]:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import QuerySet
-
 from judgments import carried as carrying
 from judgments import reliability
 from judgments.core.errors import NotValid
@@ -36,6 +34,7 @@ class Consolidation:
     rule: str = "median"
     sources: tuple[str, ...] = ("human",)
     merge: str = "newest"
+    named: tuple[str, ...] = ()  # of label sources; their hashes, not these names, are the content's provenance
 
     def as_json(self) -> dict[str, Any]:
         return {"rule": self.rule, "sources": sorted(self.sources), "merge": self.merge}
@@ -58,7 +57,13 @@ class Settled:
 
 
 def settle_labels(
-    collection: Collection, rounds: Sequence[Round], *, rule: str, merge: str, sources: Sequence[str]
+    collection: Collection,
+    rounds: Sequence[Round],
+    *,
+    rule: str,
+    merge: str,
+    sources: Sequence[str],
+    named: Sequence[str] = (),
 ) -> Settled:
     """One label for every pair: adjudicated, else by the rule; the newest round wins; imported only where asked.
 
@@ -76,6 +81,9 @@ def settle_labels(
     sources : sequence of str
         ``human``, ``imported`` or both; a human label always wins, and one that is carried from a judged pair wins over
         an imported one: it stands under this round's guidelines.
+    named : sequence of str
+        Which label sources ``imported`` means, by name; all that were imported where empty. Labels from clicks are
+        taken only if they are named, and where nothing else has a label for the pair.
     """
     _check(collection, rounds, merge, sources)
     human: dict[tuple[str, str], int] = {}
@@ -93,10 +101,13 @@ def settle_labels(
     labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in human.items()]
     carried = carrying.carried(judged, human, rule=rule, judgments=lambda: _behind(judged))
     labels += [Label(one.query_id, one.doc_id, one.grade, carrying.COLUMN) for one in carried]
+    chosen = chosen_sources(collection, named)
     if "imported" in sources:
         scale = rounds[0].scale.values() if rounds else []
         known = {(label.query_id, label.doc_id) for label in labels}
-        labels += [label for label in _imported(collection, scale) if (label.query_id, label.doc_id) not in known]
+        labels += [label for label in _imported(chosen, scale) if (label.query_id, label.doc_id) not in known]
+    elif named:
+        raise NotValid("Label sources are named, and labels do not come from them.", {"sources": "Choose imported."})
     labels.sort()
     by_grade: dict[int, int] = {}
     for label in labels:
@@ -168,18 +179,31 @@ def _behind(rounds: Sequence[Round]) -> list[tuple[str, str, str, int]]:
     return [row for rows in found.values() for row in rows]
 
 
-def import_sources(collection: Collection) -> QuerySet[LabelSource]:
-    """The sources of imported labels, the oldest first: a newer one wins per pair."""
-    return collection.label_sources.filter(kind=LabelSource.Kind.IMPORT).order_by("created_at", "pk")
+def chosen_sources(collection: Collection, named: Sequence[str]) -> list[LabelSource]:
+    """The sources that are meant, in the order in which a later one wins per pair: clicks, then imports by age.
+
+    Raises
+    ------
+    NotValid
+        One of the names is no source's.
+    """
+    rows = collection.label_sources.order_by("created_at", "pk")
+    if not named:
+        return list(rows.filter(kind=LabelSource.Kind.IMPORT))
+    found = list(rows.filter(name__in=named))
+    if missing := sorted(set(named) - {source.name for source in found}):
+        known = ", ".join(rows.values_list("name", flat=True)) or "none"
+        raise NotValid(f"There is no label source called {missing[0]}.", {"named": f"Known: {known}."})
+    return sorted(found, key=lambda source: source.kind != LabelSource.Kind.CLICKS)
 
 
-def _imported(collection: Collection, scale: Sequence[int]) -> list[Label]:
+def _imported(chosen: Sequence[LabelSource], scale: Sequence[int]) -> list[Label]:
     """Imported labels. What cannot stand in these qrels is refused, never rounded or clipped.
 
     A fraction cannot stand in qrels; with rounds beside them, labels off the rounds' scale cannot either.
     """
     newest: dict[tuple[str, str], float] = {}
-    for source in import_sources(collection):
+    for source in chosen:
         rows = ImportedLabel.objects.filter(source=source)
         for query_id, doc_id, value in rows.values_list("query__query_id", "document__doc_id", "value"):
             newest[query_id, doc_id] = value
@@ -194,6 +218,6 @@ def _refuse_imported(what: str, pairs: Sequence[tuple[str, str]]) -> None:
         query_id, doc_id = pairs[0]
         raise NotValid(
             f"{len(pairs):,} imported labels are {what}, the first for query {query_id}, document {doc_id}. "
-            "Import the labels again on the scale of the rounds.",
+            "Import the labels again on the scale of the rounds; labels from clicks are made grades on their page.",
             {"sources": "Leave out imported."},
         )

@@ -34,9 +34,10 @@ def preview(
     rule: str = "median",
     sources: Sequence[str] = ("human",),
     merge: str = "newest",
+    named: Sequence[str] = (),
 ) -> Settled:
     """What would be frozen: labels, ties, conflicts that only the rule decides, pairs without a rating."""
-    return settle_labels(collection, rounds, rule=rule, merge=merge, sources=sources)
+    return settle_labels(collection, rounds, rule=rule, merge=merge, sources=sources, named=named)
 
 
 def freeze(
@@ -48,6 +49,7 @@ def freeze(
     rule: str = "median",
     sources: Sequence[str] = ("human",),
     merge: str = "newest",
+    named: Sequence[str] = (),
     override_reason: str = "",
 ) -> Snapshot:
     """Freeze the labels of one or more rounds under a rule.
@@ -62,7 +64,7 @@ def freeze(
         Whose labels; of one scale.
     actor : User
         The lead who does it.
-    rule, sources, merge
+    rule, sources, merge, named
         As :func:`judgments.labels.settle_labels` takes them; they become part of the provenance.
     override_reason : str
         Why a lead froze in spite of a warning.
@@ -79,7 +81,7 @@ def freeze(
         raise NotValid("A snapshot needs a name.", {"name": "For example: autumn-1."})
     if fault := id_fault(name):
         raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Write it in letters, digits and signs."})
-    how = Consolidation(rule, tuple(sources), merge)
+    how = Consolidation(rule, tuple(sources), merge, tuple(named))
     taken = f"There is a snapshot called {name} already. Take another name."
     if collection.snapshots.filter(name=name).exists():
         raise Conflict(taken)
@@ -102,7 +104,7 @@ def _freeze(
     collection: Collection, name: str, rounds: list[Round], actor: User, how: Consolidation, override_reason: str
 ) -> Snapshot:
     _refuse_to_unblind(rounds, actor)
-    settled = settle_labels(collection, rounds, rule=how.rule, merge=how.merge, sources=how.sources)
+    settled = settle_labels(collection, rounds, rule=how.rule, merge=how.merge, sources=how.sources, named=how.named)
     if not settled.labels:
         raise NotValid("There is nothing to freeze: no pair has a grade yet.", {"rounds": "Rate first."})
     snapshot = _write(collection, name, rounds, settled, actor, how, override_reason)
@@ -219,7 +221,11 @@ def _manifest(rounds: list[Round], settled: Settled, how: Consolidation) -> dict
     agreement = [reliability.agreement(round_) for round_ in rounds]
     return {
         "assay_manifest": 1,
-        "consolidation": {**how.as_json(), "tie": "lower"},
+        "consolidation": {
+            **how.as_json(),
+            "tie": "lower",
+            **({"label_sources": list(how.named)} if how.named else {}),
+        },
         "counts": {
             "labels": len(settled.labels),
             "queries": len({label.query_id for label in settled.labels}),

@@ -52,6 +52,11 @@ class Freeze(serializers.Serializer):
     )
     sources = serializers.ListField(child=serializers.ChoiceField(choices=SOURCES), default=["human"])
     merge = serializers.ChoiceField(choices=MERGES, default="newest")
+    named = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        default=list,
+        help_text="Which label sources `imported` means; all imports where empty. Labels from clicks have to be named.",
+    )
     override_reason = serializers.CharField(allow_null=True, allow_blank=True, default="")
 
     def validate_rule(self, value: str) -> str:

@@ -69,6 +69,12 @@ class ChoiceForm(AssayForm):
     sources = forms.MultipleChoiceField(
         label="Labels come from", choices=list(SOURCES.items()), widget=forms.CheckboxSelectMultiple
     )
+    named = forms.MultipleChoiceField(
+        label="Which label sources",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: all that were imported, no clicks. Clicks fill in where nothing else has a label.",
+    )
     merge = forms.ChoiceField(label="A pair in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -78,10 +84,13 @@ class ChoiceForm(AssayForm):
         self.fields["rounds"].queryset = collection.rounds.all()
         self.fields["rounds"].label_from_instance = _round_words
         self.fields["rule"].choices = [(name, f"{RULES[name].title}: {RULES[name].description}") for name in RULES]
-        imported = collection.label_sources.exists()
+        listed = list(collection.label_sources.order_by("name"))
+        imported = bool(listed)
+        self.fields["named"].choices = [(one.name, f"{one.name} ({one.get_kind_display()})") for one in listed]
         self.nothing = not imported and not collection.rounds.exists()
         if not imported:
             self.fields["sources"].choices = [("human", SOURCES["human"])]
+            del self.fields["named"]
 
 
 def _round_words(round_: Round) -> str:
@@ -133,8 +142,8 @@ def _chosen(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     """What was chosen in the address or in the form; at first the newest round and the usual rule."""
     given = request.POST if request.method == "POST" else request.GET
     if "rule" in given:
-        names = ("rounds", "rule", "sources", "merge")
-        return {name: given.getlist(name) if name in ("rounds", "sources") else given.get(name, "") for name in names}
+        several = {name: given.getlist(name) for name in ("rounds", "sources", "named")}
+        return {**several, "rule": given.get("rule", ""), "merge": given.get("merge", "")}
     wanted = given.getlist("rounds") or [str(uuid) for uuid in collection.rounds.values_list("uuid", flat=True)[:1]]
     return {"rounds": wanted, "rule": "median", "sources": ["human" if wanted else "imported"], "merge": "newest"}
 

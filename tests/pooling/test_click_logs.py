@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 
 from judgments import ingestion, rounds, snapshots
 from judgments.core.errors import Conflict, NotValid
-from judgments.models import AuditRow, Collection, ImportedLabel, Judgment, LabelSource, Upload
+from judgments.models import AuditRow, Collection, ImportedLabel, Judgment, LabelSource, Snapshot, Upload
 from pooling import click_agreement, click_sources, pools
 from pooling.models import ClickCount
 from tests import worked_example
@@ -184,6 +184,39 @@ def test_agreement_with_people(
     rounds.open_round(second, actor=lead)
     assert click_agreement.compare(graded, reader=lead).pairs == 0
     assert click_agreement.compare(graded, reader=engineer).pairs == 5
+
+
+def test_a_snapshot_takes_click_labels_only_by_their_name(
+    keep: Any, example: Collection, store: Any, lead: Any
+) -> None:
+    labels = keep(name="May")
+    graded = click_sources.make_grades(labels, actor=lead, name="May graded", cuts=(0.7,))
+    store(example, "qrels", b"q1 0 d2 3\nq2 0 d9 1\n", "old.qrels")
+
+    def frozen(name: str, named: tuple[str, ...] = ()) -> tuple[list[list[Any]], dict[str, Any], Snapshot]:
+        made = snapshots.freeze(example, name=name, rounds=[], actor=lead, sources=["imported"], named=named)
+        rows = [line.split() for line in snapshots.read_file(made, "qrels.txt").decode().splitlines()]
+        return rows, made.manifest, made
+
+    plain, manifest, first = frozen("plain")
+    assert plain == [["q1", "2", "d2", "3"], ["q2", "2", "d9", "1"]]
+    both, told, _ = frozen("both", ("old.qrels", "May graded"))
+    # d1 from the clicks; for d2 there is an import, and it stays.
+    assert both == [["q1", "2", "d1", "1"], ["q1", "2", "d2", "3"], ["q2", "2", "d9", "1"]]
+    old = example.label_sources.get(name="old.qrels")
+    assert told["provenance"]["label_sources"] == [graded.sha256, old.sha256]
+    assert told["consolidation"]["label_sources"] == ["old.qrels", "May graded"]
+    assert manifest["provenance"]["label_sources"] == [old.sha256]
+    # The same labels by name have the same identity, and names are no part of it.
+    assert frozen("again", ("old.qrels",))[2].content_sha256 == first.content_sha256
+    for named, sources, told_field in (
+        (("May",), ["imported"], "sources"),
+        (("June",), ["imported"], "named"),
+        (("May graded",), ["human"], "rounds"),
+    ):
+        with pytest.raises(NotValid) as caught:
+            snapshots.freeze(example, name="x", rounds=[], actor=lead, sources=sources, named=named)
+        assert told_field in caught.value.fields
 
 
 def test_several_thousand_labels(keep: Any, example: Collection) -> None:

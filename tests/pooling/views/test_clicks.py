@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judgments.models import LabelSource, Upload
+from judgments.models import LabelSource, Snapshot, Upload
 from tests.pooling.clicks_example import LOG
 
 ASKED = {"name": "May", "model": "coec", "least_impressions": "30", "cuts": "", "baseline": "", "strength": ""}
@@ -109,3 +109,21 @@ def test_a_source_of_another_collection_or_kind_is_not_here(
     assert client_of(lead).get(f"/c/{other.slug}/clicks/{source.uuid}/").status_code == 404
     imported = store(example, "qrels", b"q1 0 d1 3\n", "old.qrels")
     assert client_of(lead).get(f"/c/shop/clicks/{imported['id']}/").status_code == 404
+
+
+def test_freezing_offers_sources_by_name_and_takes_none_by_itself(
+    source: LabelSource, client_of: Any, lead: Any
+) -> None:
+    client = client_of(lead)
+    client.post(f"/c/shop/clicks/{source.uuid}/", {"name": "G", "cuts": "0.7"})
+    at = "/c/shop/snapshots/new/"
+    page = client.get(at).content.decode()
+    assert "G (from clicks)" in page
+    choice = {"rule": "median", "sources": "imported", "merge": "newest"}
+    assert "Freeze 2 labels" not in client.get(at, choice).content.decode()
+    shown = client.get(at, {**choice, "named": "G"}).content.decode()
+    assert "Freeze 2 labels" in shown
+    assert '<input type="hidden" name="named" value="G">' in shown
+    answer = client.post(at, {**choice, "named": "G", "name": "from clicks"})
+    assert answer.status_code == 302
+    assert Snapshot.objects.get().summary["labels"] == 2
