@@ -6,7 +6,7 @@ from collections.abc import Set
 from typing import Any
 
 from evaluation import rankings
-from judgments import access
+from judgments import access, carried, group_labels
 from judgments.models import Collection, Round, Snapshot
 
 
@@ -40,8 +40,11 @@ def withheld_among(hidden: Set[tuple[str, str]], snapshot: Snapshot) -> frozense
 
 def _hidden(user: Any, collection: Collection, query_id: str = "") -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
+    groups = group_labels.sharing(collection).values() if query_id else ()
+    spellings = next((group for group in groups if query_id in group), [query_id])
     for round_ in Round.objects.open_to(user).filter(collection=collection):
         pairs = access.hidden_pairs(user, round_)
-        pairs = pairs.filter(query__query_id=query_id) if query_id else pairs
+        pairs = pairs.filter(query__query_id__in=spellings) if query_id else pairs
         found.update(pairs.values_list("query__query_id", "document__doc_id"))
-    return found
+    # A label that is carried from such a pair to another one tells the same grade.
+    return carried.told_by(collection, found)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from judgments import group_labels
-from judgments.models import Pair, Round
+from judgments.models import Collection, Pair, Round
 
 # Column 2 of our qrels for them, beside 0 human, 1 machine, 2 imported.
 COLUMN = "3"
@@ -20,6 +20,8 @@ COLUMN = "3"
 DUPLICATE = "duplicate"
 # Of the spellings of one need, one was judged with the document; or several were, and the label rule decided.
 GROUP, GROUP_BY_RULE = "query group", "query group, by the label rule"
+
+MOST_NAMED = 500
 
 Key = tuple[str, str]
 
@@ -84,6 +86,34 @@ def _of_duplicates(rounds: Sequence[Round], human: Mapping[Key, int]) -> Iterabl
                 yield from (Carried(query_id, copy["doc_id"], human[query_id, doc_id], source) for copy in copies)
 
 
+def told_by(collection: Collection, pairs: Iterable[Key]) -> set[Key]:
+    """These pairs and all whose label would tell theirs: whoever must not see the one must not see the other.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose rounds say which document stands for which, and whose groups share their judgments.
+    pairs : iterable of (query_id, doc_id)
+        What is to stay untold.
+    """
+    found = set(pairs)
+    if not found:
+        return found
+    queries = {query_id for query_id, _ in found}
+    groups = group_labels.sharing(collection).values()
+    spellings = {query_id: set(group) for group in groups for query_id in group if queries & set(group)}
+    near = queries.union(*spellings.values())
+    rows = Pair.objects.filter(round__collection=collection)
+    # So many names make a longer question than they save.
+    rows = rows.filter(query__query_id__in=near) if len(near) <= MOST_NAMED else rows
+    stands_for = [(query_id, doc_id, copies) for query_id, doc_id, copies in copies_of(rows)]
+    found |= {(other, doc_id) for query_id, doc_id in found for other in spellings.get(query_id, ())}
+    for query_id, doc_id, copies in stands_for:
+        if (query_id, doc_id) in found:
+            found |= {(query_id, copy["doc_id"]) for copy in copies}
+    return found | {(other, doc_id) for query_id, doc_id in found for other in spellings.get(query_id, ())}
+
+
 def copies_of(pairs: Any) -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
     """Query, judged document and the documents that it stands for, for each of the pairs that stands for any.
 
@@ -93,4 +123,6 @@ def copies_of(pairs: Any) -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
         In the order in which they are wanted.
     """
     rows = pairs.filter(origin__has_key="copies").order_by("pk")
-    return rows.values_list("query__query_id", "document__doc_id", "origin__copies").iterator(chunk_size=2_000)
+    told = rows.values_list("query__query_id", "document__doc_id", "origin__copies")
+    found: Iterable[tuple[str, str, list[dict[str, Any]]]] = told.iterator(chunk_size=2_000)
+    return found

@@ -9,6 +9,7 @@ import pytest
 
 from evaluation import blindness, history, scoring
 from judgments import assignment, rounds, submission
+from judgments.models import QueryGroup
 from pooling import pools
 from tests.evaluation.stage import Stage, by_digit
 
@@ -45,6 +46,21 @@ def test_a_hidden_document_without_a_label_tells_nothing(again, snapshot, lead):
     again.pairs.filter(query__query_id="q01").exclude(document__doc_id="d2").delete()
     again.pairs.filter(query__query_id="q01").update(document=snapshot.collection.documents.get(doc_id="d7"))
     assert blindness.withheld_queries(lead, snapshot) == {"q02"}
+
+
+def test_a_carried_label_tells_as_much_as_the_one_that_it_comes_from(again, snapshot, lead):
+    collection = snapshot.collection
+    again.pairs.exclude(query__query_id="q01", document__doc_id="d0").delete()
+    assert blindness.withheld_queries(lead, snapshot) == {"q01"}
+    # In an earlier round d0 was judged for d2 too.
+    closed = snapshot.rounds.get().pairs.get(query__query_id="q01", document__doc_id="d0")
+    closed.origin = {**closed.origin, "copies": [{"doc_id": "d2"}]}
+    closed.save()
+    assert blindness.hidden_documents(lead, collection, "q01") == {"d0", "d2"}
+    collection.queries.filter(query_id__in=["q01", "q05"]).update(group="rain")
+    QueryGroup.objects.create(collection=collection, name="rain", shares=True)
+    assert blindness.hidden_documents(lead, collection, "q05") == {"d0", "d2"}
+    assert blindness.withheld_queries(lead, snapshot) == {"q01", "q05"}
 
 
 def test_what_was_graded_is_told_again(again, snapshot, lead):
