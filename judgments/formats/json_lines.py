@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from judgments.core.errors import NotValid
 from judgments.core.report import Tally
-from judgments.formats.decoding import Content
 from judgments.formats.grades import RowFault
 
 # What can be read may still be too deep to be written: the stack is not the same in both places.
@@ -30,7 +29,14 @@ class Element(NamedTuple):
     raw: str
 
 
-def objects(content: Content, tally: Tally) -> Iterator[Element]:
+class HasLines(Protocol):
+    """Where lines come from: a whole file, or some lines of one."""
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (number, text), the line's end taken off."""
+
+
+def objects(content: HasLines, tally: Tally) -> Iterator[Element]:
     """Yield the objects of a file; lines that hold none are put into their bins here."""
     for line, text in content.lines():
         tally.read()

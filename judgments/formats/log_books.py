@@ -13,6 +13,8 @@ from judgments.formats.query_texts import query_fault
 from judgments.formats.rows import LogRow
 from judgments.formats.timestamps import time_kind
 
+Repeated = Literal["sum", "max", "first"]
+
 
 class LogBooks:
     """Checks the searches of one log and puts each into its bin.
@@ -25,7 +27,7 @@ class LogBooks:
         What a counted log means that holds a query twice; by default both rows are held back (E16).
     """
 
-    def __init__(self, tally: Tally, repeated: Literal["sum", "max", "first"] | None) -> None:
+    def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
         self._tally, self._repeated = tally, repeated
         # The kind of time that the file's first one is of.
         self.kind: str | None = None

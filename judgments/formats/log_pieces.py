@@ -66,6 +66,11 @@ class PlainLog(ABC):
     def ready(self) -> bool:
         """Whether so much of the file was read that `look` knows how plain lines are written."""
 
+    @property
+    def waiting(self) -> bool:
+        """Whether what was read last says something of the next line, so that this one needs care."""
+        return False
+
     @abstractmethod
     def begin(self, pieces: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
         """Read what stands before the first row; yield what is left of the first part."""
@@ -123,7 +128,7 @@ class PlainLog(ABC):
 
     def _piece(self, piece: _Piece, more: Iterator[tuple[int, bytes]]) -> Iterator[LogBlock]:
         """Read one piece, fast where it is plain."""
-        lines = piece.looked.result() if piece.looked else None
+        lines = piece.looked.result() if piece.looked and not self.waiting else None
         found = None if lines is None else self._block(piece.before, lines)
         if found is None:
             yield from careful_blocks(self.careful(piece.before, piece.data, more), self.texts)

@@ -92,13 +92,14 @@ def plain_lines(data: bytes, header: Header, delimiter: str) -> PlainLines | Non
     if frame.height != len(places):
         return None
     columns = dict(zip(frame.columns, frame.get_columns(), strict=True))
-    moment, times = _usual_times(columns.get("timestamp"), len(places))
+    moment, times = usual_times(columns.get("timestamp"), len(places))
     clients = client_keys(columns["client_id"]) if "client_id" in columns else None
     language = columns["language"].str.strip_chars(" \t") if "language" in columns else None
     return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language)
 
 
-def _usual_times(texts: polars.Series | None, number: int) -> tuple[Whole, polars.Series | None]:
+def usual_times(texts: polars.Series | None, number: int) -> tuple[Whole, polars.Series | None]:
+    """Return the `moment` and the `times` of `PlainLines` for so many texts."""
     import numpy as np
 
     if texts is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import NotValid
@@ -13,7 +13,7 @@ from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
 from judgments.formats.delimited import Columns, read_table
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
-from judgments.formats.log_books import LogBooks
+from judgments.formats.log_books import LogBooks, Repeated
 from judgments.formats.log_columns import csv_blocks, csv_rows
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LogRow
@@ -37,7 +37,6 @@ COLUMNS = Columns(
     ("query",),
     numeric=frozenset({"count", "timestamp"}),
 )
-Repeated = Literal["sum", "max", "first"]
 
 
 def read(

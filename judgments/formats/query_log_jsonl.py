@@ -13,8 +13,9 @@ from judgments.formats.delimited import check_mapping
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import dump, objects
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
-from judgments.formats.log_books import LogBooks
-from judgments.formats.query_log_csv import COLUMNS, Repeated
+from judgments.formats.log_books import LogBooks, Repeated
+from judgments.formats.log_objects import NumberedLines, ObjectLog
+from judgments.formats.query_log_csv import COLUMNS
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LogRow
 from judgments.formats.writing import Written
@@ -50,15 +51,16 @@ def read(
 
 
 def parse_log(
-    content: Content,
+    content: Content | NumberedLines,
     tally: Tally,
     *,
     columns: Mapping[str, str] | None = None,
     repeated: Repeated | None = None,
+    books: LogBooks | None = None,
 ) -> Iterator[LogRow]:
     """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
     check_mapping(columns or {}, COLUMNS)
-    books = LogBooks(tally, repeated)
+    kept = LogBooks(tally, repeated) if books is None else books
     for element in objects(content, tally):
         try:
             found = {column: _value(element.of, column, columns or {}) for column in COLUMNS.known}
@@ -75,8 +77,9 @@ def parse_log(
             tally.reject("E23", element.line, what, fix="name the key that holds the count", raw=element.raw)
             continue
         texts = {column: text or "" for column, text in found.items()}
-        yield from books.take(query, count, **texts, line=element.line, raw=element.raw)
-    yield from books.counted()
+        yield from kept.take(query, count, **texts, line=element.line, raw=element.raw)
+    if books is None:
+        yield from kept.counted()
 
 
 def blocks(
@@ -88,7 +91,21 @@ def blocks(
     repeated: Repeated | None = None,
 ) -> Iterator[LogBlock]:
     """Yield the searches of a log as columns; options as for `read`."""
-    yield from careful_blocks(parse_log(content, tally, columns=columns, repeated=repeated), texts)
+    check_mapping(columns or {}, COLUMNS)
+    names = {column: _names(column, columns or {}) for column in COLUMNS.known}
+    if "count" in (columns or {}) or any(f'"{name}"'.encode() in content.head for name in names["count"]):
+        # Where a query stands twice is known at the end of a counted log only.
+        yield from careful_blocks(parse_log(content, tally, columns=columns, repeated=repeated), texts)
+    else:
+        parse = partial(_parse_part, columns=columns)
+        log = ObjectLog(content, tally, names, parse, without=names["count"], repeated=repeated)
+        yield from log.blocks(texts)
+
+
+def _parse_part(
+    content: NumberedLines, tally: Tally, books: LogBooks, *, columns: Mapping[str, str] | None
+) -> Iterator[LogRow]:
+    return parse_log(content, tally, columns=columns, books=books)
 
 
 def rows_on(
@@ -120,8 +137,12 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     return Written(len(listed))
 
 
+def _names(column: str, columns: Mapping[str, str]) -> tuple[str, ...]:
+    return (columns[column],) if column in columns else (column, *COLUMNS.known[column])
+
+
 def _value(of: Mapping[str, Any], column: str, columns: Mapping[str, str]) -> str | None:
-    names = (columns[column],) if column in columns else (column, *COLUMNS.known[column])
+    names = _names(column, columns)
     value = next((of[name] for name in names if of.get(name) is not None), None)
     if isinstance(value, bool | dict | list) and column != "clicks":
         raise RowFault("E23", f"{column} is {type(value).__name__}")

@@ -6,20 +6,28 @@ impressions) are counted and passed over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, BinaryIO
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from judgments.core.errors import NotValid
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
-from judgments.formats.json_lines import Element, dump, objects
+from judgments.formats.json_lines import Element, HasLines, dump, objects
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
 from judgments.formats.log_books import LogBooks
+from judgments.formats.log_objects import ObjectLog
+from judgments.formats.plain_lines import PlainLines
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LogRow
 from judgments.formats.writing import Written
+
+if TYPE_CHECKING:
+    import polars
 
 NAME = "query-log-ubi"
 EXAMPLE = (
@@ -27,6 +35,9 @@ EXAMPLE = (
     '{"query_id": "2", "client_id": "c04", "timestamp": "2026-03-02T09:15:40Z", "user_query": "running shoes"}\n'
 )
 ACTIONS = ({"index"}, {"create"})
+_ACTION = re.compile(rb'^\s*\{\s*"(?:[^"]*\\[^"]*|index|create)"', re.MULTILINE)
+NAMES = {"query": ("user_query",), "timestamp": ("timestamp",), "client_id": ("client_id",)}
+Rows = Iterator[LogRow]
 
 
 def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[LogRow]:
@@ -52,24 +63,31 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Lo
     return collect(content, tally, parse_log, empty="searches")
 
 
-def parse_log(content: Content, tally: Tally) -> Iterator[LogRow]:
-    """Yield the searches of a file as they are read."""
-    books = LogBooks(tally, None)
-    index = ""
+def parse_log(content: HasLines, tally: Tally, action: Action | None = None, books: LogBooks | None = None) -> Rows:
+    """Yield the searches of a file as they are read; of a part of one when the books are given."""
+    action = action or Action()
+    books = books or LogBooks(tally, None)
     for element in objects(content, tally):
         if set(element.of) in ACTIONS:
-            (action,) = element.of.values()
-            index = str(action.get("_index", "")) if isinstance(action, Mapping) else ""
+            (said,) = element.of.values()
+            action.index = str(said.get("_index", "")) if isinstance(said, Mapping) else ""
             tally.put("header")
             continue
-        if "event" in index if index else "action_name" in element.of:
+        if "event" in action.index if action.index else "action_name" in element.of:
             tally.put("comment")
             tally.once("W51", element.line, "an event, which is no search", done="passed over")
         elif fault := _fault(element.of):
             tally.reject("E23", element.line, fault, fix=tally.expected, raw=element.raw)
         else:
             yield from _taken(books, element)
-        index = ""
+        action.index = ""
+
+
+@dataclass
+class Action:
+    """The index that an action line named for the line that follows; empty for none."""
+
+    index: str = ""
 
 
 def _taken(books: LogBooks, element: Element) -> Iterator[LogRow]:
@@ -96,7 +114,38 @@ def _fault(of: Mapping[str, Any]) -> str | None:
 
 def blocks(content: Content, tally: Tally, texts: LogTexts) -> Iterator[LogBlock]:
     """Yield the searches of a file as columns."""
-    yield from careful_blocks(parse_log(content, tally), texts)
+    if _ACTION.search(content.head):
+        # What a line is hangs on the one before it.
+        yield from careful_blocks(parse_log(content, tally), texts)
+    else:
+        yield from _QueriesOnly(content, tally).blocks(texts)
+
+
+class _QueriesOnly(ObjectLog):
+    """A file that begins without action lines; where one comes up all the same, nothing near it is taken for plain."""
+
+    def __init__(self, content: Content, tally: Tally) -> None:
+        self.action = Action()
+        super().__init__(content, tally, NAMES, partial(_parse_part, self.action), without=("action_name",))
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.action.index)
+
+    def look(self, data: bytes) -> PlainLines | None:
+        return None if _ACTION.search(data) else super().look(data)
+
+    def is_odd(self, lines: polars.Series, found: polars.DataFrame) -> polars.Series:
+        odd = super().is_odd(lines, found)
+        for column in {"timestamp_number", "client_id_number"} & set(found.columns):
+            odd |= found[column].is_not_null()
+        if "timestamp" in found.columns:
+            odd |= ~found["timestamp"].str.contains(r"^$|(?:Z|[+-][0-9]{2}:[0-9]{2})$").fill_null(True)
+        return odd
+
+
+def _parse_part(action: Action, content: HasLines, tally: Tally, books: LogBooks) -> Rows:
+    return parse_log(content, tally, action, books)
 
 
 def rows_on(content: Content, tally: Tally, *, lines: set[int]) -> Iterator[LogRow]:
