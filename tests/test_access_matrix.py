@@ -292,21 +292,24 @@ def ask(
     world: World, client_of: Callable[[Any], Any], outsider: Any, rater: Any, engineer: Any, lead: Any
 ) -> Callable[[str, str], tuple[int, ...]]:
     """What each of WHO is answered; nothing that they do stays."""
-    people = (outsider, rater, engineer, lead, None)
+    clients = [client_of(person) for person in (outsider, rater, engineer, lead, None)]
 
     def answers(method: str, route: str) -> tuple[int, ...]:
-        return tuple(_status(client_of(person), method, address(route, world)) for person in people)
+        return tuple(_status(client, method, address(route, world)) for client in clients)
 
     return answers
 
 
 def _status(client: Any, method: str, path: str) -> int:
+    cookies = dict(client.cookies)
     # A page's form takes a POST without any field for one that was not sent.
     api = path.startswith("/api/")
     body, kind = ("", "application/json") if api else ("sent=1", "application/x-www-form-urlencoded")
     with transaction.atomic():
         response = client.generic(method, path, body, content_type=kind)
         transaction.set_rollback(True)
+    client.cookies.clear()
+    client.cookies.update(cookies)
     if response.streaming:
         b"".join(response.streaming_content)  # closes the file
     return response.status_code
