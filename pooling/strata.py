@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from judgments import audit, jobs, strata
+from judgments import audit, jobs, storage, strata
 from judgments.core.errors import Conflict, NotValid
 from judgments.formats.query_texts import query_fault
 from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User
@@ -22,8 +22,9 @@ from pooling import query_logs
 from pooling.models import QueryLog
 from pooling.sampling.draw import STRATIFIED, SampledQuery
 from pooling.sampling.filters import Filter, in_frame, without
-from pooling.sampling.log import WINDOW_DAYS, normalize
-from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, cut_tiers
+from pooling.sampling.languages import check_language
+from pooling.sampling.log import WINDOW_DAYS, CountedLog, normalize
+from pooling.sampling.tiers import cut_tiers
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def add_stratum(
     n: int | None = None,
     seed: int = 1,
     window_days: int | None = WINDOW_DAYS,
-    head_share: float = HEAD_SHARE,
-    torso_share: float = TORSO_SHARE,
+    frame: CountedLog | None = None,
+    **cuts: Any,
 ) -> Joined:
     """Draw queries of one part of the traffic into a collection, as a stratum of its own.
 
@@ -74,8 +75,10 @@ def add_stratum(
         What the queries are called that were drawn before there were strata.
     words, queries, language
         Which queries of the log belong to it; see `pooling.sampling.filters.Filter`.
-    sizes, method, n, seed, window_days, head_share, torso_share
+    sizes, method, n, seed, window_days, **cuts
         As :func:`pooling.query_logs.draw` takes them; tiers are cut inside the stratum.
+    frame : CountedLog, optional
+        What `pooling.query_logs.counted` says of this window, if it was asked already.
 
     Raises
     ------
@@ -85,11 +88,13 @@ def add_stratum(
         The name is taken.
     """
     asked = Filter(tuple(words), tuple(queries), language)
-    frame = query_logs.counted(log, window_days=window_days)
+    frame = query_logs.counted(log, window_days=window_days) if frame is None else frame
+    if language:
+        check_language(language, frame.languages)
     own = asked.of(frame.queries)
     if not own:
         raise NotValid(f"No query of {log} belongs to {name}.", {"words": "Take other words, or a wider window."})
-    cut = cut_tiers(own, head_share=head_share, torso_share=torso_share)
+    cut = cut_tiers(own, **cuts)
     with transaction.atomic():
         whole = _whole(log, first) if part_of is None else part_of
         if share is None:
@@ -103,8 +108,8 @@ def add_stratum(
         drawn = query_logs.sampled(rest, method, sizes or query_logs.DEFAULT_SIZES, n, seed) if rest.queries else None
         parameters = {
             "asked": drawn.asked if drawn else {},
-            "head_share": head_share,
-            "torso_share": torso_share,
+            "head_share": cut.head_share,
+            "torso_share": cut.torso_share,
             "window_days": window_days if frame.first else None,
             "stratum": {"name": name, "share": share, "part_of": whole, "filters": asked.as_json()},
         }
@@ -177,9 +182,12 @@ def work_on_stratum(work: jobs.Work) -> dict[str, Any]:
     if work.job.result:
         return work.job.result
     log = QueryLog.objects.select_related("collection").get(uuid=work.job.parameters["log"])
-    work.progress(0)
+    options = work.job.parameters["options"]
+    asked = {name: options[name] for name in ("window_days",) if name in options}
+    told = query_logs.in_rows(work, log.report.get("rows", 0), storage.size(log.path))
+    frame = query_logs.counted(log, **asked, progress=told)
     with transaction.atomic():
-        joined = add_stratum(log, actor=work.job.created_by, **work.job.parameters["options"])
+        joined = add_stratum(log, actor=work.job.created_by, frame=frame, **options)
         return work.keep({"stratum": str(joined.stratum.uuid), "new": len(joined.new), "there": len(joined.there)})
 
 
@@ -188,7 +196,7 @@ def _whole(log: QueryLog, first: str) -> str:
     samples = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
     for sample in samples.order_by("pk"):
         told = sample.parameters.get("stratum", {})
-        if not told.get("filters"):
+        if not told.get("filters") and "language" not in sample.parameters:
             query = sample.queries.select_related("stratum").first()
             return str(told.get("name") or (query.stratum if query and query.stratum else first))
     return ""

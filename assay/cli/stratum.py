@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from pooling.sampling.draw import draw_stratified
     from pooling.sampling.filters import Filter
     from pooling.sampling.joining import join_stratum
+    from pooling.sampling.languages import check_language
     from pooling.sampling.tiers import cut_tiers
 
     for name in (args.name, args.first):
@@ -69,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
     rows = _rows(args.queries)
     asked = Filter(_words(args.words), _lines(args.only), args.language or "")
     log = LogFile(args).counted(window_days=args.window_days, min_clients=args.min_clients)
+    if asked.language:
+        check_language(asked.language, log.languages)
     own = asked.of(log.queries)
     if not own:
         raise NotValid(f"{args.log}: no query belongs to {args.name}; take other words, or a wider window")

@@ -13,15 +13,12 @@ from judgments import narratives, query_groups
 from judgments.api.endpoint import InCollection, Rows
 from judgments.api.jobs import Started, started
 from judgments.api.query_groups import queries_called
-from judgments.api.seeds import Seed
 from judgments.core.errors import NotFound, NotValid
 from judgments.drafting import DRAFTERS
 from judgments.models import Stratum
 from pooling import query_logs, strata
+from pooling.api.query_logs import Draw
 from pooling.proposals import proposals
-from pooling.sampling.draw import PPS, STRATIFIED
-from pooling.sampling.log import WINDOW_DAYS
-from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
 from pooling.titles import first_titles
 
 
@@ -35,7 +32,7 @@ class StratumBody(serializers.Serializer):
     filters = serializers.JSONField()
 
 
-class NewStratum(serializers.Serializer):
+class NewStratum(Draw):
     """What joins, and how it is drawn; a tier is cut inside the stratum."""
 
     name = serializers.CharField(max_length=100)
@@ -47,18 +44,9 @@ class NewStratum(serializers.Serializer):
     first = serializers.CharField(required=False, max_length=100, help_text="What the queries so far are called.")
     words = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
     queries = serializers.ListField(child=serializers.CharField(max_length=2048), required=False)
-    language = serializers.CharField(required=False, max_length=35)
-    head = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
-    torso = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
-    tail = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
-    method = serializers.ChoiceField(choices=[STRATIFIED, PPS], default=STRATIFIED)
-    n = serializers.IntegerField(required=False, min_value=1, max_value=query_logs.MOST_QUERIES, allow_null=True)
-    seed = Seed()
-    window_days = serializers.IntegerField(
-        default=WINDOW_DAYS, min_value=1, max_value=query_logs.LONGEST_WINDOW, allow_null=True
+    language = serializers.CharField(
+        required=False, max_length=40, help_text="Queries most of whose searches are in it, where the log tells."
     )
-    head_share = serializers.FloatField(default=HEAD_SHARE, min_value=0, max_value=1)
-    torso_share = serializers.FloatField(default=TORSO_SHARE, min_value=0, max_value=1)
 
 
 class StratumJoined(serializers.Serializer):

@@ -16,6 +16,7 @@ from pooling.sampling.tiers import TIERS, TierCut
 
 STRATIFIED = "stratified"
 PPS = "pps"
+METHODS = (STRATIFIED, PPS)
 
 
 @dataclass(frozen=True, slots=True)

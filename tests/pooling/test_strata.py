@@ -141,3 +141,19 @@ def test_a_queries_file_carries_strata_into_another_collection(
     assert len(places[0]["tent"]) == 2
     with pytest.raises(UnreadableInput, match="elsewhere"):
         store(other, "queries", b"query_id,query,stratum,share\nq900,boat,shoes,0.5\n", "more.csv")
+
+
+def test_a_language_of_the_log_is_a_stratum(collection: Collection, store: Any, lead: Any) -> None:
+    """English was drawn first, so German is no part of it: its share must be told."""
+    spoken = b"query,count,language\ntent,50,en\nrope,10,en\nZelt,30,de-AT\nSeil,10,de\n"
+    log = QueryLog.objects.get(uuid=store(collection, "query-logs", spoken, "spoken.csv")["id"])
+    query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 1, "tail": 1}, language="en")
+    with pytest.raises(NotValid, match="which share"):
+        strata.add_stratum(log, actor=lead, name="de", language="de")
+    with pytest.raises(NotValid, match="no search is in 'fr'"):
+        strata.add_stratum(log, actor=lead, name="fr", language="fr", share=0.1)
+    joined = strata.add_stratum(
+        log, actor=lead, name="de", language="de", share=0.4, first="en", head_ranks=1, torso_ranks=2
+    )
+    assert {one.text: (one.tier, one.weight) for one in joined.new} == {"Zelt": ("head", 0.75), "Seil": ("torso", 0.25)}
+    assert {one.name: one.share for one in collection.strata.all()} == {"en": 0.6, "de": 0.4}
