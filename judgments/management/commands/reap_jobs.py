@@ -10,7 +10,10 @@ from judgments import ingestion, jobs
 
 
 class Command(BaseCommand):
-    help = "Queue jobs again whose worker died, give up after three deaths; forget files that nobody stored in a week."
+    help = (
+        "Queue jobs again whose worker died, give up after three deaths; "
+        "forget files that nobody stored in a week, logs in a day."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(f"{jobs.tick()} jobs queued again, {ingestion.sweep()} files forgotten")
