@@ -8,9 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 # Playwright keeps an event loop in the thread of the test, and Django would refuse that thread its database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+# A page may take long on a machine that does much else; what it shows in the end is the question.
+expect.set_options(timeout=30_000)
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 SWITCHES = (
