@@ -19,7 +19,8 @@ from judgments.formats.json_lines import parse
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks, client_keys
 from judgments.formats.log_books import LogBooks, Repeated
 from judgments.formats.log_pieces import PlainLog
-from judgments.formats.plain_lines import PlainLines, usual_times
+from judgments.formats.log_times import usual_times
+from judgments.formats.plain_lines import PlainLines
 from judgments.formats.rows import LogRow
 
 if TYPE_CHECKING:

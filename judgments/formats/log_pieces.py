@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgments.core.report import MAX_LISTED, Tally
 from judgments.formats.decoding import Content
-from judgments.formats.log_blocks import NO_TIME, LogBlock, LogTexts, block_of, careful_blocks, microseconds
+from judgments.formats.log_blocks import NO_TIME, LogBlock, LogTexts, block_of, careful_blocks
 from judgments.formats.log_books import LogBooks
+from judgments.formats.log_times import other_times
 from judgments.formats.plain_lines import PlainLines
 from judgments.formats.query_texts import could_be_query
 from judgments.formats.rows import LogRow
@@ -194,11 +195,8 @@ class PlainLog(ABC):
         if lines.times is not None:
             moments = moments.copy()
             left = np.flatnonzero(lines.times.is_not_null().to_numpy())
-            rest = lines.times.gather(left).str.strip_chars().to_list()
-            meant = {text: _meaning(text) for text in set(rest)}
-            moments[left] = [meant[text][1] for text in rest]
-            bad[left] = [meant[text][0] == "" for text in rest]
-            kinds |= {kind for kind, _ in meant.values() if kind not in ("", "none")}
+            moments[left], bad[left], others = other_times(lines.times.gather(left))
+            kinds |= others
         if self.books.kind is None:
             kinds |= self._kinds_before(lines, int(np.flatnonzero(moments != NO_TIME)[0]) if kinds else len(moments))
         if len(kinds) > 1 or not all(self.books.agrees(kind) for kind in kinds):
@@ -212,14 +210,6 @@ class PlainLog(ABC):
         end = int(lines.places[row]) if row < len(lines.places) else len(lines.odd)
         kinds = {time_kind(self.time_on(lines.line(int(at)))) for at in np.flatnonzero(lines.odd[:end])}
         return {kind for kind in kinds if kind}
-
-
-def _meaning(text: str) -> tuple[str, int]:
-    """The kind of a time and its microseconds: "none" for no text, "" for one that is no time."""
-    if not text:
-        return "none", NO_TIME
-    kind = time_kind(text)
-    return (kind, microseconds(text)) if kind else ("", NO_TIME)
 
 
 def _merged(block: LogBlock, others: LogBlock) -> LogBlock:

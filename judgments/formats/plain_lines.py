@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgments.formats.delimited import Header
-from judgments.formats.log_blocks import NO_TIME, client_keys
+from judgments.formats.log_blocks import client_keys
+from judgments.formats.log_times import usual_times
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,11 +23,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
     Keys = npt.NDArray[np.uint64]
 
-# A time as it is usually written: how polars is told, and the least and the largest sign in each place.
-PATTERN = "%Y-%m-%dT%H:%M:%SZ"
-LEAST, MOST = b"0000-00-00T00:00:00Z", b"9999-19-39T29:59:59Z"
-# So much is looked at in one go that it stays in the processor's cache: texts in a row, rows; bytes.
-TEXTS, ROWS = 256, 32
+# So much is looked at in one go that it stays in the processor's cache.
 WINDOW = 1 << 18
 
 
@@ -96,41 +93,6 @@ def plain_lines(data: bytes, header: Header, delimiter: str) -> PlainLines | Non
     clients = client_keys(columns["client_id"]) if "client_id" in columns else None
     language = columns["language"].str.strip_chars(" \t") if "language" in columns else None
     return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language)
-
-
-def usual_times(texts: polars.Series | None, number: int) -> tuple[Whole, polars.Series | None]:
-    """Return the `moment` and the `times` of `PlainLines` for so many texts."""
-    import numpy as np
-
-    if texts is None:
-        return np.full(number, NO_TIME), None
-    usual = (texts.str.len_bytes() == len(LEAST)).fill_null(False)
-    if usual.all():
-        usual = _written_out(texts)
-    else:
-        usual = usual.scatter(usual.arg_true(), _written_out(texts.filter(usual)))
-    parsed = (texts if usual.all() else texts.set(~usual, None)).str.to_datetime(PATTERN, time_unit="us", strict=False)
-    moment: Whole = parsed.to_physical().fill_null(NO_TIME).to_numpy()
-    return moment, texts.set(parsed.is_not_null(), None) if parsed.null_count() else None
-
-
-def _written_out(texts: polars.Series) -> polars.Series:
-    """Whether each text has a digit wherever a time has one: polars would take a blank for one too."""
-    import numpy as np
-    import polars as pl
-
-    # Many texts a row, and filled up to whole rows: numpy is slow on short ones.
-    filled = texts.str.join("").item().encode() + LEAST * (-len(texts) % TEXTS)
-    least, most = (np.frombuffer(bound * TEXTS, dtype=np.uint8) for bound in (LEAST, MOST))
-    signs = np.frombuffer(filled, dtype=np.uint8).reshape(-1, len(least))
-    good = np.ones(len(signs) * TEXTS, dtype=np.bool_)
-    for begin in range(0, len(signs), ROWS):
-        # What is below the least wraps around to a large number.
-        above: Flags = signs[begin : begin + ROWS] - least > most - least
-        if above.any():
-            begins = begin * TEXTS
-            good[begins : begins + above.size // len(LEAST)] = ~above.reshape(-1, len(LEAST)).any(axis=1)
-    return pl.Series(good[: len(texts)])
 
 
 def _odd_lines(data: bytes, delimiter: bytes, width: int) -> tuple[Whole, Flags]:

@@ -1,0 +1,102 @@
+"""When were many searches made, by times that are written in one of the ways that logs have them?
+
+What is told here is what `judgments.formats.timestamps` says of each; a time that is written in none is left to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgments.formats.log_blocks import NO_TIME, microseconds
+from judgments.formats.timestamps import time_kind
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars
+
+    Whole = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
+
+# A time as it is usually written: how polars is told, and the least and the largest sign in each place.
+PATTERN = "%Y-%m-%dT%H:%M:%SZ"
+LEAST, MOST = b"1000-00-00T00:00:00Z", b"9999-19-39T29:59:59Z"
+# So much is looked at in one go that it stays in the processor's cache: texts in a row, rows.
+TEXTS, ROWS = 256, 32
+_ISO = (
+    r"^(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{3}|\.[0-9]{6})?"
+    r"(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])?$"
+)
+_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})$"
+
+
+def usual_times(texts: polars.Series | None, number: int) -> tuple[Whole, polars.Series | None]:
+    """Return the `moment` and the `times` of `PlainLines` for so many texts."""
+    import numpy as np
+
+    if texts is None:
+        return np.full(number, NO_TIME), None
+    usual = (texts.str.len_bytes() == len(LEAST)).fill_null(False)
+    if usual.all():
+        usual = _written_out(texts)
+    else:
+        usual = usual.scatter(usual.arg_true(), _written_out(texts.filter(usual)))
+    parsed = (texts if usual.all() else texts.set(~usual, None)).str.to_datetime(PATTERN, time_unit="us", strict=False)
+    moment: Whole = parsed.to_physical().fill_null(NO_TIME).to_numpy()
+    return moment, texts.set(parsed.is_not_null(), None) if parsed.null_count() else None
+
+
+def _written_out(texts: polars.Series) -> polars.Series:
+    """Whether each text has a digit wherever a time has one: polars would take a blank for one too."""
+    import numpy as np
+    import polars as pl
+
+    # Many texts a row, and filled up to whole rows: numpy is slow on short ones.
+    filled = texts.str.join("").item().encode() + LEAST * (-len(texts) % TEXTS)
+    least, most = (np.frombuffer(bound * TEXTS, dtype=np.uint8) for bound in (LEAST, MOST))
+    signs = np.frombuffer(filled, dtype=np.uint8).reshape(-1, len(least))
+    good = np.ones(len(signs) * TEXTS, dtype=np.bool_)
+    for begin in range(0, len(signs), ROWS):
+        # What is below the least wraps around to a large number.
+        above: Flags = signs[begin : begin + ROWS] - least > most - least
+        if above.any():
+            begins = begin * TEXTS
+            good[begins : begins + above.size // len(LEAST)] = ~above.reshape(-1, len(LEAST)).any(axis=1)
+    return pl.Series(good[: len(texts)])
+
+
+def other_times(texts: polars.Series) -> tuple[Whole, Flags, set[str]]:
+    """Return the microseconds of times in any form, which of the texts are no times, and of which kinds the others are.
+
+    A text of blanks is no time and none that is wrong: its place has `NO_TIME`.
+    """
+    import numpy as np
+    import polars as pl
+
+    seconds, milliseconds = (texts.str.contains(rf"^[0-9]{{{digits}}}$") for digits in ("9,10", "12,13"))
+    numbers = texts.set(~(seconds | milliseconds), None).cast(pl.Int64)
+    found = (numbers * 1000).set(seconds, None).fill_null(numbers * 1_000_000)
+    iso = texts.set(~texts.str.contains(_ISO), None)
+    kinds = {kind for kind, those in (("seconds", seconds), ("milliseconds", milliseconds)) if those.any()}
+    if iso.null_count() < len(iso):
+        whole = iso.str.replace(" ", "T", literal=True).str.replace("Z$", "+00:00")
+        whole = whole.set(~iso.str.contains(_ZONE).fill_null(True), None).fill_null(whole + "+00:00")
+        parsed = whole.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%:z", time_unit="us", time_zone="UTC", strict=False)
+        kinds |= {"iso"} if parsed.null_count() < len(parsed) else set()
+        found = found.fill_null(parsed.to_physical())
+    moments: Whole = found.fill_null(NO_TIME).to_numpy().copy()
+    bad = np.zeros(len(moments), dtype=np.bool_)
+    left = np.flatnonzero(found.is_null().to_numpy())
+    rest = texts.gather(left).str.strip_chars().to_list()
+    meant = {text: _meaning(text) for text in set(rest)}
+    moments[left] = [meant[text][1] for text in rest]
+    bad[left] = [meant[text][0] == "" for text in rest]
+    return moments, bad, kinds | {kind for kind, _ in meant.values() if kind not in ("", "none")}
+
+
+def _meaning(text: str) -> tuple[str, int]:
+    """The kind of a time and its microseconds: "none" for no text, "" for one that is no time."""
+    if not text:
+        return "none", NO_TIME
+    kind = time_kind(text)
+    return (kind, microseconds(text)) if kind else ("", NO_TIME)

@@ -1,0 +1,62 @@
+"""Is a time among many the one that it is by itself?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import polars
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgments.formats.log_blocks import EPOCH, NO_TIME
+from judgments.formats.log_times import other_times, usual_times
+from judgments.formats.timestamps import instant, time_kind
+
+ODD = ["", " ", "yesterday", "2026-02-30 09:14:07", "2026-03-02T24:00:00", "2026-03-02", "1772442847.5", "177244284712"]
+ODD += [
+    "2026-03-02T09:14:60",
+    "2026-03-02T09:14:07+25:00",
+    "2026-03-02T09:14:07.1234567Z",
+    "20260302T091407",
+    "99999999",
+]
+ODD += ["20260302T091407", "0000-01-01T00:00:00Z", " 1772442847", "１772442847", "2026-03-02T09:14:07-00:00"]
+ODD += ["2026-03-02T09:14: 7Z"]
+MOMENTS = st.datetimes(datetime(1902, 1, 1), datetime(2098, 1, 1), timezones=st.just(UTC))
+ZONES = st.sampled_from([0, 60, -330, 840]).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+WRITTEN = st.one_of(
+    st.tuples(MOMENTS, ZONES, st.sampled_from("T "), st.sampled_from(["seconds", "milliseconds", "microseconds"])).map(
+        lambda found: found[0].astimezone(found[1]).isoformat(found[2], found[3])
+    ),
+    st.tuples(MOMENTS, st.sampled_from("T "), st.sampled_from(["", "Z"])).map(
+        lambda found: found[0].replace(tzinfo=None).isoformat(found[1], "seconds") + found[2]
+    ),
+    st.integers(10**8, 10**10 - 1).map(str),
+    st.integers(10**11, 4 * 10**12).map(str),
+    st.sampled_from(ODD),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(WRITTEN, min_size=1, max_size=12))
+def test_each_time_means_what_it_means_by_itself(texts: list[str]) -> None:
+    moments, bad, kinds = other_times(polars.Series(texts))
+    for text, moment, wrong in zip(texts, moments.tolist(), bad.tolist(), strict=True):
+        plain = text.strip()
+        kind = time_kind(plain)
+        assert wrong == (bool(plain) and kind is None), text
+        assert moment == ((instant(plain) - EPOCH) // timedelta(microseconds=1) if kind else NO_TIME), text
+    assert kinds == {kind for text in texts if (kind := time_kind(text.strip()))}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(WRITTEN | st.none(), min_size=1, max_size=12))
+def test_what_is_told_at_once_is_right_and_the_rest_is_handed_on(texts: list[str | None]) -> None:
+    moments, left = usual_times(polars.Series(texts, dtype=polars.String), len(texts))
+    rest = [None] * len(texts) if left is None else left.to_list()
+    for text, moment, other in zip(texts, moments.tolist(), rest, strict=True):
+        if moment == NO_TIME:
+            assert other == text
+        else:
+            assert other is None
+            assert moment == (instant(str(text)) - EPOCH) // timedelta(microseconds=1)
