@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -65,7 +66,12 @@ def room(refill: Refill) -> Room:
 
 
 def wanted(refill: Refill) -> int:
-    """How many pairs are missing until every rater has two batches ahead, and those at work do not share them.
+    """How many pairs are missing until every rater has two batches ahead, and those at work do not share them."""
+    return max(0, -slack(refill))
+
+
+def slack(refill: Refill) -> int:
+    """How many pairs there are beyond what raters need before them; less than none where pairs are missing.
 
     Raters who were not seen for the length of a lease are not counted as at work: the fewer pairs are chosen early,
     the more the strategy knows when it chooses the others.
@@ -76,5 +82,5 @@ def wanted(refill: Refill) -> int:
     each = AHEAD * refill.batch
     at_work = max(assignment.at_work(refill.round), 1)
     ratings = 1 + (refill.round.ratings_per_pair - 1) * refill.round.overlap
-    shared = (each * at_work - assignment.free_slots(refill.round)) / ratings
-    return max(0, each - min(ahead.values()), -int(-shared // 1))
+    shared = (assignment.free_slots(refill.round) - each * at_work) / ratings
+    return min(min(ahead.values()) - each, math.floor(shared))

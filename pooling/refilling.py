@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import F, Max
 
@@ -29,16 +30,25 @@ if TYPE_CHECKING:
 
 # How many times more queries are asked about when the ones before had nothing.
 WIDER = 4
+# All raters of a round together take no more pairs in a second; and so long nobody looks again at most, in seconds.
+QUICKEST, LONGEST_LOOK = 200, 30
 Known = dict[tuple[str, str], float | None]
 
 
 def wake(round_: Round) -> None:
     """Put the job in line if pairs are wanted. It runs after each answer, so that it asks little when nothing is."""
+    key = f"refill-enough:{round_.pk}"
+    if cache.get(key):
+        return
     row = Refill.objects.select_related("round", "job").filter(round=round_, round__state=Round.State.OPEN).first()
     if row is None or not row.round.growing or row.job is None or row.job.state != Job.State.DONE:
         return
-    if row.ended or (due.wanted(row) and _may(due.room(row))):
+    left = due.slack(row)
+    if row.ended or (left < 0 and _may(due.room(row))):
         jobs.again(row.job)
+    elif left >= QUICKEST:
+        # A large first draw is counted seldom, since counting it takes as long as an answer.
+        cache.set(key, True, min(left // QUICKEST, LONGEST_LOOK))
 
 
 def wake_all() -> None:

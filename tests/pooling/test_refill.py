@@ -59,6 +59,7 @@ def test_a_round_grows_with_its_judgments_to_its_budget_and_every_step_can_be_re
     row = fresh(row)
     assert (row.ended, row.round.growing, refill.told(row.round)["state"]) == ("budget", False, "complete")
     assert Counter(query for query, _ in pairs_of(row)) == {"q1": 20, "q2": 20, "q3": 20}
+    assert (row.round.provenance["pairs"], row.round.provenance["refill"]["most_pairs"]) == (60, 60)
     assert row.asked.count() > 5
     assert [(e.query.query_id, e.document.doc_id) for e in row.pool.entries.all()] != pairs_of(row)  # shuffled
     assert set(row.pool.entries.values_list("query__query_id", "document__doc_id")) == set(pairs_of(row))
