@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from evaluation.charts import LONGEST_NAME, MOST_ROWS, NAME, ROW, WIDTH, Axis, more
-from pooling.charts import Bar, Chart, Stroke, Words, short
+from pooling.charts import Bar, Chart, Stroke, Words, short, shorts
 
 FLOOR = 56
 
@@ -57,9 +57,10 @@ def overlap(systems: Sequence[tuple[str, int, int]], in_all: int) -> Chart:
     unit = (WIDTH - NAME - 2) / max((pairs for _, pairs, _ in systems), default=1)
     bars: list[Bar] = []
     words: list[Words] = []
-    for number, (name, pairs, unique) in enumerate(systems[:MOST_ROWS]):
+    names = shorts([name for name, _, _ in systems[:MOST_ROWS]], LONGEST_NAME)
+    for number, (_, pairs, unique) in enumerate(systems[:MOST_ROWS]):
         y, x = 1 + ROW * number, float(NAME)
-        words.append(Words(0, y + 9, short(name, LONGEST_NAME)))
+        words.append(Words(0, y + 9, names[number]))
         for count, kind in ((in_all, "mark"), (pairs - in_all - unique, "same"), (unique, "here")):
             width = round(max(count, 0) * unit, 1)
             bars.append(Bar(round(x, 1), y, width, 10, kind))
@@ -151,9 +152,10 @@ def judged(runs: Sequence[tuple[str, float]], floor: float) -> Chart:
     axis = Axis(0.0, 1.0, NAME, WIDTH - 2)
     bars: list[Bar] = []
     words: list[Words] = []
+    names = shorts([name for name, _ in runs[:MOST_ROWS]], LONGEST_NAME)
     for number, (name, share) in enumerate(runs[:MOST_ROWS]):
         y = 1 + ROW * number
-        words.append(Words(0, y + 9, short(name, LONGEST_NAME)))
+        words.append(Words(0, y + 9, names[number]))
         bars.append(Bar(NAME, y, WIDTH - 2 - NAME, 10, "soft"))
         bars.append(Bar(NAME, y, round(axis.at(share) - NAME, 1), 10, "mark", f"{name}: {share:.2f}"))
     depth = ROW * min(len(runs), MOST_ROWS)

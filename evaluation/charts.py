@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pooling.charts import Bar, Chart, Stroke, Words, short
+from pooling.charts import Bar, Chart, Stroke, Words, shorts
 
 WIDTH = 240
 NAME = 88
@@ -104,9 +104,10 @@ def leaders(estimates: Sequence[Estimate], label: str, unit: str, most: int = MO
     axis = axis_over(shown, NAME + 4, WIDTH - 6)
     strokes: list[Stroke] = []
     words: list[Words] = []
+    names = shorts([one.name for one in shown], LONGEST_NAME)
     for number, one in enumerate(shown):
         y = 8 + ROW * number
-        words.append(Words(0, y + 4, short(one.name, LONGEST_NAME)))
+        words.append(Words(0, y + 4, names[number]))
         strokes += [*whisker(axis, one.low, one.high, y), dot(axis.at(one.value), y, "mark" if number else "here")]
     foot = 8 + ROW * len(shown) + 8
     words += [

@@ -22,14 +22,14 @@ def shown(value: float | None, metric: str) -> str:
 
 
 def shown_difference(value: float | None, metric: str) -> str:
-    """The same for a difference, with its sign.
+    """The same for a difference, with its sign; of counts the mean over queries is a fraction.
 
     Examples
     --------
-    >>> shown_difference(-0.2, "AP"), shown_difference(-3.0, "NumRelRet"), shown_difference(0.0, "NumRet")
-    ('−0.200', '−3', '0')
+    >>> shown_difference(-0.2, "AP"), shown_difference(-3.0, "NumRelRet"), shown_difference(0.02, "NumRet")
+    ('−0.200', '−3', '+0.020')
     """
-    return signed(value, _digits(value, metric))
+    return signed(value, _digits(value, metric) and 3)
 
 
 def _digits(value: float | None, metric: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.charts import MOST_ROWS, Axis, Estimate, axis_over, dot, more, whisker
-from pooling.charts import Chart, Stroke, Words, short
+from pooling.charts import Chart, Stroke, Words, short, shorts
 
 WIDTH = 320.0
 NAME = 96.0
@@ -46,9 +46,10 @@ def tier_rows(tiers: Sequence[tuple[str, Sequence[Estimate]]], label: str, most:
     y = 10.0
     for name, estimates in shown:
         words.append(Words(0, y + 2, name, kind="mute"))
+        runs = shorts([one.name for one in estimates])
         for place, one in enumerate(estimates):
             y += ROW
-            words.append(Words(0, y + 4, short(one.name)))
+            words.append(Words(0, y + 4, runs[place]))
             strokes += [*whisker(axis, one.low, one.high, y), dot(axis.at(one.value), y, _kind(place == 0))]
         y += ROW + 7
     words += [Words(axis.at(tick), y + 4, axis.written(tick), "middle", "mute") for tick in axis.ticks()]
@@ -120,10 +121,11 @@ def _names(ends: Sequence[tuple[float, str]], here: str) -> list[Words]:
     """Each run's name beside the end of its line, pushed down where two would lie on each other."""
     words: list[Words] = []
     lowest = -LINE_OF_WORDS
+    shown = dict(zip((name for _, name in ends), shorts([name for _, name in ends], 22), strict=True))
     for y, name in sorted(ends):
         lowest = max(y + 4, lowest + LINE_OF_WORDS)
         kind = "" if name == here or not here else "mute"
-        words.append(Words(WIDE - RIGHT + 8, round(lowest, 1), short(name, 22), kind=kind))
+        words.append(Words(WIDE - RIGHT + 8, round(lowest, 1), shown[name], kind=kind))
     return words
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from judgments.core.amounts import amount
 
@@ -158,9 +159,10 @@ def shared_bars(rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[tuple
     unit = (WIDTH - NAME) / most
     bars: list[Bar] = []
     words: list[Words] = []
+    shown = shorts([name for name, _ in rows])
     for number, (name, counts) in enumerate(rows):
         y, x = 4 + 18 * number, float(NAME)
-        words.append(Words(0, y + 10, short(name)))
+        words.append(Words(0, y + 10, shown[number]))
         for (said, kind), count in zip(parts, counts, strict=True):
             bars.append(Bar(_round(x), y, _round(count * unit), 12, kind, f"{name}: {count:,} {said}"))
             x += count * unit
@@ -275,9 +277,10 @@ def share_bars(rows: Sequence[tuple[str, float]]) -> Chart:
     room = WIDTH - NAME
     bars: list[Bar] = []
     words: list[Words] = []
+    shown = shorts([name for name, _ in rows])
     for number, (name, share) in enumerate(rows):
         y = 4 + 18 * number
-        words.append(Words(0, y + 10, short(name)))
+        words.append(Words(0, y + 10, shown[number]))
         bars.append(Bar(NAME, y, room, 12, "soft"))
         bars.append(Bar(NAME, y, _round(room * share), 12, "mark", f"{name}: {share:.2f}"))
     y = 4 + 18 * len(rows) + 12
@@ -296,6 +299,31 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
     """
     tail = max(1, (longest - 1) * 5 // 12)
     return name if len(name) <= longest else f"{name[: longest - 1 - tail]}…{name[-tail:]}"
+
+
+def shorts(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Names of one picture cut so that they fit; where they would then be alike, what all begin and end with goes.
+
+    Examples
+    --------
+    >>> shorts(["bm25", "neural"]), shorts(["system-20-with-a-long-name", "system-41-with-a-long-name"])
+    (['bm25', 'neural'], ['…20…', '…41…'])
+    """
+    cut = [short(name, longest) for name in names]
+    if len(set(cut)) == len(set(names)):
+        return cut
+    begin = _alike(names)
+    end = _alike([name[begin:][::-1] for name in names])
+    told = [f"{'…' * bool(begin)}{name[begin : len(name) - end]}{'…' * bool(end)}" for name in names]
+    return [short(name, longest) for name in told]
+
+
+def _alike(names: Sequence[str]) -> int:
+    """How many letters all names begin with, whole words only."""
+    place = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False)))
+    while place and names[0][place - 1].isalnum():
+        place -= 1
+    return place
 
 
 def _ranks(first: int, end: int) -> str:

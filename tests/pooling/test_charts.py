@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.charts import WIDTH, Chart, rank_bars, shared_bars, traffic_curve
+from pooling.charts import WIDTH, Chart, depth_bars, rank_bars, share_bars, shared_bars, shorts, traffic_curve
 
 PARTS = [("in all", "mark"), ("only here", "here")]
 
@@ -47,3 +47,18 @@ def test_many_ranks_are_put_together() -> None:
 
 def test_pairs_that_no_run_returns_have_no_bar() -> None:
     assert rank_bars([(None, 7)], "Ranks").bars == ()
+
+
+def test_names_of_one_picture_can_be_told_apart() -> None:
+    ends = [f"system-{number:02}-with-a-long-name" for number in (20, 21, 41)]
+    assert shorts(ends) == ["…20…", "…21…", "…41…"]
+    begins = [f"{word}-with-quite-a-long-name-of-the-team" for word in ("neural", "lexical")]
+    assert len(set(shorts(begins))) == 2
+    for names in (ends, begins, ["bm25"], [], ["the very same and very long name"] * 2):
+        assert all(len(name) <= 13 for name in shorts(names))
+
+
+@pytest.mark.parametrize("ranges", [[], [(1, 1, 1)], [(n, n, n**3) for n in range(1, 13)], [(1, 90, 4), (91, 99, 0)]])
+def test_depths_and_shares_stay_inside_their_frame(ranges: list[tuple[int, int, int]]) -> None:
+    assert _inside(depth_bars(ranges))
+    assert _inside(share_bars([(f"run {low}", queries / 2000) for low, _, queries in ranges]))
