@@ -236,7 +236,8 @@ def freshness_card(look: Look) -> Card:
         return Card(words="Needs a snapshot. Tells what systems return and nobody judged, and what has changed since.")
     words = f"Frozen {age_in_words(standing.snapshot.created_at)}, "
     words += f"checked {age_in_words(fresh.checked_at)}." if fresh.checked_at else "not checked since."
-    words += "".join(f" {said}." for said in fresh.warnings[:2])
+    asking = [one.signal.title for one in fresh.report.asking]
+    words += f" {_list(asking)}." if asking else ""
     left = standing.queries.total - standing.snapshot.summary["queries"]
     if left > 0:
         words += f" {left:,} of {standing.queries.total:,} queries are not in it."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 
+from evaluation import freshness
 from evaluation.drawn import Drawn, drawn
 from evaluation.metrics.means import TIE
 from evaluation.models import Score, Scoring
@@ -206,6 +207,7 @@ def as_json(comparison: Comparison, *, every_pair: bool = False) -> dict[str, An
         },
         "files": {name: files[name] for name in comparison.report["runs"]},
         "left_out": len(comparison.withheld),
+        "freshness": freshness.look(snapshot).as_json(),
     }
 
 

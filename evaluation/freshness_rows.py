@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from evaluation import refreshing
 from evaluation.freshness import LOOKS, WORDS, Freshness
 from evaluation.staleness.actions import ACTIONS
-from evaluation.staleness.signal import DAYS, INDEX, SHARE, Finding
+from evaluation.staleness.signal import DAYS, INDEX, SHARE, Finding, percent
 from judgments.models import Snapshot
-from judgments.templatetags.figures import percent
 from judgments.views.lists import Column, Listing
 
 SIGNALS = Listing(
@@ -53,13 +55,13 @@ CHECKS = Listing(
 )
 
 
-def signal_rows(snapshot: Snapshot, found: Freshness, lead: bool) -> list[dict[str, Any]]:
+def signal_rows(found: Freshness) -> list[dict[str, Any]]:
     """One row a signal, the gravest first, with what a table and a file show of it."""
     order = {state: place for place, state in enumerate(("stale", "warn", "unknown", "fresh"))}
-    return [_row(snapshot, one) for one in sorted(found.report.findings, key=lambda one: order[one.state])]
+    return [_row(one) for one in sorted(found.report.findings, key=lambda one: order[one.state])]
 
 
-def _row(snapshot: Snapshot, one: Finding) -> dict[str, Any]:
+def _row(one: Finding) -> dict[str, Any]:
     signal, action = one.signal, ACTIONS[one.signal.action]
     return {
         **one.as_json(),
@@ -71,7 +73,6 @@ def _row(snapshot: Snapshot, one: Finding) -> dict[str, Any]:
         "then": _number(one.then, signal.unit),
         "limits": _limits(one),
         "act": action if one.asks else None,
-        "act_url": _address(snapshot, one) if one.asks and not action.pools else "",
         "columns": list(one.detail[0]) if one.detail else [],
         "lines": [[_cell(value) for value in line.values()] for line in one.detail[:20]],
     }
@@ -81,13 +82,15 @@ def _number(value: float | None, unit: str) -> str:
     if value is None:
         return ""
     if unit == SHARE:
-        return percent(value) if value in (0, 1) or abs(value) >= 0.01 else f"{value:.1%}"
+        return percent(value)
     return f"{value:,.0f} days" if unit == DAYS else f"{value:.3f}" if unit == INDEX else f"{value:,.0f}"
 
 
 def _limits(one: Finding) -> str:
     told = (("warns above", one.signal.warn), ("stale above", one.signal.stale))
-    return ", ".join(f"{word} {_number(limit, one.signal.unit)}" for word, limit in told if limit is not None)
+    return ", ".join(f"{word} {_number(limit, one.signal.unit)}" for word, limit in told if limit is not None).replace(
+        "above 0 %", "at any"
+    )
 
 
 def _cell(value: Any) -> str:
@@ -104,13 +107,36 @@ def _share(value: float | None) -> str:
     return "" if value is None else percent(value)
 
 
-def _address(snapshot: Snapshot, one: Finding) -> str:
-    """Where queries are drawn: of the newest log, a stratum of what is new."""
+def acts(snapshot: Snapshot, found: Freshness) -> list[dict[str, Any]]:
+    """What the signals ask for, the most urgent first: each act once, with its signals and where it leads."""
+    return [
+        {
+            "act": action,
+            "signals": [one.signal.title for one in found.report.asking if one.signal.action == action.name],
+            "state": next(LOOKS[one.state] for one in found.report.asking if one.signal.action == action.name),
+            "url": "" if action.pools else _address(snapshot, action.name, found),
+            "needs_runs": action.since and not refreshing.runs_for(snapshot, action.name),
+            "token": uuid.uuid4(),
+        }
+        for action in found.report.actions
+    ]
+
+
+def _address(snapshot: Snapshot, action: str, found: Freshness) -> str:
+    """Where queries are drawn: of the newest log, or a stratum of what is new, with what is known of it filled in."""
     slug = snapshot.collection.slug
     log = snapshot.collection.query_logs.first()
-    if log is None:
-        return reverse("query_logs_new", args=[slug])
-    return reverse("query_log", args=[slug, log.uuid])
+    if action == "new-stratum":
+        return f"{reverse('strata', args=[slug])}?{urlencode(_stratum(found) | ({'log': log.uuid} if log else {}))}"
+    return reverse("query_log", args=[slug, log.uuid]) if log else reverse("query_logs_new", args=[slug])
+
+
+def _stratum(found: Freshness) -> dict[str, str]:
+    """The largest new category or language as the form of a stratum takes it; a declared one by its name."""
+    one = next(one for one in found.report.asking if one.signal.action == "new-stratum")
+    kind, first = one.signal.name, one.detail[0]
+    name = str(first.get(kind) or first.get("note") or "")
+    return {"name": name, "language" if kind == "language" else "words": name}
 
 
 def run_rows(found: Freshness) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.cache import cache
 
-from evaluation import blindness, scoring
+from evaluation import blindness, freshness, scoring
 from evaluation.models import Score
 from evaluation.stored_scores import in_order, scorings_of
 from judgments.core.errors import NotFound
@@ -173,6 +173,7 @@ def as_json(metric: str, points: Sequence[Point], run: Run | None = None) -> dic
             }
             for point in points
         ],
+        "freshness": freshness.look(points[-1].snapshot).as_json() if points else None,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evaluation import scoring, stored_scores
+from evaluation import freshness, scoring, stored_scores
 from evaluation.models import Score
 from judgments.computed import once
 from judgments.core.errors import NotValid
@@ -185,7 +185,8 @@ def _drawn(round_: Round) -> Any:
 def as_json(snapshot: Snapshot, found: Reuse, left_out: int) -> dict[str, Any]:
     """What the file and the API hold: the shape of ``assay reuse --format json``, with the snapshot."""
     told = {"snapshot": str(snapshot.uuid), "name": snapshot.name, "content_sha256": snapshot.content_sha256}
-    return told | found.as_json() | {"left_out_queries": left_out}
+    told |= found.as_json() | {"left_out_queries": left_out}
+    return told | {"freshness": freshness.look(snapshot).as_json()}
 
 
 def names_asked(collection: Collection, asked: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import blindness, comparison, freshness, leaderboard, stored_scores
+from evaluation import blindness, comparison, leaderboard, stored_scores
 from evaluation.api.scores import FreshnessSaid, QrelsOfScores
 from evaluation.comparison import named
 from evaluation.models import Scoring
@@ -92,8 +92,7 @@ class Compare(InCollection):
         names = asked.get("a", ""), asked.get("b", "")
         a, b = pair_named(having, *names)
         result = comparison.compare(a, b, metric, others=having, withheld=withheld, weighted=bool(weight))
-        said = freshness.look(a.snapshot).as_json()
-        return Response(comparison.as_json(result, every_pair=not any(names)) | {"freshness": said})
+        return Response(comparison.as_json(result, every_pair=not any(names)))
 
 
 def comparable(collection: Collection, request: Request) -> tuple[str, list[Scoring], frozenset[str]]:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import freshness, history, leaderboard
+from evaluation import history, leaderboard
 from evaluation.api.scores import FreshnessSaid
 from judgments.api.endpoint import InCollection
 from judgments.core.errors import NotValid
@@ -94,5 +94,4 @@ class History(InCollection):
         run = history.chosen_run(self.collection, request.query_params.get("run", ""))
         points = history.points_for(request.user, self.collection, metric, MOST_SNAPSHOTS)
         body: dict[str, Any] = history.as_json(metric, points, run)
-        said = freshness.look(points[-1].snapshot).as_json() if points else None
-        return Response(body | {"freshness": said})
+        return Response(body)

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import blindness, freshness
+from evaluation import blindness
 from evaluation import reuse as reuses
 from evaluation.api.scores import FreshnessSaid
 from evaluation.views.scores import chosen_snapshot
@@ -132,8 +132,7 @@ class Reuse(InCollection):
             relevant_from=_grade(asked.get("relevant", "") or "1"),
             withheld=withheld,
         )
-        said = {"freshness": freshness.look(snapshot).as_json()}
-        return Response(reuses.as_json(snapshot, found, len(withheld)) | said)
+        return Response(reuses.as_json(snapshot, found, len(withheld)))
 
 
 def _grade(text: str) -> float:

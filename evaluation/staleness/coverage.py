@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.staleness.facts import Facts
-from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, both
+from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, both, percent
 
 
 def look(facts: Facts) -> Reading | Missing:
@@ -16,7 +16,7 @@ def look(facts: Facts) -> Reading | Missing:
         return Missing("nobody counted how often the judged queries were asked when they were frozen")
     if now.covered is None:
         return Missing("the newest log is counted at the next check")
-    words = f"{now.covered:.0%} of the searches are for judged queries, {then.covered:.0%} then"
+    words = f"{percent(now.covered)} of the searches are for judged queries, {percent(then.covered)} then"
     detail = ({"baseline": then.covered, "now": now.covered},)
     return Reading(max(0.0, then.covered - now.covered), words, 0.0, detail)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import log
 
 from evaluation.staleness.facts import Facts
-from evaluation.staleness.signal import INDEX, Missing, Reading, Signal, both
+from evaluation.staleness.signal import INDEX, Missing, Reading, Signal, both, percent
 
 # The ranks that part the queries into bins: half decades, since that is how traffic thins out.
 RANKS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
@@ -67,7 +67,7 @@ def look(facts: Facts) -> Reading | Missing:
         if a > 0 or b > 0
     )
     tens = share_at(then.curve, 10), share_at(now.curve, 10)
-    words = f"the first 10 queries hold {tens[1]:.0%} of the searches, {tens[0]:.0%} then"
+    words = f"the first 10 queries hold {percent(tens[1])} of the searches, {percent(tens[0])} then"
     return Reading(psi(before, after), words, 0.0, detail)
 
 

@@ -23,6 +23,17 @@ class Missing:
     reason: str
 
 
+def percent(share: float) -> str:
+    """A share as people read it.
+
+    Examples
+    --------
+    >>> percent(0.25), percent(0.004)
+    ('25 %', '0.4 %')
+    """
+    return f"{share:.0%}".replace("%", " %") if share >= 0.01 or not share else f"{share:.1%}".replace("%", " %")
+
+
 def both(then: Told | Missing, now: Told | Missing) -> tuple[Told, Told] | Missing:
     """The two sides of a comparison, or why one of them is not known."""
     if isinstance(now, Missing):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from evaluation.staleness.facts import DEPTH, Facts, RunHoles
-from evaluation.staleness.signal import SHARE, Missing, Reading, Signal
+from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, percent
 
 if TYPE_CHECKING:
     from judgments.core.run import Run
@@ -92,7 +92,7 @@ def look(facts: Facts) -> Reading | Missing:
         for one in sorted(facts.now.runs, key=lambda one: (-(one.mean or 0.0), one.name))
     ]
     of = f"the first {DEPTH} of {run.name}" if len(known) > 1 else f"its first {DEPTH}"
-    words = f"{most:.0%} of {of} unjudged, the mean over {run.queries:,} quer{'y' if run.queries == 1 else 'ies'}"
+    words = f"{percent(most)} of {of} unjudged, the mean over {run.queries:,} quer{'y' if run.queries == 1 else 'ies'}"
     return Reading(most, words, max(earlier, default=None), tuple(detail))
 
 

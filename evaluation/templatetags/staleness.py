@@ -14,9 +14,9 @@ MOST = 3
 
 
 @register.inclusion_tag("evaluation/_stale.html")
-def staleness(snapshot: Snapshot | None) -> dict[str, Any]:
+def staleness(snapshot: Any) -> dict[str, Any]:
     """A note where the labels of the scores are stale or ageing; nothing where they are fresh or nobody knows."""
-    if snapshot is None:
+    if not isinstance(snapshot, Snapshot):  # a page without one
         return {}
     found = freshness.look(snapshot)
     said = found.warnings

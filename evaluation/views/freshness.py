@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluation import feeding, freshness, freshness_job, refreshing
 from evaluation.freshness_forms import DeclarationForm, FeedForm, FieldsForm
-from evaluation.freshness_rows import CHECKS, RUNS, SIGNALS, check_rows, run_rows, signal_rows
+from evaluation.freshness_rows import CHECKS, RUNS, SIGNALS, acts, check_rows, run_rows, signal_rows
 from evaluation.staleness.actions import ACTIONS
 from evaluation.views.scores import chosen_snapshot
 from judgments import access, declarations
@@ -50,7 +50,8 @@ def _told(request: HttpRequest, snapshot: Snapshot, found: freshness.Freshness) 
     return {
         "found": found,
         "lead": lead,
-        "rows": signal_rows(snapshot, found, lead),
+        "rows": signal_rows(found),
+        "acts": acts(snapshot, found),
         "checks": check_rows(snapshot)[:12],
         "job": collection.jobs.filter(kind=freshness_job.KIND, state__in=freshness_job.OPEN).first(),
         "snapshots": list(collection.snapshots.defer("manifest")),
@@ -59,7 +60,6 @@ def _told(request: HttpRequest, snapshot: Snapshot, found: freshness.Freshness) 
         "history": Declaration.objects.filter(collection=collection).select_related("created_by", "withdraws")[:50],
         "fields": declarations.fields_of(collection),
         "baseline": bool(snapshot.manifest.get("baseline")) if "manifest" in vars(snapshot) else _has(snapshot),
-        "token": uuid_module.uuid4(),
         "days": freshness_job.every(),
     }
 
@@ -201,8 +201,7 @@ def _as_json(snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
 
 
 def _as_csv(snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
-    rows = signal_rows(snapshot, found, lead=False)
-    return download(SIGNALS.read({}, rows), {"collection": snapshot.collection})
+    return download(SIGNALS.read({}, signal_rows(found)), {"collection": snapshot.collection})
 
 
 FILES = {"json": _as_json, "signals.csv": _as_csv}

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods
 
-from evaluation import blindness, stored_scores, verdict
+from evaluation import blindness, freshness, stored_scores, verdict
 from evaluation import turning as turnings
 from evaluation.views.compare_choice import Choice, chosen
 from evaluation.views.scores import chosen_snapshot
@@ -158,6 +158,7 @@ def _made(request: HttpRequest, choice: Choice, told: Turning) -> HttpResponse:
 def _file(choice: Choice, told: Turning, rows: list[dict[str, Any]]) -> HttpResponse:
     """What `assay compare --turning` says of the pair, without what the reader is not told."""
     body = turnings.as_json(told, rows, pace(choice.a.collection))
+    body["freshness"] = freshness.look(choice.a.snapshot).as_json()
     name = slugify(f"{choice.b.run} against {choice.a.run} {choice.metric} turning")
     return attachment(f"{name}.json", json.dumps(body, ensure_ascii=False, indent=1))
 

@@ -33,6 +33,7 @@ def test_all_pairs_where_no_run_is_named(compare: Any, world: World) -> None:
         "qrels",
         "files",
         "left_out",
+        "freshness",
     }
     (pair,) = body["pairs"]
     assert (pair["a"], pair["b"], pair["metric"], pair["queries"]) == ("bm25", "neural", "nDCG@10", 1)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation import scoring, scoring_job, stored_scores
+from evaluation import freshness, scoring, scoring_job, stored_scores
 from evaluation.reports.scores import WRITERS
 from judgments import rounds
 from judgments.models import Document, Job
@@ -80,6 +81,8 @@ def test_undefined_interval_is_said_in_words(stage, collection, engineer, get):
 def test_files_are_those_of_the_command(scored, snapshot, get, kind):
     response = get(f"?format={kind}")
     report = stored_scores.report_of(snapshot, stored_scores.scorings_of(snapshot, per_query=True))
+    # A file that is sent on tells as well how far its labels can still be trusted.
+    report = replace(report, settings={**report.settings, "freshness": freshness.look(snapshot).as_json()})
     assert response.content.decode() == WRITERS[kind](report)
     assert response.headers["Content-Disposition"].startswith('attachment; filename="shop-first-scores.')
 

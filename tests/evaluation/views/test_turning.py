@@ -160,6 +160,7 @@ def test_page_api_and_command_tell_the_same(level, api_of, engineer, get, tmp_pa
     page = json.loads(get("?a=bm25&b=neural&metric=P@2&format=json").content)
     api = api_of(engineer).get(API, {"a": "bm25", "b": "neural", "metric": "P@2"}).json()
     assert page == api
+    assert page.pop("freshness")["state"] == "stale"
     for pair in page["pairs"]:
         assert pair.pop("state") == "not judged"
     # The labels' largest grade and the scale's top are the same here; the pace is assumed on both sides.

@@ -135,7 +135,7 @@ def test_every_file_of_the_page_can_be_taken(client_of, frozen, engineer):
     client = client_of(engineer)
     files = client.get(reverse("snapshot", args=[frozen.uuid])).context["files"]
     found = [client.get(reverse("snapshot_export", args=[frozen.uuid, file["format"]])).status_code for file in files]
-    assert found == [200] * 5
+    assert found == [200] * 6
 
 
 def test_unknown_format_is_not_found(client_of, frozen, engineer):
