@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluation import rankings
 from judgments import reliability
-from judgments.models import Adjudication, Document, ImportedLabel, Judgment, MachineJudgment, Query, Snapshot
+from judgments.models import Adjudication, Document, ImportedLabel, Judgment, MachineJudgment, Pair, Query, Snapshot
 
 # Labels of so many snapshots are read, the newest ones: each is a file.
 MOST_SNAPSHOTS = 12
@@ -30,7 +30,7 @@ class Event:
     at : datetime
         When.
     kind : str
-        ``rater``, ``adjudication``, ``machine``, ``import`` or ``snapshot``.
+        ``rater``, ``adjudication``, ``copy`` (judged as another document), ``machine``, ``import`` or ``snapshot``.
     who : str
         A rater's pseudonym, a judge, a label source, a snapshot; nobody's name.
     what : str
@@ -151,7 +151,8 @@ def snapshots_of(snapshot: Snapshot) -> Sequence[Snapshot]:
 
 def _events(snapshot: Snapshot, query: Query) -> dict[str, list[Event]]:
     found: dict[str, list[Event]] = {}
-    for part in (_given(query), _settled(query), _by_machines(query), _imported(query), _frozen(snapshot, query)):
+    parts = (_given(query), _settled(query), _judged_as(query), _by_machines(query), _imported(query))
+    for part in (*parts, _frozen(snapshot, query)):
         for doc_id, event in part:
             found.setdefault(doc_id, []).append(event)
     return found
@@ -185,6 +186,15 @@ def _settled(query: Query) -> Iterable[tuple[str, Event]]:
             not hasattr(row, "superseded_by"),
         )
         yield row.pair.document.doc_id, event
+
+
+def _judged_as(query: Query) -> Iterable[tuple[str, Event]]:
+    """Where a document says what another one says, that one was put before raters for both."""
+    rows = Pair.objects.filter(query=query, origin__has_key="copies").select_related("document", "round")
+    for row in rows:
+        for copy in row.origin["copies"]:
+            what = f"judged as {row.document.doc_id}, which says the same"
+            yield copy["doc_id"], Event(row.round.created_at, "copy", row.document.doc_id, what, None, row.round.name)
 
 
 def _by_machines(query: Query) -> Iterable[tuple[str, Event]]:

@@ -106,3 +106,15 @@ def test_only_the_newest_snapshots_are_read_but_always_the_one_in_question(told,
     names = [one.name for one in snapshots_of(first)]
     assert len(names) == MOST_SNAPSHOTS + 1
     assert (names[0], names[-1]) == ("first", f"later {MOST_SNAPSHOTS - 1}")
+
+
+def test_a_document_that_was_judged_as_another_one_says_as_which(told):
+    round_, _, second = told
+    pair = round_.pairs.get(document__doc_id="d0")
+    pair.origin = {**pair.origin, "copies": [{"doc_id": "d9"}]}
+    pair.save()
+    found = documents(second)["d9"]
+    assert [(one.kind, one.what, one.grade) for one in found.events] == [
+        ("copy", "judged as d0, which says the same", None)
+    ]
+    assert documents(second, hidden=["d9"])["d9"].events == []
