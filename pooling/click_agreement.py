@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
+from django.core.cache import cache
+from django.db.models import Max
 
 from judgments import access
 from judgments.agreement import REASONS, Agreement, cohen_kappa
 from judgments.core.errors import NotValid
 from judgments.labels import HUMAN, settle_labels
-from judgments.models import ImportedLabel, LabelSource, Round, User
+from judgments.models import Adjudication, ImportedLabel, Judgment, LabelSource, Round, User
 from pooling.clicks.cuts import fitted_cuts, grades_of
 
 RULE = "median"
+DAY = 24 * 3600
 RESAMPLES = 1_000
 NO_CUTS = "undefined because no cuts give these labels the shares that people's grades have"
 NO_GRADES = "undefined because the source's grades are not on the scale of the rounds"
@@ -82,7 +87,17 @@ def compare(source: LabelSource, *, reader: User) -> Compared:
     rounds = _rounds(source)
     if not rounds:
         return Compared(reason=NO_PAIR)
-    people = _people(source, rounds, reader)
+    hidden = _hidden(source, reader)
+    key = _key(source, rounds, hidden)
+    found: Compared | None = cache.get(key)
+    if found is None:
+        found = _compare(source, rounds, hidden)
+        cache.set(key, found, DAY)
+    return found
+
+
+def _compare(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> Compared:
+    people = _people(source, rounds, hidden)
     rows = ImportedLabel.objects.filter(source=source)
     both = [
         (query_id, people[query_id, doc_id], value)
@@ -104,12 +119,25 @@ def _rounds(source: LabelSource) -> list[Round]:
     return [round_ for round_ in found if round_.scale.values() == found[0].scale.values()]
 
 
-def _people(source: LabelSource, rounds: list[Round], reader: User) -> dict[tuple[str, str], int]:
-    settled = settle_labels(source.collection, rounds, rule=RULE, merge="newest", sources=["human"])
+def _hidden(source: LabelSource, reader: User) -> set[tuple[str, str]]:
+    """The pairs that the reader may still have to grade."""
     hidden: set[tuple[str, str]] = set()
     for round_ in source.collection.rounds.filter(state=Round.State.OPEN):
         pairs = access.hidden_pairs(reader, round_)
         hidden.update(pairs.values_list("query__query_id", "document__doc_id"))
+    return hidden
+
+
+def _key(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> str:
+    """What the answer hangs on: the source, the settled rounds as they are now, and the pairs that stay out."""
+    judged = Judgment.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
+    settled = Adjudication.objects.filter(pair__round__in=rounds).aggregate(newest=Max("pk"))["newest"]
+    state = [source.pk, [round_.pk for round_ in rounds], judged, settled, sorted(hidden)]
+    return f"clicks:{hashlib.sha256(json.dumps(state).encode()).hexdigest()}"
+
+
+def _people(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    settled = settle_labels(source.collection, rounds, rule=RULE, merge="newest", sources=["human"])
     return {
         (label.query_id, label.doc_id): label.grade
         for label in settled.labels
