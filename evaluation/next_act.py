@@ -151,9 +151,11 @@ def waiting_due(look: Look) -> Next | None:
         return None
     left = standing.filled.wanted - standing.filled.filled
     act = Act("See who has what", reverse("round_progress", args=[standing.round.uuid]))
-    return Next(
-        "round", f"the raters of {standing.round} still owe {left:,} of {standing.filled.wanted:,} ratings.", act
-    )
+    owed = f"the raters of {standing.round} still owe {left:,} of {standing.filled.wanted:,} ratings"
+    if not standing.filled.growing:
+        return Next("round", f"{owed}.", act)
+    more = f"pairs of {standing.round} are still being chosen, up to {standing.round.most_pairs or 0:,}"
+    return Next("round", f"{owed}; {more}." if left else f"{more}.", act)
 
 
 def agreement_due(look: Look) -> Next | None:

@@ -99,6 +99,8 @@ def round_state(standing: Standing) -> State:
         return "done", f"all {filled.wanted:,} ratings of {round_}"
     if round_.state == Round.State.CLOSED:
         return "done", f"{round_} was closed with {percent(filled.share)} of its ratings"
+    if filled.growing:
+        return "doing", f"{percent(filled.share)} of what is chosen so far for {round_}"
     return "doing", f"{percent(filled.share)} of {round_}"
 
 

@@ -49,10 +49,11 @@ class QueryCounts:
 
 @dataclass(frozen=True)
 class Filled:
-    """How many of a round's ratings are there."""
+    """How many of a round's ratings are there; ``growing`` while more pairs are being chosen for it."""
 
     wanted: int
     filled: int
+    growing: bool = False
 
     @property
     def share(self) -> float:
@@ -60,7 +61,7 @@ class Filled:
 
     @property
     def full(self) -> bool:
-        return self.wanted > 0 and self.filled >= self.wanted
+        return self.wanted > 0 and self.filled >= self.wanted and not self.growing
 
 
 class Standing:
@@ -231,4 +232,5 @@ class Standing:
 
 def _filled(round_: Round | None) -> Filled:
     slots = Slot.objects.filter(round=round_)
-    return Filled(**slots.aggregate(wanted=Count("pk"), filled=Count("pk", filter=Q(filled_by__isnull=False))))
+    counted = slots.aggregate(wanted=Count("pk"), filled=Count("pk", filter=Q(filled_by__isnull=False)))
+    return Filled(**counted, growing=round_ is not None and round_.growing)

@@ -66,6 +66,21 @@ def test_round_under_way(stage, states, due, lead):
     assert due() == ("round", "See who has what")
 
 
+def test_round_whose_pairs_are_still_chosen_is_never_done(stage, collection, states, due, lead):
+    stage.queries(4)
+    stage.documents()
+    stage.run("bm25", "0123", 4)
+    stage.run("neural", "1045", 4)
+    round_ = stage.round(most_pairs=40)
+    stage.graded(round_, by_digit)
+    assert states()["round"] == "doing"
+    found = next_act(Look(Standing(collection), lead, "lead"))
+    assert (found.key, found.act.label) == ("round", "See who has what")
+    assert found.words == "pairs of Round 1 are still being chosen, up to 40."
+    rounds.stop_growing(round_, why="a test", actor=lead)
+    assert states()["round"] == "done"
+
+
 def test_lead_who_rates_rates_first(stage, due, lead):
     stage.queries(4)
     stage.documents()
