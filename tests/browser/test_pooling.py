@@ -9,6 +9,7 @@ import pytest
 
 from judgments.models import Query, Round
 from tests.browser.axe import violations
+from tests.pooling.clicks_example import LOG as CLICKS
 from tests.pooling.conftest import BM25, LOG, NEURAL, QUERIES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -35,6 +36,7 @@ def test_pages_are_accessible_and_fit_the_narrowest_screen(
     put("queries", QUERIES, "queries.csv")
     log, run = put("query-logs", LOG, "site.csv"), put("runs", BM25, "bm25.run")
     put("runs", NEURAL, "neural.run")
+    clicks = put("clicks", CLICKS, "clicks.csv")
     query = Query.objects.get(query_id="q1").uuid
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 360, "height": 800})
@@ -42,6 +44,9 @@ def test_pages_are_accessible_and_fit_the_narrowest_screen(
     for path in (
         "query-logs/",
         f"query-logs/{log}/",
+        "clicks/",
+        "clicks/new/",
+        f"clicks/{clicks}/",
         "runs/",
         f"runs/{run}/?query={query}",
         "pools/",
