@@ -61,6 +61,9 @@ def begin(
     plan = {"batch": batch, "most_pairs": most_pairs, "pairs_per_query": pairs_per_query, "residual": residual}
     _check(pool, **plan)
     round_ = pools.make_round(pool, actor=actor, plan=plan, most_pairs=most_pairs, **options)
+    # A walk goes through the runs by name: one that is renamed on the way keeps its place.
+    pool.summary |= {"run_names": {str(run.uuid): run.name for run in pool.runs.all()}}
+    pool.save(update_fields=["summary"])
     title = f"Choose the next pairs of {round_}"
     job = jobs.start("refill", title=title, parameters={}, collection=pool.collection, actor=actor)
     refill = Refill.objects.create(

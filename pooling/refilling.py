@@ -7,7 +7,7 @@ with it, so that the choice can be made again from the record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
@@ -24,6 +24,7 @@ from pooling.models import Pool, PoolEntry, Refill, RefillStep
 from pooling.strategies import STRATEGIES
 
 if TYPE_CHECKING:
+    from judgments.core.run import Run as RankedRun
     from pooling.strategies.duplicates import Duplicates
     from pooling.strategies.pair import PairCopy, PoolPair
     from pooling.strategies.pool import Pool as ChosenPool
@@ -125,9 +126,8 @@ def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
 
     pool = refill.pool
     words = STRATEGIES[pool.strategy].reads
-    by = pool.parameters.get("by", "rank")
     return build_pool(
-        (runs_of.ranked(run, by=by) for run in pool.runs.all()),
+        _runs(pool),
         pool.strategy,
         _own_parameters(pool),
         seed=pool.seed,
@@ -138,6 +138,13 @@ def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
         wording=pools.wording(pool.collection) if words else None,
         duplicates=_compared(pool),
     )
+
+
+def _runs(pool: Pool) -> Iterator[RankedRun]:
+    """The pool's runs, one after the other, under the names that they had when its round was made."""
+    names = pool.summary.get("run_names", {})
+    for run in pool.runs.all():
+        yield runs_of.ranked(run, by=pool.parameters.get("by", "rank")).named(names.get(str(run.uuid), run.name))
 
 
 def _compared(pool: Pool) -> Duplicates | None:
@@ -281,7 +288,6 @@ def _residual(refill: Refill, known: Known) -> Sequence[PoolPair]:
     """Random pairs below a list of all that was chosen: nothing of the list is new."""
     from pooling.strategies.pool import build_pool
 
-    by = refill.pool.parameters.get("by", "rank")
-    runs = (runs_of.ranked(run, by=by) for run in refill.pool.runs.all())
     below = {"pairs": list(known)}
+    runs = _runs(refill.pool)
     return build_pool(runs, "list", below, seed=refill.pool.seed, residual=refill.residual, judged=known).pairs

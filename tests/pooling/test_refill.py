@@ -37,8 +37,12 @@ def fresh(row: Refill) -> Refill:
     return Refill.objects.select_related("round", "pool", "job").get(pk=row.pk)
 
 
-def test_a_round_grows_with_its_judgments_to_its_budget_and_every_step_can_be_repeated(grow: Grow, rater: Any) -> None:
+def test_a_round_grows_with_its_judgments_to_its_budget_and_every_step_can_be_repeated(
+    grow: Grow, rater: Any, lead: Any
+) -> None:
     row = grow()
+    # The first by name becomes the last: no step may take another order for that.
+    runs_of.rename(row.pool.runs.get(name="one"), name="zero", actor=lead)
     judged: dict[tuple[str, str], int] = {}
     choose_all(row)
     for _ in range(100):
@@ -68,7 +72,10 @@ def test_a_round_grows_with_its_judgments_to_its_budget_and_every_step_can_be_re
 
 def replay(row: Refill) -> None:
     """Choose every step again from what is stored, with nothing of the code that chose it."""
-    runs = [runs_of.ranked(run, by=row.pool.parameters["by"]) for run in row.pool.runs.all()]
+    names = row.pool.summary["run_names"]
+    runs = [
+        runs_of.ranked(run, by=row.pool.parameters["by"]).named(names[str(run.uuid)]) for run in row.pool.runs.all()
+    ]
     depth = {"depth": row.pool.parameters["depth"]}
     for step in row.asked.all():
         known = {(query, doc): grade for query, docs in step.known.items() for doc, grade in docs.items()}
