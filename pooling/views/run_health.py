@@ -14,8 +14,7 @@ from pooling.models import Run
 from pooling.views import tables
 
 # A picture of more systems than this is a blur; the table and its file have them all.
-MOST_IN_PICTURE = 12
-MOST_IN_TABLE = 20
+MOST_IN_PICTURE = MOST_IN_TABLE = 10
 
 DEPTHS = (
     Column("documents", "Documents", head=True, value=lambda row: _depth(row[0], row[1])),
