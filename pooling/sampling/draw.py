@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from itertools import accumulate
 from math import fsum
 from random import Random
@@ -216,8 +215,11 @@ def _members(cut: TierCut, name: str) -> range:
 
 def _shuffled(places: Sequence[int], random: Random, first: int | None = None) -> list[int]:
     """In the order of one random number each; `Random.random` is the one stream that Python promises to keep."""
-    keys = ((random.random(), place) for place in places)
-    return [place for _, place in (sorted(keys) if first is None else nsmallest(first, keys))]
+    import numpy as np
+
+    keys = np.array([random.random() for _ in places], dtype=np.float64)
+    order = np.lexsort((np.asarray(places, dtype=np.int64), keys))[:first]
+    return [places[at] for at in order.tolist()]
 
 
 def _sample(cut: TierCut, drawn: Mapping[int, float], design: str, seed: int, asked: dict[str, int]) -> Sample:
