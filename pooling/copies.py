@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pooling.strategies.pool import Pool as ChosenPool
 
 BATCH = 1_000
+Watch = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,12 @@ class Group:
 
 
 def compared(
-    collection: Collection, kind: str, *, similarity: float = SIMILARITY, apart: Iterable[Sequence[str]] = ()
+    collection: Collection,
+    kind: str,
+    *,
+    similarity: float = SIMILARITY,
+    apart: Iterable[Sequence[str]] = (),
+    watch: Watch | None = None,
 ) -> Duplicates | None:
     """How a pool tells that two documents say the same; None where it does not ask.
 
@@ -57,6 +63,8 @@ def compared(
         For ``near``: the least share of three-word parts in common.
     apart : iterable of (query_id, doc_id)
         Pairs that are judged by themselves.
+    watch : callable, optional
+        Told now and then how many documents were read.
     """
     if kind not in KINDS:
         said = f"One of {', '.join(KINDS)}."
@@ -64,18 +72,24 @@ def compared(
     if kind == OFF:
         return None
     alone = frozenset((query_id, doc_id) for query_id, doc_id in apart)
-    return Duplicates(contents(collection), None if kind == EXACT else similarity, alone)
+    return Duplicates(contents(collection, watch), None if kind == EXACT else similarity, alone)
 
 
-def contents(collection: Collection) -> Callable[[Sequence[str]], list[Content | None]]:
+def contents(collection: Collection, watch: Watch | None = None) -> Callable[[Sequence[str]], list[Content | None]]:
     """What raters see of documents when they are asked for; None for a stub, of which nobody knows anything."""
 
+    done = 0
+
     def read(doc_ids: Sequence[str]) -> list[Content | None]:
+        nonlocal done
         found: dict[str, Content] = {}
         for begin in range(0, len(doc_ids), BATCH):
             some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH], stub=False)
             for doc_id, title, text, fields, image in some.values_list("doc_id", "title", "text", "fields", "image"):
                 found[doc_id] = Content(title, text, written(fields), image)
+        done += len(doc_ids)
+        if watch:
+            watch(done)
         return [found.get(doc_id) for doc_id in doc_ids]
 
     return read

@@ -124,7 +124,7 @@ class PoolForm(AssayForm):
     @staticmethod
     def _asked(bounds: list[forms.BoundField]) -> bool:
         """Whether one of the fields is not as it was, or not as it may be."""
-        return any(bound.errors or str(bound.value() or "") != str(bound.initial or "") for bound in bounds)
+        return any(bound.errors or _plain(bound.value()) != _plain(bound.initial) for bound in bounds)
 
     @property
     def pace(self) -> Pace:
@@ -218,6 +218,16 @@ class PoolForm(AssayForm):
     def ratings_per_pair(self) -> int:
         """How many of them grade a pair."""
         return self.cleaned_data.get("ratings_per_pair") or RATINGS_PER_PAIR
+
+
+def _plain(value: Any) -> str:
+    """A value as it is compared with another one: 1 is "1.0", and what is not ticked is nothing."""
+    if value is None or value is False:
+        return ""
+    try:
+        return str(float(value))
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def _limits(strategy: Strategy) -> dict[str, forms.Field]:

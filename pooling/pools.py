@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 
 from judgments import audit, carried, group_labels, jobs, rounds
 from judgments.core.amounts import amount
@@ -51,6 +52,7 @@ def choose(
     duplicates: str = "off",
     similarity: float = SIMILARITY,
     apart: Sequence[Sequence[str]] = (),
+    watch: Callable[[int], None] | None = None,
 ) -> ChosenPool:
     """The pairs that a strategy would choose, over the collection's own queries. Nothing is stored.
 
@@ -80,6 +82,8 @@ def choose(
         The lowest grade that an adaptive strategy counts as relevant.
     duplicates, similarity, apart
         Whether documents that say the same are judged once: as :func:`pooling.copies.compared` takes them.
+    watch : callable, optional
+        Told now and then how many documents were compared.
     """
     if by not in ORDERS:
         raise NotValid(f"A run is ordered by {' or '.join(ORDERS)}, not by {by!r}.", {"by": " or ".join(ORDERS)})
@@ -103,7 +107,7 @@ def choose(
         relevant_from=relevant_from,
         queries=queries,
         wording=wording(collection) if member.reads else None,
-        duplicates=copies.compared(collection, duplicates, similarity=similarity, apart=apart),
+        duplicates=copies.compared(collection, duplicates, similarity=similarity, apart=apart, watch=watch),
     )
     if strategy == "list":
         _check_queries(parameters or {}, queries)
@@ -214,15 +218,22 @@ def draw_later(collection: Collection, *, actor: User, runs: Sequence[Run], **op
 
 
 def work_on_pool(work: jobs.Work) -> dict[str, Any]:
-    """The job behind :func:`draw_later`. The pool and that it is there are stored as one: a resumed job sees it."""
+    """The job behind :func:`draw_later`. The pool is called as the job is, or by its token: a resumed job finds it."""
     job = work.job
     if job.result:
         return job.result
     runs = list(job.collection.runs.filter(uuid__in=job.parameters["runs"]))
     work.progress(0)
-    with transaction.atomic():
-        pool = draw_pool(job.collection, actor=job.created_by, runs=runs, **job.parameters["options"])
-        return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count()})
+    options = job.parameters["options"]
+    options = {**options, "token": options.get("token") or str(job.uuid)}
+    # No transaction is held while the strategy chooses: that may take minutes, and others write meanwhile.
+    pool = draw_pool(job.collection, actor=job.created_by, runs=runs, watch=work.progress, **options)
+    return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count(), "page": page_of(pool)})
+
+
+def page_of(pool: Pool) -> str:
+    """The address of a pool's page."""
+    return reverse("pool", args=[pool.collection.slug, pool.uuid])
 
 
 def make_round(pool: Pool, *, actor: User, plan: dict[str, Any] | None = None, **options: Any) -> Round:

@@ -19,7 +19,13 @@ MOST_GROUPS = 200
 
 
 def look(collection: Collection, *, runs: Sequence[Run], **how: Any) -> dict[str, Any]:
-    """What would be chosen: the summary, and the first documents that are judged as another one. Nothing is stored."""
+    """What would be chosen: the summary, and the first documents that are judged as another one. Nothing is stored.
+
+    Parameters
+    ----------
+    collection, runs, **how
+        As :func:`pooling.pools.choose` takes them.
+    """
     chosen = pools.choose(collection, runs=runs, **how)
     groups = copies.groups_of_choice(collection, chosen, MOST_GROUPS)
     return {"summary": pools.preview(collection, chosen), "groups": [asdict(group) for group in groups]}
@@ -69,6 +75,6 @@ def work_on_preview(work: jobs.Work) -> dict[str, Any]:
     job = work.job
     work.progress(0)
     runs = list(job.collection.runs.filter(uuid__in=job.parameters["runs"]))
-    told = look(job.collection, runs=runs, **job.parameters["how"])
+    told = look(job.collection, runs=runs, watch=work.progress, **job.parameters["how"])
     facts = {"pairs": told["summary"]["pairs"], "queries": told["summary"]["queries"]}
     return {**facts, "told": told, "page": job.parameters["page"]}

@@ -128,6 +128,11 @@ def test_two_draws_with_one_token_are_one_pool(draw: Callable[..., Pool], shop: 
     result = pools.work_on_pool(jobs.Work(job))
     assert result["pool"] == str(options["token"])
     assert Pool.objects.count() == 2
+    # A worker died between the pool and the result: the next one finds the pool.
+    died = pools.draw_later(shop, actor=lead, **{**options, "token": None})
+    pool = draw(token=died.uuid, parameters={"depth": 1})
+    assert pools.work_on_pool(jobs.Work(died))["pool"] == str(pool.uuid)
+    assert Pool.objects.count() == 3
 
 
 def test_a_preview_in_the_background_tells_what_the_page_would(shop: Any, lead: Any) -> None:
@@ -138,6 +143,8 @@ def test_a_preview_in_the_background_tells_what_the_page_would(shop: Any, lead: 
     result = previews.work_on_preview(jobs.Work(job))
     assert json.loads(json.dumps(result["told"])) == json.loads(json.dumps(previews.look(shop, runs=runs, **how)))
     assert (result["pairs"], result["told"]["summary"]["copies"]) == (4, 1)
+    job.refresh_from_db()
+    assert job.done == 5  # documents that were compared
     assert previews.latest(shop, runs=runs, **how) == job
     assert previews.latest(shop, runs=runs, **{**how, "duplicates": "exact"}) is None
     assert not Pool.objects.exists()
