@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.core.cache import cache
+from django.db.models import Count, Max, Sum
+
 from judgments.models import Collection, Query
 from judgments.query_groups import proposal_key
 from pooling.sampling.log import LogQuery, normalize
@@ -11,6 +14,7 @@ from pooling.sampling.near_duplicates import near_duplicates
 
 # Beyond it comparing takes longer than a page may.
 MOST_QUERIES = 20_000
+DAY = 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,27 @@ def proposals(collection: Collection) -> list[Proposal]:
 
     Left out is what a lead has said already: queries that are in one group, and proposals that were refused.
     """
-    rows = {str(query.pk): query for query in collection.queries.order_by("pk")[:MOST_QUERIES]}
-    counted = [
-        LogQuery(normalize(query.text), query.text, query.frequency or 0, None, 1, pk) for pk, query in rows.items()
-    ]
+    alike = _alike(collection)
+    rows = collection.queries.in_bulk([pk for keys, _ in alike for pk in keys])
     refused = set(collection.refused_proposals.values_list("key", flat=True))
     found = [
-        Proposal(tuple(rows[str(query.raw)] for query in group.queries), group.reasons)
-        for group in near_duplicates(counted)
+        Proposal(tuple(rows[pk] for pk in keys), reasons) for keys, reasons in alike if all(pk in rows for pk in keys)
     ]
     return [one for one in found if not _one_group(one) and one.key not in refused]
+
+
+def _alike(collection: Collection) -> list[tuple[tuple[int, ...], tuple[str, ...]]]:
+    """Which queries are alike, by key, and why. Kept, since the text of a query never changes."""
+    told = collection.queries.aggregate(many=Count("pk"), last=Max("pk"), searches=Sum("frequency"))
+    key = f"alike:{collection.pk}:{told['many']}:{told['last']}:{told['searches']}"
+    found: list[tuple[tuple[int, ...], tuple[str, ...]]] | None = cache.get(key)
+    if found is None:
+        rows = collection.queries.order_by("pk").values_list("pk", "text", "frequency")[:MOST_QUERIES]
+        counted = [LogQuery(normalize(text), text, frequency or 0, None, 1, pk) for pk, text, frequency in rows]
+        groups = near_duplicates(counted)
+        found = [(tuple(int(str(one.raw)) for one in group.queries), group.reasons) for group in groups]
+        cache.set(key, found, DAY)
+    return found
 
 
 def _one_group(proposal: Proposal) -> bool:

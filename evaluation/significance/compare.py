@@ -155,7 +155,29 @@ def _common(evaluation: Evaluation, metric: str, design: SamplingDesign | None) 
     if not len(rows):
         raise NotValid("the runs have no judged query in common; count unanswered queries as 0 (missing zero)")
     strata = design.strata_of(evaluation.query_ids) if design and weights is not None else None
-    return _Common(rows, scores[rows], _chosen(weights, rows), _chosen(strata, rows))
+    own = _chosen(weights, rows)
+    if design is not None and design.strata and weights is not None:
+        own = _over_strata(design, evaluation.query_ids, rows.tolist())
+    return _Common(rows, scores[rows], own, _chosen(strata, rows))
+
+
+def _over_strata(design: SamplingDesign, query_ids: Sequence[str], rows: Iterable[int]) -> list[float]:
+    """The weights of the queries that count; each stratum's share is spread over its own.
+
+    Raises
+    ------
+    NotValid
+        When a stratum has none: its share of the traffic would silently go to the others.
+    """
+    counted = [query_ids[row] for row in rows]
+    whole, part = design.units_of(query_ids), design.units_of(counted)
+    lost = sorted({*(whole.shares if whole else ())} - {*(part.shares if part else ())})
+    if lost:
+        raise NotValid(
+            f"the runs have no judged query of the stratum {lost[0]!r} in common, so its share of the traffic has no "
+            "difference; count unanswered queries as 0 (missing zero)"
+        )
+    return design.weights_of(counted) or []
 
 
 def _chosen(values: Sequence[Value] | None, rows: Iterable[int]) -> list[Value] | None:

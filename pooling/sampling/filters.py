@@ -27,9 +27,10 @@ class Filter:
 
     Examples
     --------
-    >>> shoes = Filter(words=("Shoes", "running shoe"))
-    >>> [shoes.takes(text) for text in ("red shoes", "running shoe men", "shoeshine")]
-    [True, True, False]
+    >>> texts = ("red shoes", "running shoe men", "shoeshine")
+    >>> counted = [LogQuery(text, text, 1, None, 1, None) for text in texts]
+    >>> [query.text for query in Filter(words=("Shoes", "running shoe")).of(counted)]
+    ['red shoes', 'running shoe men']
     """
 
     words: tuple[str, ...] = ()
@@ -43,13 +44,6 @@ class Filter:
         """What a draw puts on record."""
         told = {"words": list(self.words), "queries": list(self.queries), "language": self.language}
         return {name: value for name, value in told.items() if value}
-
-    def takes(self, query: str) -> bool:
-        """Whether a normalized query is asked for by its text."""
-        if not self.words and not self.queries:
-            return True
-        padded = f" {query} "
-        return any(f" {normalize(word)} " in padded for word in self.words) or query in map(normalize, self.queries)
 
     def of(self, queries: Sequence[LogQuery]) -> list[LogQuery]:
         """The queries that it takes, in their order."""

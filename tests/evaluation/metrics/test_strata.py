@@ -10,7 +10,10 @@ import pytest
 from evaluation.metrics.design import Place, SamplingDesign
 from evaluation.metrics.means import hajek_mean
 from evaluation.metrics.summaries import summarize, summarize_tiers
+from evaluation.significance.compare import compare
 from judgments.core.errors import NotValid
+from judgments.core.qrels import Qrels
+from judgments.core.run import Run
 
 # Two strata of 70 % and 30 %: a and b stand for the first (w/p = 0.6 and 0.4 / 0.5), c for the second, b for both.
 DESIGN = SamplingDesign(
@@ -93,6 +96,18 @@ def test_the_t_interval_of_two_strata_is_the_textbooks() -> None:
     assert (found.weighted, found.weighted_low, found.weighted_high) == pytest.approx(
         (mean, mean - reach, mean + reach)
     )
+
+
+def test_a_comparison_spreads_each_share_over_what_counts() -> None:
+    """By hand: b is answered by one run alone; left are a for the first stratum (0.7) and c for the second (0.3)."""
+    qrels = Qrels.from_dict({name: {"d1": 1} for name in "abc"})
+    one = Run.from_dict({"a": {"d1": 1}, "b": {"d1": 1}, "c": {"d1": 1}}, "one")
+    two = Run.from_dict({"a": {"d1": 1}, "c": {"x": 2, "d1": 1}}, "two")
+    found = compare(qrels, [one, two], ["RR"], missing="skip", design=replace(DESIGN, also=()))
+    assert found.runs["two"]["RR"] == pytest.approx(0.7 + 0.3 * 0.5)
+    three = Run.from_dict({"a": {"d1": 1}, "b": {"d1": 1}}, "three")
+    with pytest.raises(NotValid, match="stratum 'shoes'"):
+        compare(qrels, [one, three], ["RR"], missing="skip", design=replace(DESIGN, also=()))
 
 
 def test_what_cannot_be_a_design_is_refused() -> None:
