@@ -7,6 +7,7 @@ change; what stood there before is in the audit trail and in every snapshot.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -46,7 +47,7 @@ def progress(collection: Collection) -> Progress:
 
 
 @transaction.atomic
-def write(query: Query, *, text: str, actor: User) -> Query:
+def write(query: Query, *, text: str, actor: User, seen: str | None = None) -> Query:
     """Give a query its narrative; a draft that it had is gone.
 
     Parameters
@@ -57,16 +58,21 @@ def write(query: Query, *, text: str, actor: User) -> Query:
         The narrative; nothing takes it away.
     actor : User
         The lead who stands for it.
+    seen : str, optional
+        The :func:`version` that the lead had before them.
 
     Raises
     ------
     NotValid
         Too long, with a NUL in it, or with a gap that a drafter left.
     Conflict
-        A round that is open holds the query.
+        A round that is open holds the query, or somebody else wrote meanwhile.
     """
     text = _checked(text)
     query = Query.objects.select_for_update().get(pk=query.pk)
+    if seen is not None and seen != version(query):
+        now = query.narrative or query.draft or "nothing"
+        raise Conflict(f"Somebody else wrote this need meanwhile; there stands now: “{now[:300]}”. Save yours again.")
     before = query.narrative
     if text != before:
         _refuse_while_open(query)
@@ -78,6 +84,16 @@ def write(query: Query, *, text: str, actor: User) -> Query:
             "narratives.write", said, actor=actor, collection=query.collection, target=query, before=before, after=text
         )
     return query
+
+
+def version(query: Query) -> str:
+    """What tells the text that a lead sees from one that is written meanwhile."""
+    return version_of(query.narrative or query.draft)
+
+
+def version_of(text: str) -> str:
+    """The version that a query with this narrative or draft has."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def confirm(query: Query, *, actor: User) -> Query:

@@ -121,7 +121,8 @@ def _write(query: Query, text: str, request: HttpRequest) -> str:
         narratives.save_draft(query, text=text, actor=request.user)  # type: ignore[arg-type]
         return "Kept as a draft. Raters do not see it."
     before = query.narrative
-    narratives.write(query, text=text, actor=request.user)  # type: ignore[arg-type]
+    seen = request.POST.get("seen")
+    narratives.write(query, text=text, actor=request.user, seen=seen)  # type: ignore[arg-type]
     judged = narratives.judged_before(query) if before != text.strip() else 0
     older = (
         f" {judged:,} judgment{'' if judged == 1 else 's'} so far {'was' if judged == 1 else 'were'} made without it."
@@ -144,6 +145,7 @@ def _around(collection: Collection, query: Query) -> dict[str, Any]:
         "group": group,
         "spellings": [one for one in group.queries[:20] if one.pk != query.pk] if group else [],
         "open_rounds": list(narratives.open_rounds(query)),
+        "seen": narratives.version(query),
         "previous": bare.filter(pk__lt=query.pk).last(),
         "next": bare.filter(pk__gt=query.pk).first(),
         "progress": narratives.progress(collection),

@@ -63,6 +63,7 @@ def _listing(
     def need(query: Query) -> SafeString:
         text, error = refused.get(str(query.uuid), (query.narrative or query.draft, ""))
         context = {"query": query, "text": text, "error": error, "round": held.get(query.pk), "lead": lead}
+        context["seen"] = narratives.version(query)
         return render_to_string("pooling/_need.html", context, request)
 
     return Listing(
@@ -116,14 +117,16 @@ def _save(request: HttpRequest, collection: Collection) -> tuple[dict[str, tuple
     for query in rows.order_by("pk"):
         text = sent[str(query.uuid)].replace("\r\n", "\n").strip()
         agreed = request.POST.get("confirm") == str(query.uuid)
-        if text == (query.narrative or query.draft) and not agreed:
+        seen = request.POST.get(f"seen-{query.uuid}")
+        untouched = narratives.version_of(text) == seen
+        if (untouched or text == (query.narrative or query.draft)) and not agreed:
             continue
         try:
             if unfinished(text) and not agreed and not query.narrative:
                 narratives.save_draft(query, text=text, actor=request.user)
                 drafts += 1
             else:
-                narratives.write(query, text=text, actor=request.user)
+                narratives.write(query, text=text, actor=request.user, seen=seen)
                 written += 1
         except AssayError as error:
             refused[str(query.uuid)] = (text, str(error))

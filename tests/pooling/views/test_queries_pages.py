@@ -100,6 +100,26 @@ def test_needs_are_written_on_one_page(spelled: Collection, client_of: Any, lead
     assert "page=2" in client.post(url, {"act": "next"}).headers["Location"]
 
 
+def test_two_leads_at_once_overwrite_nothing(spelled: Collection, client_of: Any, lead: Any, at: Any) -> None:
+    """Both have the page open; one writes, and the other saves what they left alone and what they wrote too."""
+    client, uuid = client_of(lead), keys(spelled)
+    url = at("queries_needs", spelled)
+    rows = {query.query_id: query for query in spelled.queries.all()}
+    seen = {f"seen-{uuid[name]}": narratives.version(rows[name]) for name in ("q1", "q2")}
+    for name in ("q1", "q2"):
+        narratives.write(rows[name], text="The other's.", actor=lead)
+    answer = client.post(url, {**seen, f"need-{uuid['q1']}": "", f"need-{uuid['q2']}": "Mine."})
+    assert answer.status_code == 409
+    assert "The other&#x27;s." in answer.content.decode()
+    assert "Mine.</textarea>" in answer.content.decode()
+    assert set(spelled.queries.filter(query_id__in=["q1", "q2"]).values_list("narrative", flat=True)) == {
+        "The other's."
+    }
+    page = at("query", spelled, rows["q1"])
+    stale = {"narrative": "Mine.", "seen": seen[f"seen-{uuid['q1']}"], "act": "write"}
+    assert client.post(page, stale).status_code == 409
+
+
 def test_a_query_page_writes_its_need_and_leads_on(open_round: Any, client_of: Any, lead: Any, at: Any) -> None:
     collection = open_round.collection
     held, free = collection.queries.order_by("query_id")
