@@ -31,9 +31,12 @@ if TYPE_CHECKING:
 
 # How many times more queries are asked about when the ones before had nothing.
 WIDER = 4
+# How many other queries' documents a strategy that reads is shown.
+BACKGROUND = 20
 # All raters of a round together take no more pairs in a second; and so long nobody looks again at most, in seconds.
 QUICKEST, LONGEST_LOOK = 200, 30
-Known = dict[tuple[str, str], float | None]
+# By query and document what is known; None for a pair that somebody has.
+Known = dict[str, dict[str, float | None]]
 
 
 def wake(round_: Round) -> None:
@@ -102,22 +105,37 @@ def go_on(refill: Refill, *, spread: int = 1) -> int | None:
     needed = spread * -(-wanted // refill.batch)
     asked = list(room.queries)[:needed]
     known = _known(refill, asked)
-    chosen = _chosen(refill, asked, known)
-    if _attach_copies(refill, chosen):
+    shown = [*asked, *_background(refill.pool, room, asked)]
+    chosen = _chosen(refill, shown, known)
+    if _attach_copies(refill, chosen, asked):
         return 0
-    return _append(refill, room, chosen, known, asked, wanted)
+    return _append(refill, room, chosen, {query_id: known.get(query_id, {}) for query_id in shown}, asked, wanted)
+
+
+def _background(pool: Pool, room: due.Room, asked: Sequence[str]) -> list[str]:
+    """Some other queries for a strategy that reads: which words are usual it tells by the documents of several."""
+    if not STRATEGIES[pool.strategy].reads:
+        return []
+    return sorted(room.pairs.keys() - set(asked))[:BACKGROUND]
 
 
 def _known(refill: Refill, queries: Sequence[str]) -> Known:
     """What is known of these queries; the round's own pairs are in somebody's hands until they teach."""
     own = Pair.objects.filter(round=refill.round, query__query_id__in=queries)
     rows = list(own.values_list("query__query_id", "document__doc_id", "origin"))
-    known: Known = {(query_id, doc_id): None for query_id, doc_id, _ in rows}
-    known |= pools.known_pairs(refill.pool.collection, queries)
+    known: Known = {query_id: {} for query_id in queries}
+    for query_id, doc_id, _ in rows:
+        known[query_id][doc_id] = None
+    for (query_id, doc_id), grade in pools.known_pairs(refill.pool.collection, queries).items():
+        known[query_id][doc_id] = grade
     for query_id, doc_id, origin in rows:
         # Documents that are judged with this one are known as it is.
-        known |= {(query_id, copy["doc_id"]): known[query_id, doc_id] for copy in origin.get("copies", ())}
+        known[query_id] |= {copy["doc_id"]: known[query_id][doc_id] for copy in origin.get("copies", ())}
     return known
+
+
+def _flat(known: Known) -> dict[tuple[str, str], float | None]:
+    return {(query_id, doc_id): grade for query_id, some in known.items() for doc_id, grade in some.items()}
 
 
 def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
@@ -132,7 +150,7 @@ def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
         _own_parameters(pool),
         seed=pool.seed,
         budget=refill.batch,
-        judged=known,
+        judged=_flat(known),
         relevant_from=relevant_from(pool),
         queries=queries,
         wording=pools.wording(pool.collection) if words else None,
@@ -154,8 +172,10 @@ def _compared(pool: Pool) -> Duplicates | None:
     return copies.compared(pool.collection, pool.parameters.get("duplicates", "off"), **options)
 
 
-def _attach_copies(refill: Refill, chosen: ChosenPool) -> int:
+def _attach_copies(refill: Refill, chosen: ChosenPool, asked: Sequence[str]) -> int:
     """Let earlier pairs stand for what was just chosen and says the same; the strategy is then asked once more."""
+    import numpy as np
+
     from pooling.strategies.late_copies import late_copies
     from pooling.strategies.pair import PairCopy
 
@@ -163,9 +183,10 @@ def _attach_copies(refill: Refill, chosen: ChosenPool) -> int:
     if how is None or not len(chosen):
         return 0
     table = chosen.candidates
-    own = refill.round.pairs.filter(query__query_id__in=table.query_ids)
+    own = refill.round.pairs.filter(query__query_id__in=asked)
     rows = table.find(list(own.values_list("query__query_id", "document__doc_id")))
-    found = late_copies(table, rows[rows >= 0], chosen.rows, how)
+    new = [row for row in chosen.rows.tolist() if table.query_ids[table.query_of[row]] in set(asked)]
+    found = late_copies(table, rows[rows >= 0], np.array(new, dtype=np.int64), how)
     named = table.doc_ids.take(found.rows).tolist(), table.doc_ids.take(found.of).tolist()
     with transaction.atomic():
         if not len(found) or not _won(refill, steps=refill.steps + 1):
@@ -204,7 +225,8 @@ def _append(refill: Refill, room: due.Room, chosen: ChosenPool, known: Known, as
     dry = dict(refill.dry)
     found: dict[str, list[PoolPair]] = {query_id: [] for query_id in asked}
     for pair in chosen.pairs:
-        found[pair.query_id].append(pair)
+        if pair.query_id in found:
+            found[pair.query_id].append(pair)
     for query_id, pairs in found.items():
         if not pairs:
             dry[query_id] = room.judged[query_id]
@@ -214,7 +236,7 @@ def _append(refill: Refill, room: due.Room, chosen: ChosenPool, known: Known, as
         if not _won(refill, dry=dry, steps=refill.steps + bool(taken)):
             return 0
         if taken:
-            _record(refill, known, asked, len(taken))
+            _record(refill, known, len(taken))
             names = {(pair.query_id, pair.doc_id) for pair in taken}
             shuffled = [pair for pair in chosen.handed_out(refill.batch) if (pair.query_id, pair.doc_id) in names]
             _write(refill, taken, shuffled, room.pairs)
@@ -226,12 +248,9 @@ def _won(refill: Refill, **fields: Any) -> bool:
     return bool(Refill.objects.filter(pk=refill.pk, steps=refill.steps, ended=refill.ended).update(**fields))
 
 
-def _record(refill: Refill, known: Known, asked: Sequence[str], added: int) -> None:
+def _record(refill: Refill, known: Known, added: int) -> None:
     """What the step knew, by query: all that is needed to choose again."""
-    nested: dict[str, dict[str, float | None]] = {query_id: {} for query_id in asked}
-    for (query_id, doc_id), grade in known.items():
-        nested[query_id][doc_id] = grade
-    RefillStep.objects.create(refill=refill, number=refill.steps + 1, known=nested, added=added)
+    RefillStep.objects.create(refill=refill, number=refill.steps + 1, known=known, added=added)
 
 
 def _write(
@@ -279,7 +298,7 @@ def _finish(refill: Refill, why: str) -> None:
         if not _won(refill, ended=why, steps=F("steps") + 1):
             return
         if pairs:
-            _record(refill, known, list(before), len(pairs))
+            _record(refill, known, len(pairs))
             _write(refill, pairs, pairs, before)
         rounds.stop_growing(refill.round, why=Refill.End(why).label, actor=None)
 
@@ -288,6 +307,6 @@ def _residual(refill: Refill, known: Known) -> Sequence[PoolPair]:
     """Random pairs below a list of all that was chosen: nothing of the list is new."""
     from pooling.strategies.pool import build_pool
 
-    below = {"pairs": list(known)}
-    runs = _runs(refill.pool)
-    return build_pool(runs, "list", below, seed=refill.pool.seed, residual=refill.residual, judged=known).pairs
+    judged, runs = _flat(known), _runs(refill.pool)
+    below = {"pairs": list(judged)}
+    return build_pool(runs, "list", below, seed=refill.pool.seed, residual=refill.residual, judged=judged).pairs

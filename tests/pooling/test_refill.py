@@ -87,6 +87,7 @@ def replay(row: Refill) -> None:
             budget=row.batch,
             judged=known,
             queries=list(step.known),
+            wording=pools.wording(row.pool.collection),
             duplicates=copies.compared(row.pool.collection, row.pool.parameters.get("duplicates", "off")),
         )
         entries = row.pool.entries.filter(origin__refill=step.number).order_by("position")
@@ -147,6 +148,26 @@ def test_a_pair_teaches_when_it_has_all_its_ratings(grow: Grow, rater: Any, rate
     twice = set(filled.values_list("query__query_id", "document__doc_id"))
     assert known
     assert known <= twice
+
+
+def test_a_strategy_that_reads_is_shown_other_queries_too(grow: Grow, rater: Any) -> None:
+    words = ("boots for snow", "boots", "a tent", "a stove", "rope and boots")
+    texts = (
+        json.dumps({"doc_id": f"{query}-d{at}", "title": f"Thing {at}", "text": words[at % len(words)]})
+        for query in ("q1", "q2", "q3")
+        for at in range(41)
+    )
+    row = grow(strategy="text-learning", most_pairs=40, documents="\n".join(texts).encode())
+    for _ in range(4):
+        rate(row.round, rater, size=6)
+        choose_all(row)
+    assert row.asked.count() > 1
+    for step in row.asked.all():
+        asked = set(row.pool.entries.filter(origin__refill=step.number).values_list("query__query_id", flat=True))
+        assert set(step.known) == {"q1", "q2", "q3"}
+        assert all(step.known[query] for query in asked)
+    assert {pair.origin["why"] for pair in row.round.pairs.all()} == {"text-learning", "text-learning/rbp"}
+    replay(row)
 
 
 def test_documents_that_say_the_same_are_judged_once_however_late_they_are_chosen(grow: Grow, rater: Any) -> None:
