@@ -21,8 +21,8 @@ from pooling.models import Pool
 from pooling.pool_forms import PoolForm
 from pooling.views import tables
 
-# Rows on the page; the file has all.
-SHOWN = 20
+# Rows on the page at first, and where all are asked for; the file has every one.
+SHOWN, MOST = 20, 1_000
 
 
 def _why(row: Mapping[str, Any]) -> str:
@@ -42,7 +42,7 @@ GROUPS = (
 )
 
 
-def shown(groups: Sequence[Mapping[str, Any]], form: PoolForm | None = None) -> dict[str, Any]:
+def shown(groups: Sequence[Mapping[str, Any]], form: PoolForm | None = None, *, whole: bool = False) -> dict[str, Any]:
     """What ``_duplicates.html`` needs; with a form, the addresses at which one is judged by itself.
 
     Parameters
@@ -51,8 +51,10 @@ def shown(groups: Sequence[Mapping[str, Any]], form: PoolForm | None = None) -> 
         Rows as :class:`pooling.copies.Group` has them.
     form : PoolForm, optional
         A preview's.
+    whole : bool
+        Whether more than the first 20 stand on the page.
     """
-    rows = [{**row, "shown_why": _why(row)} for row in groups[:SHOWN]]
+    rows = [{**row, "shown_why": _why(row)} for row in groups[: MOST if whole else SHOWN]]
     if form is not None:
         for row in rows:
             pair = json.dumps([row["query_id"], row["copy_id"]], ensure_ascii=False)
@@ -61,14 +63,16 @@ def shown(groups: Sequence[Mapping[str, Any]], form: PoolForm | None = None) -> 
     return {
         "groups": rows,
         "more_groups": len(groups) - len(rows),
+        "whole_groups": whole,
         "apart": apart,
         "group_tables": (tables.small("duplicates", ("duplicate", "duplicates"), GROUPS, groups),) if groups else (),
     }
 
 
-def of_pool(pool: Pool) -> dict[str, Any]:
+def of_pool(pool: Pool, *, whole: bool = False) -> dict[str, Any]:
     """The same for a pool that was drawn."""
-    return shown([asdict(group) for group in copies.groups_of(pool)] if pool.summary.get("copies") else [])
+    groups = copies.groups_of(pool) if pool.summary.get("copies") else []
+    return shown([asdict(group) for group in groups], whole=whole)
 
 
 @login_required

@@ -31,7 +31,7 @@ def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.POST.get("act") in ACTS and form.is_valid():
         with form.telling():
             return ACTS[request.POST["act"]](request, collection, form)
-    plan = _plan(collection, form)
+    plan = _plan(collection, form, whole=request.GET.get("groups") == "all")
     context = {
         "collection": collection,
         "step": "pool",
@@ -90,7 +90,7 @@ def _is_large(form: PoolForm) -> bool:
     return verbs.is_large(choice["runs"], depth=depth, duplicates=choice["duplicates"])
 
 
-def _plan(collection: Collection, form: PoolForm) -> dict[str, Any]:
+def _plan(collection: Collection, form: PoolForm, *, whole: bool) -> dict[str, Any]:
     """What the form's values would choose, or nothing where they do not hold."""
     if not form.is_bound or not form.is_valid():
         return {}
@@ -99,17 +99,17 @@ def _plan(collection: Collection, form: PoolForm) -> dict[str, Any]:
         job = previews.latest(collection, **form.choice)
         if job is None or job.state != Job.State.DONE or not job.result:
             return {**sent, "large": True, "job": job, "pairs_given": form.strategy.name == "list"}
-        return {**sent, **_told(form, job.result["told"]), "as_of": job.finished_at}
+        return {**sent, **_told(form, job.result["told"], whole=whole), "as_of": job.finished_at}
     with form.telling():
-        return {**sent, **_told(form, previews.look(collection, **form.choice))}
+        return {**sent, **_told(form, previews.look(collection, **form.choice), whole=whole)}
     return {}
 
 
-def _told(form: PoolForm, told: dict[str, Any]) -> dict[str, Any]:
+def _told(form: PoolForm, told: dict[str, Any], *, whole: bool) -> dict[str, Any]:
     """The preview in pictures, tables and hours."""
     pairs = told["summary"]["pairs"]
     shown = pictures(told["summary"])
-    groups = duplicates.shown(told["groups"], form)
+    groups = duplicates.shown(told["groups"], form, whole=whole)
     return {
         **shown,
         **groups,

@@ -74,7 +74,7 @@ def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "rounds": _rounds_of(row),
         "later": row.entries.filter(origin__has_key="refill").count(),
         **pictures(row.summary),
-        **duplicates.of_pool(row),
+        **duplicates.of_pool(row, whole=request.GET.get("groups") == "all"),
     }
     context["may_part"] = not context["rounds"] and access.role_in(request.user, collection) in access.LEADS
     context["tables"] += context["group_tables"]

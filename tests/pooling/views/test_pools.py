@@ -251,3 +251,18 @@ def test_what_two_runs_share_is_a_matrix_and_a_file(pool: Any, client_of: Any, e
     assert re.search(r'<td data-level="1">1 <small>33 %</small></td>', page)
     file = client.get(at("pool", pool.collection, pool), {"table": "overlap"})
     assert b"".join(file.streaming_content).decode().splitlines() == ["run,bm25,neural", "bm25,3,1", "neural,1,3"]
+
+
+def test_many_duplicates_are_shown_when_asked_for(example: Any, store: Any, client_of: Any, lead: Any, at: Any) -> None:
+    store(example, "documents", b"".join(b'{"doc_id": "x%d", "title": "Same"}\n' % n for n in range(30)), "d.jsonl")
+    store(example, "runs", "".join(f"q2 Q0 x{n} {n + 1} {50 - n} many\n" for n in range(30)).encode(), "many.run")
+    client, asked = client_of(lead), _asked(example, depth="30", duplicates="exact")
+    asked["runs"] = [str(run.uuid) for run in example.runs.all()]
+    page = client.get(at("pool_new", example), asked).content.decode()
+    assert (page.count("Judge it too"), "And 9 more" in page) == (20, True)
+    client.post(at("pool_new", example), {**asked, "act": "draw"})
+    shown = client.get(at("pool", example, Pool.objects.get()), {"groups": "all"}).content.decode()
+    assert (shown.count("Judge it too"), "more" in shown[shown.index("Judge it too") :].split("</section>")[0]) == (
+        29,
+        False,
+    )
