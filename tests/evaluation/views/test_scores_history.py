@@ -44,6 +44,13 @@ def test_nothing_scored(collection, get):
     assert "Nothing is scored" in get().content.decode()
 
 
+def test_a_snapshot_on_which_nothing_was_scored_offers_no_empty_choice(first, get):
+    html = get().content.decode()
+    assert "Nothing is scored" in html
+    assert "<h1>Scores over time</h1>" in html
+    assert 'id="metric"' not in html
+
+
 def test_one_snapshot(first, collection, engineer, get):
     scoring.score_runs(first, list(collection.runs.all()), actor=engineer)
     html = get().content.decode()
