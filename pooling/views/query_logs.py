@@ -177,7 +177,9 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
             [(tier.name, tier.queries) for tier in traffic.tiers],
             _shares(traffic, tuple(verbs.CUTS.values()) if unseen else tuple(cuts.values())),
         ),
-        "advice": advise(expected_worth(traffic.tiers, [row.drawn or 0 for row in rows]), values["detect"]),
+        "advice": None
+        if unseen
+        else advise(expected_worth(traffic.tiers, [row.drawn or 0 for row in rows]), values["detect"]),
         "languages": verbs.languages(log),
         "tiers": by_tier,
         "curve": curve,
