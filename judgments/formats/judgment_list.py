@@ -271,8 +271,9 @@ def _source(value: Any) -> tuple[str, str, str] | None:
     """The pair that a carried label comes from, and why it holds here."""
     if value is None:
         return None
-    parts = [value.get(name) for name in COPIED] if isinstance(value, dict) else []
-    if not parts or not all(isinstance(part, str) and part for part in parts):
+    found = [value.get(name) for name in COPIED] if isinstance(value, dict) else []
+    parts = [part for part in found if isinstance(part, str) and part]
+    if len(parts) != len(COPIED):
         raise RowFault("E23", "copied_from is no object with query_id, doc_id and why", "name the judged pair")
     return parts[0], parts[1], parts[2]
 
