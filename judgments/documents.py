@@ -8,10 +8,10 @@ from typing import Any
 from django.utils import timezone
 
 from judgments.access import LEADS
+from judgments.core.content_hash import content_hash
 from judgments.formats.rows import DocumentRow
 from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Document, Upload, User
-from judgments.core.content_hash import content_hash
 
 BATCH = 500
 
