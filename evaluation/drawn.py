@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Q
+
 from judgments import snapshots
 from judgments.models import Query, QuerySample, Snapshot
 
@@ -93,9 +95,10 @@ def _is_weighted(row: QueryRow) -> bool:
 
 def _how_many(snapshot: Snapshot, query_ids: Iterable[str]) -> int:
     """How many queries the draws hold that the snapshot's queries came from."""
-    own = Query.objects.filter(collection=snapshot.collection, query_id__in=list(query_ids))
-    samples = QuerySample.objects.filter(queries__in=own)
-    return Query.objects.filter(collection=snapshot.collection, sample__in=samples.distinct()).count()
+    queries = Query.objects.filter(collection=snapshot.collection)
+    own = queries.filter(query_id__in=list(query_ids))
+    samples = QuerySample.objects.filter(Q(queries__in=own) | Q(places__query__in=own)).distinct()
+    return queries.filter(Q(sample__in=samples) | Q(places__sample__in=samples)).distinct().count()
 
 
 def _why(judged: int, weighted: int) -> str:

@@ -121,6 +121,7 @@ def test_scores_weigh_each_stratum_by_its_share(
     rows = FORMATS["queries-csv"].read(snapshots.export(snapshot, "queries-csv")[1], path="q").rows
     assert next(row for row in rows if row.query_id == tent).also[0].stratum == "shoes"
     assert len(snapshot.manifest["provenance"]["sampling"]) == 2
+    assert (found.judged, found.drawn) == (8, 8)
 
 
 def test_a_queries_file_carries_strata_into_another_collection(
