@@ -6,7 +6,7 @@ longer it takes from the last check, a job that reads everything (`evaluation.fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,11 +14,11 @@ from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.freshness_facts import Looked, Watch, facts_of
+from evaluation.freshness_facts import LATER, Looked, Watch, facts_of
 from evaluation.models import FreshnessCheck
 from evaluation.staleness.report import Report
 from evaluation.staleness.report import look as read_signals
-from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN
+from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding
 from judgments import audit
 from judgments.models import AuditRow, Snapshot, User
 
@@ -90,9 +90,26 @@ def look(snapshot: Snapshot) -> Freshness:
     key = f"fresh:{FORM}:{snapshot.uuid}:{newest}:{last and last[0]}"
     report: Report | None = cache.get(key)
     if report is None:
-        report = read_signals(facts_of(Looked(_whole(snapshot))))
+        looked = Looked(_whole(snapshot))
+        if last is None:
+            looked.last = None  # nothing to ask for
+        report = _with_last(read_signals(facts_of(looked)), looked)
         cache.set(key, report, KEPT)
     return Freshness(report, last[1] if last else None)
+
+
+def _with_last(report: Report, looked: Looked) -> Report:
+    """What is too large to be read now stands as the last check found it."""
+    if looked.last is None or not any(one.reason == LATER for one in report.findings):
+        return report
+    told = {one["signal"]: one for one in looked.last.report["signals"]}
+    later = [one.signal.name for one in report.findings if one.reason == LATER and one.signal.name in told]
+    return replace(
+        report,
+        findings=tuple(
+            Finding.from_json(told[one.signal.name]) if one.signal.name in later else one for one in report.findings
+        ),
+    )
 
 
 def check(snapshot: Snapshot, *, actor: User | None, watch: Watch = lambda done, total: None) -> FreshnessCheck:

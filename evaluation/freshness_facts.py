@@ -24,6 +24,7 @@ from evaluation.staleness.facts import (
     Known,
     RunHoles,
     Traffic,
+    Values,
 )
 from evaluation.staleness.signal import Missing
 from evaluation.staleness.unjudged import count_holes, first_ones
@@ -37,8 +38,11 @@ from pooling.sampling.tiers import cut_tiers
 # Reading more would keep a page waiting: a check, which is a job, reads all of it.
 ROWS_AT_ONCE = 400_000
 SEARCHES_AT_ONCE = 50_000
+DOCUMENTS_AT_ONCE = 100_000
+JUDGED_AT_ONCE = 20_000
 DAY = 24 * 3600
 LATER = "large; it is read at the next check"
+TOO_MANY = Missing(LATER)
 Watch = Callable[[int, int], None]
 Kind = Declaration.Kind
 
@@ -84,6 +88,17 @@ class Looked:
         until = {"created_at__lte": self.snapshot.created_at}
         return baselines.judged_hashes(self.collection, self.judged_documents, self.snapshot.rounds.all(), **until)
 
+    @cached_property
+    def replies(self) -> dict[str, Declaration]:
+        """The newest reply of each system since the freeze, by the system's name."""
+        return {row.note or rank_eval.NAME: row for row in reversed(self.told_since(Kind.UNRATED))}
+
+    @cached_property
+    def hashes_now(self) -> dict[str, str] | Missing:
+        if not self.whole and len(self.hashes) > JUDGED_AT_ONCE:
+            return TOO_MANY
+        return baselines.hashes_now(self.collection, self.hashes)
+
     @property
     def ratings(self) -> Any:
         """The human grades behind the snapshot."""
@@ -118,17 +133,24 @@ def facts_of(looked: Looked) -> Facts:
 
 def _now(looked: Looked) -> Known:
     collection = looked.collection
-    names = declarations.fields_among(looked.standing)
-    counted = {kind: baselines.values_of(collection, name) for kind, name in names.items()}
-    count = max(told["total"] for told in counted.values())
+    count = collection.documents.filter(stub=False).count()
+    found = {
+        kind: _values_now(looked, name, count) for kind, name in declarations.fields_among(looked.standing).items()
+    }
     return Known(
         runs=[*_runs(looked), *_fed(looked)],
         documents=count or Missing("no document with content is here"),
-        hashes=baselines.hashes_now(collection, looked.hashes),
+        hashes=looked.hashes_now,
         traffic=_traffic_now(looked),
-        category=values(counted["category"], "now"),
-        language=values(counted["language"], "now"),
+        category=found["category"],
+        language=found["language"],
     )
+
+
+def _values_now(looked: Looked, name: str, documents: int) -> Values | Missing:
+    if not looked.whole and documents > DOCUMENTS_AT_ONCE:
+        return TOO_MANY
+    return values(baselines.values_of(looked.collection, name), "now")
 
 
 def _runs(looked: Looked) -> list[RunHoles]:
@@ -165,9 +187,9 @@ def _key(looked: Looked, run: Run) -> str:
 
 def _fed(looked: Looked) -> list[RunHoles]:
     """What engines reported, the newest reply of each name since the freeze."""
-    newest = {row.note or rank_eval.NAME: row for row in reversed(looked.told_since(Kind.UNRATED))}
     return [
-        rank_eval.holes_of(rank_eval.of(row.data), looked.judged, name, str(row.uuid)) for name, row in newest.items()
+        rank_eval.holes_of(rank_eval.of(row.data), looked.judged, name, str(row.uuid))
+        for name, row in looked.replies.items()
     ]
 
 

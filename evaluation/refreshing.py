@@ -9,11 +9,11 @@ from uuid import UUID
 from django.db import transaction
 from django.urls import reverse
 
-from evaluation.freshness_facts import Looked, facts_of
+from evaluation.freshness_facts import Looked
 from evaluation.staleness import actions, rank_eval
 from evaluation.staleness.actions import ACTIONS, Pair
 from evaluation.staleness.changed import changed_documents
-from evaluation.staleness.facts import DEPTH
+from evaluation.staleness.facts import DEPTH, Facts, Known
 from evaluation.staleness.signal import Missing
 from evaluation.staleness.unjudged import first_ones
 from judgments import declarations, jobs
@@ -120,7 +120,9 @@ def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int) -> l
     if action == "overlap":
         return actions.overlap(judged, seed)
     if action == "judge-changed":
-        changed = changed_documents(facts_of(looked))
+        looked.whole = True  # who asks for this pool waits for it
+        sides = (Known(hashes=looked.hashes), Known(hashes=looked.hashes_now))
+        changed = changed_documents(Facts(*sides))
         return [] if isinstance(changed, Missing) else actions.with_documents(judged, changed)
     open_ = _open(looked, runs)
     if action == "judge-new":
@@ -138,7 +140,7 @@ def _open(looked: Looked, runs: Sequence[Run]) -> list[Pair]:
 def _rankings(looked: Looked, runs: Sequence[Run]) -> Iterable[tuple[str, list[str]]]:
     for run in runs:
         yield from first_ones(runs_of.ranked(run))
-    for row in looked.told_since(Declaration.Kind.UNRATED):
+    for row in looked.replies.values():
         yield from ((query_id, list(doc_ids)) for query_id, doc_ids in rank_eval.of(row.data).unrated.items())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -160,6 +160,13 @@ class Finding:
             "action": {"name": action.name, "title": action.title} if self.asks else None,
             "detail": [dict(one) for one in self.detail],
         }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Finding:
+        """The same from what `as_json` gave, under the limits of its day."""
+        signal = signal_named(told["signal"])
+        detail = tuple(told["detail"])
+        return cls(signal, told["state"], told["now"], told["baseline"], told["words"], told["reason"], detail)
 
 
 def worst(states: list[str]) -> str:

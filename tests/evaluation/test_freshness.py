@@ -203,6 +203,15 @@ def test_a_check_reads_what_a_page_does_not_and_is_kept(
     cache.clear()
     found = freshness.look(snapshot)
     assert (found.unjudged, found.checked_at) == (0.5, check.created_at)
+    # So is what was counted of very many documents.
+    for limit in ("JUDGED_AT_ONCE", "DOCUMENTS_AT_ONCE"):
+        monkeypatch.setattr(f"evaluation.freshness_facts.{limit}", 1)
+    cache.clear()
+    assert (finding(snapshot, "changed").state, finding(snapshot, "changed").words) == (
+        "fresh",
+        "0 of 4 judged documents changed",
+    )
+    assert finding(snapshot, "category").reason.startswith("no document had a field category")
     # A run that changed its name is the same file, and need not be read again.
     collection.runs.filter(name="new").update(name="renamed")
     cache.clear()
