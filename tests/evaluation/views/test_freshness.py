@@ -1,0 +1,103 @@
+"""Do the pages of freshness tell, ask and act, for a lead and for an engineer, also where something is wrong?"""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation import scoring
+from judgments import rounds
+from judgments.models import Declaration
+from pooling.models import Pool
+from tests.evaluation.stage import by_digit
+
+pytestmark = pytest.mark.django_db
+PAGE = "/c/shop/freshness/"
+
+
+@pytest.fixture
+def snapshot(stage):
+    stage.queries(4)
+    stage.documents()
+    stage.run("bm25", "0123", 4)
+    round_ = stage.round(runs=1, raters=1)
+    stage.graded(round_, by_digit, raters=1)
+    return stage.frozen(rounds.close_round(round_, actor=stage.lead))
+
+
+def html(response):
+    return " ".join(response.content.decode().split())
+
+
+def test_before_a_snapshot_the_page_teaches(collection, client_of, engineer):
+    assert "This needs a snapshot" in html(client_of(engineer).get(PAGE))
+
+
+def test_the_signals_their_act_and_the_pool_that_it_makes(stage, snapshot, client_of, lead, engineer, collection):
+    stage.run("new", "6701", 4)
+    page = html(client_of(lead).get(PAGE))
+    assert "Make the pool" in page
+    assert "Not known: nobody said which documents the index holds now." in page
+    assert "Make the pool" not in html(client_of(engineer).get(PAGE))
+    answer = client_of(lead).post(f"{PAGE}pool/", {"action": "judge-holes", "seed": "3"})
+    pool = Pool.objects.first()
+    assert answer.url == f"{reverse('round_new', args=['shop'])}?pool={pool.uuid}"
+    assert (pool.seed, pool.entries.count()) == (3, 12)
+    for told in ({"action": "judge-changed"}, {"action": "nonsense"}, {"action": "overlap", "seed": "-1"}):
+        refused = client_of(lead).post(f"{PAGE}pool/", told, follow=True)
+        assert refused.redirect_chain[-1][0] == PAGE
+        assert [str(one) for one in refused.context["messages"]]
+    assert Pool.objects.count() == 2
+
+
+def test_files_and_api_tell_what_the_page_tells(stage, snapshot, client_of, api_of, engineer):
+    file = json.loads(client_of(engineer).get(f"{PAGE}?format=json").content)
+    assert file == api_of(engineer).get(f"/api/v1{PAGE.replace('/c/', '/collections/')}").json()
+    rows = client_of(engineer).get(f"{PAGE}?format=signals.csv").getvalue().decode().splitlines()
+    assert len(rows) == 13
+    assert "bm25" in client_of(engineer).get(f"{PAGE}?format=csv").getvalue().decode()
+
+
+def test_declaring_and_taking_back(snapshot, client_of, lead, collection):
+    client, today = client_of(lead), timezone.now().date().isoformat()
+    lacking = client.post(f"{PAGE}declare/", {"kind": "category", "on": today})
+    assert (lacking.status_code, "Name the category that came." in html(lacking)) == (422, True)
+    assert client.post(f"{PAGE}declare/", {"kind": "schema", "on": "2999-01-01"}).status_code == 422
+    assert client.post(f"{PAGE}declare/", {"kind": "schema", "on": today, "note": "<b>stemmer</b>"}).status_code == 302
+    page = html(client.get(PAGE))
+    assert "&lt;b&gt;stemmer&lt;/b&gt;" in page
+    assert "No run came since." in page
+    row = Declaration.objects.get()
+    assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 302
+    assert client.post(f"{PAGE}declare/{row.uuid}/withdraw/").status_code == 409
+    assert "took back" in html(client.get(PAGE))
+
+
+def test_handing_in_a_reply_and_what_is_none(snapshot, client_of, engineer):
+    client = client_of(engineer)
+
+    def hand_in(content, what="unrated"):
+        return client.post(f"{PAGE}feed/", {"what": what, "file": io.BytesIO(content), "name": "live"})
+
+    hits = [{"hit": {"_id": "d0"}}, {"hit": {"_id": "d7"}}]
+    reply = {"details": {"q00": {"unrated_docs": [{"_id": "d7"}], "hits": hits}}}
+    assert hand_in(json.dumps(reply).encode()).url == PAGE
+    assert "50 % of the first 10 of live unjudged" in html(client.get(PAGE))
+    for content, what in ((b"<html>502", "unrated"), (b"", "index"), (b"\xff\xfe", "index"), (b"other\n", "index")):
+        assert hand_in(content, what).status_code == 422
+    assert hand_in(b"d0\nd1\n", "index").url == PAGE
+    assert "1 of 3 judged documents are not there" in html(client.get(PAGE))
+
+
+def test_scores_say_on_what_they_stand(stage, snapshot, client_of, engineer, collection):
+    scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["nDCG@10"])
+    client = client_of(engineer)
+    assert "are ageing." in html(client.get("/c/shop/scores/"))
+    stage.run("new", "6701", 4)
+    scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["nDCG@10"])
+    for page in ("scores/", "scores/compare/", "scores/history/", "scores/query/?query=q00", "scores/reuse/"):
+        assert "The labels of first are stale." in html(client.get(f"/c/shop/{page}")), page
