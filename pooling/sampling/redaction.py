@@ -11,7 +11,8 @@ KindOf = Callable[[str], "str | None"]
 # Nothing is looked at more closely without an @ or four digits: most queries are passed by at the cost of this search.
 # It does not reach over a line feed, so that many texts can be searched as one.
 SUSPECT = re.compile(r"@|\d(?:[^\w\n]?\d){3}")
-_EMAIL = re.compile(r"[^\s@<>()\[\],;:\"]+@[^\s@<>()\[\],;:\"]+\.[^\W\d_]{2,}")
+# It begins where a word does and gives nothing back before the @: a text without end costs one look at each letter.
+_EMAIL = re.compile(r"(?<![^\s@<>()\[\],;:\"])[^\s@<>()\[\],;:\"]++@[^\s@<>()\[\],;:\"]+\.[^\W\d_]{2,}")
 _IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]{4}){2,7}(?: ?[A-Za-z0-9]{1,3})?\b")
 _SOCIAL = re.compile(r"(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)")
 _ADDRESS = re.compile(r"(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.])")
@@ -109,6 +110,8 @@ def _is_article(digits: str) -> bool:
 
 
 _KINDS: tuple[tuple[re.Pattern[str], KindOf], ...] = (
+    (_EMAIL, lambda text: "e-mail"),
+    # Once more for one that was written right behind another, which stands at the beginning of a word only now.
     (_EMAIL, lambda text: "e-mail"),
     (_IBAN, _bank_account),
     (_SOCIAL, lambda text: "id number"),
