@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.urls import reverse
 
-from evaluation.freshness_facts import Looked
+from evaluation.freshness_facts import Looked, Watch
 from evaluation.staleness import actions, rank_eval
 from evaluation.staleness.actions import ACTIONS, Pair
 from evaluation.staleness.changed import changed_documents
@@ -44,7 +44,15 @@ def too_large(snapshot: Snapshot, action: str) -> bool:
     return sum(run.rows for run in runs_for(snapshot, action)) > ROWS_AT_ONCE
 
 
-def refresh(snapshot: Snapshot, *, action: str, actor: User, seed: int = SEED, token: UUID | str | None = None) -> Pool:
+def refresh(
+    snapshot: Snapshot,
+    *,
+    action: str,
+    actor: User,
+    seed: int = SEED,
+    token: UUID | str | None = None,
+    watch: Watch = lambda done, total: None,
+) -> Pool:
     """Draw the pool that a signal asks for.
 
     Parameters
@@ -59,6 +67,8 @@ def refresh(snapshot: Snapshot, *, action: str, actor: User, seed: int = SEED, t
         Of the overlap that is rated once more; stored with the pool.
     token : UUID, optional
         Asked twice with one token, the pool is drawn once.
+    watch : callable
+        Told how many runs of how many are read.
 
     Raises
     ------
@@ -77,7 +87,7 @@ def refresh(snapshot: Snapshot, *, action: str, actor: User, seed: int = SEED, t
         )
     how: dict[str, Any] = {"strategy": "depth", "parameters": {"depth": DEPTH}}
     if action != "repool":
-        pairs = _pairs(snapshot, action, runs, seed)
+        pairs = _pairs(snapshot, action, runs, seed, watch)
         if not pairs:
             raise NotValid(f"There is nothing to do: {_nothing(action)}")
         how = {"strategy": "list", "parameters": {"pairs": pairs}}
@@ -109,12 +119,12 @@ def work_on_refresh(work: jobs.Work) -> dict[str, Any]:
     work.progress(0)
     how = {name: job.parameters[name] for name in ("action", "seed")}
     with transaction.atomic():
-        pool = refresh(snapshot, actor=job.created_by, token=job.uuid, **how)
+        pool = refresh(snapshot, actor=job.created_by, token=job.uuid, watch=work.progress, **how)
         page = f"{reverse('round_new', args=[job.collection.slug])}?pool={pool.uuid}"
         return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count(), "page": page})
 
 
-def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int) -> list[Pair]:
+def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int, watch: Watch) -> list[Pair]:
     looked = Looked(snapshot)
     judged = [(query_id, doc_id) for query_id, told in looked.judged.items() for doc_id in told]
     if action == "overlap":
@@ -124,21 +134,22 @@ def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int) -> l
         sides = (Known(hashes=looked.hashes), Known(hashes=looked.hashes_now))
         changed = changed_documents(Facts(*sides))
         return [] if isinstance(changed, Missing) else actions.with_documents(judged, changed)
-    open_ = _open(looked, runs)
+    open_ = _open(looked, runs, watch)
     if action == "judge-new":
         return actions.with_documents(open_, _new_documents(snapshot))
     return open_ + actions.overlap(judged, seed) if action == "repool-overlap" else open_
 
 
-def _open(looked: Looked, runs: Sequence[Run]) -> list[Pair]:
+def _open(looked: Looked, runs: Sequence[Run], watch: Watch) -> list[Pair]:
     """Unjudged pairs among the first ranks of runs and of engines' replies, less those that were graded since."""
-    found = dict.fromkeys(actions.holes(looked.judged, _rankings(looked, runs)))
+    found = dict.fromkeys(actions.holes(looked.judged, _rankings(looked, runs, watch)))
     since = pools.judged_pairs(looked.collection)
     return [pair for pair in found if pair not in since]
 
 
-def _rankings(looked: Looked, runs: Sequence[Run]) -> Iterable[tuple[str, list[str]]]:
-    for run in runs:
+def _rankings(looked: Looked, runs: Sequence[Run], watch: Watch) -> Iterable[tuple[str, list[str]]]:
+    for done, run in enumerate(runs):
+        watch(done, len(runs))
         yield from first_ones(runs_of.ranked(run))
     for row in looked.replies.values():
         yield from ((query_id, list(doc_ids)) for query_id, doc_ids in rank_eval.of(row.data).unrated.items())

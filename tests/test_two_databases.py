@@ -38,7 +38,8 @@ def store(kind, filename, text):
     ingestion.store(upload, actor=lead)
 
 ids = ["Z", "a", "9", "10", "é", "_"]
-store("documents", "d.jsonl", "".join(json.dumps({"doc_id": d, "title": f"Title {d}"}) + "\\n" for d in ids))
+told = [{"doc_id": d, "title": f"Title {d}", "category": ["é", d]} for d in ids]
+store("documents", "d.jsonl", "".join(json.dumps(one) + "\\n" for one in told))
 store("query-logs", "log.csv", "query,count\\n" + "".join(f"search {n},{100 // n}\\n" for n in range(1, 30)))
 query_logs.draw(QueryLog.objects.get(), sizes={"head": 2, "torso": 2, "tail": 2}, seed=7, actor=lead)
 lines = [
@@ -60,8 +61,9 @@ for user in (one, two):
             submission.submit(made, answer, rater=user)
 snapshot = snapshots.freeze(shop, name="one", rounds=[made], actor=lead)
 print("HASH", snapshot.content_sha256)
-for name in ("trec-qrels", "judgment-list", "queries-csv", "queries-tsv"):
+for name in ("trec-qrels", "judgment-list", "queries-csv", "queries-tsv", "document-hashes-csv"):
     print("FILE", name, hashlib.sha256(snapshots.export(snapshot, name)[1]).hexdigest())
+print("FILE baseline", hashlib.sha256(json.dumps(snapshot.manifest["baseline"], sort_keys=True).encode()).hexdigest())
 """
 
 
@@ -99,7 +101,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_same_snapshot_has_the_same_hash_on_both(here: list[str], postgresql: str, tmp_path: Path) -> None:
-    assert len(here) == 5
+    assert len(here) == 7
     assert walked(postgresql, tmp_path / "postgresql") == here
 
 

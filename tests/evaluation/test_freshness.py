@@ -17,6 +17,7 @@ from judgments import declarations, guidelines, jobs, rounds
 from judgments.core.errors import NotValid
 from judgments.models import Job
 from pooling import pools
+from pooling.models import Pool
 from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +62,23 @@ def test_unjudged_of_a_new_run_and_its_pool(stage, collection):
     pairs = set(pool.entries.values_list("query__query_id", "document__doc_id"))
     assert pairs == {(f"q{n:02d}", doc) for n in range(4) for doc in ("d3", "d5", "d6", "d7")}
     assert pool.parameters["reason"] == "freshness of first: judge the holes"
+
+
+def test_over_large_runs_the_pool_is_a_job(stage, monkeypatch, client_of, lead, django_capture_on_commit_callbacks):
+    small(stage)
+    monkeypatch.setattr(refreshing, "ROWS_AT_ONCE", 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client_of(lead).post("/c/shop/freshness/pool/", {"action": "judge-holes"})
+    job = Job.objects.get(kind=refreshing.KIND)
+    mine = Pool.objects.filter(parameters__reason__startswith="freshness")
+    assert answer.url == f"/jobs/{job.uuid}/"
+    assert (job.state, job.total, job.result["pairs"]) == ("done", 2, 8)
+    assert job.result["page"].endswith(f"?pool={mine.get().uuid}")
+    # Worked on once more, as after a death at the wrong moment, it is the same pool.
+    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED, result=None)
+    jobs.work_on_job.func(str(job.uuid))
+    job.refresh_from_db()
+    assert (job.state, mine.count()) == ("done", 1)
 
 
 def test_growth_new_documents_and_new_values(stage, collection):
