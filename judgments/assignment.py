@@ -56,11 +56,12 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair]:
     held = _in_hand(round_, rater, until)
     postponed = _postponed(rater, held)
     waiting = [pair for pair in held if pair.pk not in postponed]
+    draw = _draw(round_, rater)
     if len(waiting) < size:
-        waiting += _take(round_, rater, size - len(waiting), until, after=waiting)
+        waiting += _take(round_, rater, size - len(waiting), until, draw, after=waiting)
         growing.wake(round_)
     put_off = [pair for pair in held if pair.pk in postponed]
-    return [*_for_rater(round_, rater, waiting), *_for_rater(round_, rater, put_off)][:size]
+    return [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]
 
 
 def check_open(round_: Round, rater: User) -> None:
@@ -147,7 +148,7 @@ def _in_hand(round_: Round, rater: User, until: datetime) -> list[Pair]:
     return list(Pair.objects.filter(slots__in=slots).select_related("query", "document").order_by("position"))
 
 
-def _take(round_: Round, rater: User, missing: int, until: datetime, after: list[Pair]) -> list[Pair]:
+def _take(round_: Round, rater: User, missing: int, until: datetime, draw: str, after: list[Pair]) -> list[Pair]:
     """Free slots of one query after the other, shuffled within the query, until the batch is full."""
     taken: list[Pair] = []
     # A round ends: each turn takes a slot or finds none; the bound only guards against a race that never settles.
@@ -157,7 +158,7 @@ def _take(round_: Round, rater: User, missing: int, until: datetime, after: list
         query_id = _next_query(round_, rater, [*after, *taken])
         if query_id is None:
             break
-        taken += _lease(round_, rater, query_id, missing - len(taken), until)
+        taken += _lease(round_, rater, query_id, missing - len(taken), until, draw)
     return taken
 
 
@@ -183,21 +184,26 @@ def _open_to(round_: Round, rater: User) -> Q:
     return Q(filled_by__isnull=True) & _nobody() & ~Q(pair__in=mine) & ~Q(pair__in=surplus)
 
 
-def _for_rater(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
-    """Queries in the round's order; within a query an order of the rater's own that the seed repeats."""
+def _draw(round_: Round, rater: User) -> str:
+    """What a rater's own order is drawn from: the seed and the pseudonym, so that another database repeats it."""
+    return f"{round_.seed} {round_.raters.values_list('pseudonym', flat=True).get(user=rater)}"
+
+
+def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:
+    """Queries in the round's order; within a query the order that is drawn."""
     pairs = list(pairs)
     first: dict[int, int] = {}
     for pair in pairs:
         first[pair.query_id] = min(first.get(pair.query_id, pair.position), pair.position)
 
     def place(pair: Pair) -> tuple[int, str]:
-        text = f"{round_.seed} {rater.pk} {pair.position}"
+        text = f"{draw} {pair.position}"
         return first[pair.query_id], hashlib.sha256(text.encode()).hexdigest()
 
     return sorted(pairs, key=place)
 
 
-def _lease(round_: Round, rater: User, query_id: int, most: int, until: datetime) -> list[Pair]:
+def _lease(round_: Round, rater: User, query_id: int, most: int, until: datetime, draw: str) -> list[Pair]:
     """Take a free slot of up to so many pairs of one query.
 
     The slots are chosen first and locked then, in the order of their keys, so that two raters never wait for each other
@@ -206,7 +212,7 @@ def _lease(round_: Round, rater: User, query_id: int, most: int, until: datetime
     slots = Slot.objects.filter(round=round_, pair__query_id=query_id).filter(_open_to(round_, rater))
     rows = slots.select_related("pair__query", "pair__document").order_by("-number")
     free = {slot.pair: slot.pk for slot in rows}
-    chosen = {free[pair]: pair for pair in _for_rater(round_, rater, free)[:most]}
+    chosen = {free[pair]: pair for pair in _shuffled(free, draw)[:most]}
     try:
         with transaction.atomic():
             still = Slot.objects.select_for_update().filter(_nobody(), pk__in=chosen, filled_by__isnull=True)

@@ -38,6 +38,18 @@ def test_the_order_within_a_query_is_the_raters_own_and_repeats(
     assert first != sorted(first)
 
 
+def test_the_order_hangs_on_the_seed_and_the_pseudonym_alone(
+    make_round: Callable[..., Any], rater: Any, rater2: Any
+) -> None:
+    """Two people with other keys, each r01 of a round of one seed."""
+    orders = []
+    for user in (rater, rater2):
+        round_ = make_round(queries=1, documents=12, raters=[user], name=f"Round of {user}")
+        batch = assignment.claim_batch(round_, rater=user, size=12)
+        orders.append([pair.position for pair in batch])
+    assert orders[0] == orders[1] != sorted(orders[0])
+
+
 def test_asking_again_gives_what_is_in_hand(make_round: Callable[..., Any], rater: Any) -> None:
     round_ = make_round(raters=[rater], ratings_per_pair=1)
     first = assignment.claim_batch(round_, rater=rater, size=2)
