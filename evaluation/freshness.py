@@ -16,9 +16,10 @@ from django.utils import timezone
 
 from evaluation.freshness_facts import LATER, Looked, Watch, facts_of
 from evaluation.models import FreshnessCheck
+from evaluation.staleness.facts import Traffic
 from evaluation.staleness.report import Report
 from evaluation.staleness.report import look as read_signals
-from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding
+from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding, Missing
 from judgments import audit
 from judgments.models import AuditRow, Snapshot, User
 
@@ -112,35 +113,44 @@ def _with_last(report: Report, looked: Looked) -> Report:
     )
 
 
-def check(snapshot: Snapshot, *, actor: User | None, watch: Watch = lambda done, total: None) -> FreshnessCheck:
-    """Read every signal with all that belongs to it, and keep what was found.
+@dataclass(frozen=True)
+class Read:
+    """What was found when everything was read, before it is on record."""
+
+    report: Report
+    traffic: Traffic | Missing
+
+
+def read_all(snapshot: Snapshot, watch: Watch = lambda done, total: None) -> Read:
+    """Read every signal with all that belongs to it, however long it takes.
 
     Parameters
     ----------
     snapshot : Snapshot
         Whose labels.
-    actor : User or None
-        Who asked; None for the server's own check.
     watch : callable
         Told how many runs of how many are read.
     """
-    looked = Looked(_whole(snapshot), whole=True, watch=watch)
-    facts = facts_of(looked)
-    report = read_signals(facts)
-    traffic = facts.now.traffic
-    with transaction.atomic():
-        found = FreshnessCheck.objects.create(
-            collection=snapshot.collection,
-            snapshot=snapshot,
-            state=report.state,
-            report=report.as_json(),
-            traffic={"log_sha256": traffic.sha256, "covered": traffic.covered, "tiers": dict(traffic.tiers)}
-            if hasattr(traffic, "sha256") and traffic.covered is not None
-            else {},
-            created_by=actor,
-        )
-        sentence = f"{actor or 'the server'} checked how fresh {snapshot} is: {WORDS[report.state]}"
-        audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
+    facts = facts_of(Looked(_whole(snapshot), whole=True, watch=watch))
+    return Read(read_signals(facts), facts.now.traffic)
+
+
+@transaction.atomic
+def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessCheck:
+    """Put on record what `read_all` found; without an actor it is the server's own check."""
+    told, traffic = read.traffic, {}
+    if not isinstance(told, Missing) and told.covered is not None:
+        traffic = {"log_sha256": told.sha256, "covered": told.covered, "tiers": dict(told.tiers)}
+    found = FreshnessCheck.objects.create(
+        collection=snapshot.collection,
+        snapshot=snapshot,
+        state=read.report.state,
+        report=read.report.as_json(),
+        traffic=traffic,
+        created_by=actor,
+    )
+    sentence = f"{actor or 'the server'} checked how fresh {snapshot} is: {WORDS[found.state]}"
+    audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
     return found
 
 

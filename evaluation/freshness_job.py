@@ -43,8 +43,10 @@ def work_on_check(work: jobs.Work) -> dict[str, Any]:
     if job.result:
         return job.result
     snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
+    # Outside of a transaction, which would keep others from writing and hide how far it is.
+    read = freshness.read_all(snapshot, work.progress)
     with transaction.atomic():
-        found = freshness.check(snapshot, actor=job.created_by, watch=work.progress)
+        found = freshness.check(snapshot, read, actor=job.created_by)
         return work.keep({"snapshot": snapshot.name, "state": found.state, "page": page_of(snapshot)})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from django.urls import reverse
 
 from evaluation.freshness_facts import Looked, Watch
 from evaluation.staleness import actions, rank_eval
-from evaluation.staleness.actions import ACTIONS, Pair
+from evaluation.staleness.actions import ACTIONS, Action, Pair
 from evaluation.staleness.changed import changed_documents
 from evaluation.staleness.facts import DEPTH, Facts, Known
 from evaluation.staleness.signal import Missing
@@ -75,31 +76,51 @@ def refresh(
     NotValid
         No such act, no runs since the change, or no pair is left to judge.
     """
+    return _draw(snapshot, _plan(snapshot, action, seed, watch), actor, token)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is drawn: read and chosen before anything is written."""
+
+    action: Action
+    runs: Sequence[Run]
+    seed: int
+    pairs: Sequence[Pair]  # none: all that the runs return first
+
+    @property
+    def how(self) -> dict[str, Any]:
+        if self.pairs:
+            return {"strategy": "list", "parameters": {"pairs": list(self.pairs)}}
+        return {"strategy": "depth", "parameters": {"depth": DEPTH}}
+
+
+def _plan(snapshot: Snapshot, action: str, seed: int, watch: Watch) -> Plan:
     known = [one.name for one in ACTIONS.values() if one.pools]
     if action not in known:
         raise NotValid(f"There is no act {action!r} that makes a pool.", {"action": f"One of {', '.join(known)}."})
-    chosen = ACTIONS[action]
     runs = runs_for(snapshot, action)
-    if chosen.since and not runs:
+    if ACTIONS[action].since and not runs:
         raise NotValid(
             "No run came since that change. Bring what the changed systems return, then pool it.",
             {"action": "Add runs of today's systems first."},
         )
-    how: dict[str, Any] = {"strategy": "depth", "parameters": {"depth": DEPTH}}
-    if action != "repool":
-        pairs = _pairs(snapshot, action, runs, seed, watch)
-        if not pairs:
-            raise NotValid(f"There is nothing to do: {_nothing(action)}")
-        how = {"strategy": "list", "parameters": {"pairs": pairs}}
+    pairs = [] if action == "repool" else _pairs(snapshot, action, runs, seed, watch)
+    if action != "repool" and not pairs:
+        raise NotValid(f"There is nothing to do: {_nothing(action)}")
+    return Plan(ACTIONS[action], runs, seed, pairs)
+
+
+def _draw(snapshot: Snapshot, plan: Plan, actor: User, token: UUID | str | None) -> Pool:
     return pools.draw_pool(
         snapshot.collection,
-        runs=runs,
-        seed=seed,
+        runs=plan.runs,
+        seed=plan.seed,
         by="score",
-        reason=f"freshness of {snapshot}: {chosen.title.lower()}",
+        reason=f"freshness of {snapshot}: {plan.action.title.lower()}",
         actor=actor,
         token=token,
-        **how,
+        **plan.how,
     )
 
 
@@ -117,9 +138,10 @@ def work_on_refresh(work: jobs.Work) -> dict[str, Any]:
         return job.result
     snapshot = Snapshot.objects.select_related("collection").get(uuid=job.parameters["snapshot"])
     work.progress(0)
-    how = {name: job.parameters[name] for name in ("action", "seed")}
+    # Read before the transaction, which would keep others from writing and hide how far it is.
+    plan = _plan(snapshot, job.parameters["action"], job.parameters["seed"], work.progress)
     with transaction.atomic():
-        pool = refresh(snapshot, actor=job.created_by, token=job.uuid, watch=work.progress, **how)
+        pool = _draw(snapshot, plan, job.created_by, job.uuid)
         page = f"{reverse('round_new', args=[job.collection.slug])}?pool={pool.uuid}"
         return work.keep({"pool": str(pool.uuid), "pairs": pool.entries.count(), "page": page})
 
