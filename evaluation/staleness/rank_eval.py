@@ -14,6 +14,7 @@ from typing import Any
 from evaluation.staleness.facts import RunHoles
 from evaluation.staleness.unjudged import Judged, count_holes
 from judgments.core.errors import UnreadableInput
+from judgments.core.ids import id_fault
 
 NAME = "_rank_eval"
 EXPECTED = 'expected the reply of _rank_eval: {"details": {"q1": {"unrated_docs": [...], "hits": [...]}}, ...}'
@@ -71,11 +72,14 @@ def of(told: Any, path: str = "-") -> RankEval:
     if not isinstance(details, dict):
         raise UnreadableInput(path, None, "has no details by query", EXPECTED)
     failures = told.get("failures") or {}
+    failed = tuple(failures) if isinstance(failures, dict) else ()
+    for query_id in (*details, *failed):
+        _checked(query_id, "the id of a query", path)
     found = {query_id: _query(one, f"details.{query_id}", path) for query_id, one in details.items()}
     return RankEval(
         hits={query_id: hits for query_id, (hits, _) in found.items()},
         unrated={query_id: unrated for query_id, (_, unrated) in found.items()},
-        failed=tuple(failures) if isinstance(failures, dict) else (),
+        failed=failed,
     )
 
 
@@ -93,7 +97,14 @@ def _id(told: Any, place: str, path: str) -> str:
     found = told.get("_id") if isinstance(told, dict) else None
     if not isinstance(found, str) or not found:
         raise UnreadableInput(path, None, f"an entry of {place} has no _id", EXPECTED)
-    return found
+    return _checked(found, f"an _id of {place}", path)
+
+
+def _checked(told: str, what: str, path: str) -> str:
+    fault = id_fault(told)
+    if fault:
+        raise UnreadableInput(path, None, f"{what} {fault[1]}", "ids are those of the collection and its runs")
+    return told
 
 
 def holes_of(reply: RankEval, judged: Judged, name: str = NAME, sha256: str = "") -> RunHoles:

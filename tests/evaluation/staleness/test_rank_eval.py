@@ -47,6 +47,11 @@ def test_queries_that_the_engine_could_not_answer_are_named():
             "no such index",
         ),
         (b"[" * 100_000, "is no JSON"),
+        # What no run's file could hold, and a database would not take.
+        (rb'{"details": {"q\u0000": {"unrated_docs": [], "hits": []}}}', "U+0000"),
+        (rb'{"details": {"q1": {"unrated_docs": [{"_id": "d\ud800"}], "hits": []}}}', "U+D800"),
+        (rb'{"details": {"q1": {"unrated_docs": [], "hits": [{"hit": {"_id": "d\u001b"}}]}}}', "U+001B"),
+        (rb'{"details": {}, "failures": {"q\u0000": {}}}', "U+0000"),
     ],
 )
 def test_what_is_no_reply_is_refused_with_its_place(content, said):
