@@ -80,7 +80,8 @@ def of_pool(pool: Pool, *, whole: bool = False) -> dict[str, Any]:
 def pool_apart(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
-    query_id, doc_id = request.POST.get("query_id", ""), request.POST.get("doc_id", "")
+    # PostgreSQL takes no NUL, not even in a question.
+    query_id, doc_id = (request.POST.get(name, "").replace("\0", "\ufffd") for name in ("query_id", "doc_id"))
     try:
         copies.take_out(pool, query_id=query_id, doc_id=doc_id, actor=request.user)
         messages.success(request, f"{doc_id} is judged by itself now; it is the last pair of this pool.")

@@ -124,7 +124,9 @@ def chosen(request: HttpRequest, collection: Collection, field: str) -> list[Que
 
 def _listed_queries(request: HttpRequest, collection: Collection) -> list[Query]:
     """The queries that were typed, one a line, by their id or their text."""
-    lines = [line.strip() for line in request.POST.get("lines", "").splitlines() if line.strip()]
+    # PostgreSQL takes no NUL, not even in a question.
+    typed = request.POST.get("lines", "").replace("\0", "\ufffd").splitlines()
+    lines = [line.strip() for line in typed if line.strip()]
     by_id = {query.query_id: query for query in collection.queries.filter(query_id__in=lines)}
     by_text = {query.text: query for query in collection.queries.filter(text__in=lines)}
     strange = [line for line in lines if line not in by_id and line not in by_text]

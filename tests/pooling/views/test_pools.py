@@ -174,6 +174,8 @@ def test_equal_documents_are_judged_once_by_default_and_can_be_judged_apart(
     page = at("pool", example, pool)
     assert "Judge it too" not in client_of(engineer).get(page).content.decode()
     assert "Judge it too" in client.get(page).content.decode()
+    odd = client.post(at("pool_apart", example, pool), {"query_id": "q1\0", "doc_id": "d2"}, follow=True)
+    assert "No pair of this pool stands for document d2" in odd.content.decode()
     sent = {"query_id": "q1", "doc_id": "d2"}
     for said in ("d2 is judged by itself now", "No pair of this pool stands for document d2"):
         assert said in client.post(at("pool_apart", example, pool), sent, follow=True).content.decode()

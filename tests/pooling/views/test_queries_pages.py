@@ -50,6 +50,7 @@ def test_proposals_are_answered_one_by_one(spelled: Collection, client_of: Any, 
         b"No query of this collection: boat"
         in client.post(url, {"act": "listed", "lines": "q3\nboat"}, follow=True).content
     )
+    assert b"No query of this collection" in client.post(url, {"act": "listed", "lines": "q3\0"}, follow=True).content
     client.post(url, {"act": "listed", "lines": "q3\r\nred tent\r\n", "name": "tents"})
     assert set(spelled.queries.filter(group="tents").values_list("query_id", flat=True)) == {"q3", "q4"}
     assert b"spellings" in client.get(f"{url}?format=csv").getvalue()
