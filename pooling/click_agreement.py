@@ -11,7 +11,7 @@ import numpy as np
 from django.core.cache import cache
 from django.db.models import Max
 
-from judgments import access
+from judgments import access, carried
 from judgments.agreement import REASONS, Agreement, cohen_kappa
 from judgments.core.errors import NotValid
 from judgments.labels import HUMAN, settle_labels
@@ -120,12 +120,12 @@ def _rounds(source: LabelSource) -> list[Round]:
 
 
 def _hidden(source: LabelSource, reader: User) -> set[tuple[str, str]]:
-    """The pairs that the reader may still have to grade."""
+    """The pairs that the reader may still have to grade, and those whose label tells theirs."""
     hidden: set[tuple[str, str]] = set()
     for round_ in source.collection.rounds.filter(state=Round.State.OPEN):
         pairs = access.hidden_pairs(reader, round_)
         hidden.update(pairs.values_list("query__query_id", "document__doc_id"))
-    return hidden
+    return carried.told_by(source.collection, hidden)
 
 
 def _key(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> str:

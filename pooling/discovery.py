@@ -7,9 +7,9 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Max
 
-from judgments import access
+from judgments import access, carried
 from judgments.models import Judgment, Pair, Round, Slot
 from judgments.rounds import is_rater
 from pooling.models import Pool
@@ -83,9 +83,12 @@ def withheld(user: Any, rounds: Sequence[Round]) -> bool:
     """
     if any(round_.state == Round.State.OPEN and is_rater(user, round_) for round_ in rounds):
         return True
-    elsewhere = Round.objects.open_to(user).filter(collection__in=[round_.collection_id for round_ in rounds])
-    for other in elsewhere.exclude(pk__in=[round_.pk for round_ in rounds]):
-        same = access.hidden_pairs(user, other).filter(query=OuterRef("query"), document=OuterRef("document"))
-        if Pair.objects.filter(Exists(same), round__in=rounds).exists():
-            return True
-    return False
+    open_ = Round.objects.open_to(user).filter(collection__in=[round_.collection_id for round_ in rounds])
+    elsewhere = [access.hidden_pairs(user, other) for other in open_.exclude(pk__in=[round_.pk for round_ in rounds])]
+    hidden = {pair for pairs in elsewhere for pair in pairs.values_list("query__query_id", "document__doc_id")}
+    if not hidden:
+        return False
+    # A pair that is judged for another one, or beside another spelling, has the same grade as that.
+    told = carried.told_by(rounds[0].collection, hidden)
+    shown = Pair.objects.filter(round__in=rounds).values_list("query__query_id", "document__doc_id")
+    return any(pair in told for pair in shown.iterator(chunk_size=2_000))

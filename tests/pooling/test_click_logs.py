@@ -184,6 +184,13 @@ def test_agreement_with_people(
     rounds.open_round(second, actor=lead)
     assert click_agreement.compare(graded, reader=lead).pairs == 0
     assert click_agreement.compare(graded, reader=engineer).pairs == 5
+    # Nor of a pair that another one was judged for.
+    held = second.pairs.get(query__query_id="q1", document__doc_id="d1")
+    second.pairs.exclude(pk=held.pk).delete()
+    assert click_agreement.compare(graded, reader=lead).pairs == 4
+    held.origin = {**held.origin, "copies": [{"doc_id": "d2"}]}
+    held.save()
+    assert click_agreement.compare(graded, reader=lead).pairs == 3
 
 
 def test_a_snapshot_takes_click_labels_only_by_their_name(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, rounds, submission
+from judgments import assignment, query_groups, rounds, submission
 from judgments.models import Judgment, Membership, RoundRater
 from pooling import discovery
 from pooling.discovery_chart import HIGH, WIDE, found_curve
@@ -121,3 +121,13 @@ def test_a_pair_that_waits_in_another_round_hides_the_curve(
     submission.submit(other, submission.Answer(uuid.uuid4(), held.uuid, 1), rater=rater3)
     assert not discovery.withheld(rater3, [row.round])
     assert Judgment.objects.filter(rater=rater3).count() == 1
+    # The same document for another spelling of the need: where spellings share, one grade tells the other.
+    spelling = collection.queries.exclude(pk=pair.query_id).order_by("query_id")[0]
+    third = rounds.create_round(
+        collection, name="Spelled", candidates=[rounds.Candidate(spelling, pair.document, {})], provenance={},
+        guidelines=row.round.guidelines, actor=lead, raters=[rater3], ratings_per_pair=1,
+    )  # fmt: skip
+    rounds.open_round(third, actor=lead)
+    assert not discovery.withheld(rater3, [row.round])
+    query_groups.gather(collection, queries=[pair.query, spelling], name="rain", shares=True, actor=lead)
+    assert discovery.withheld(rater3, [row.round])
