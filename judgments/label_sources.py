@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgments.access import LEADS
-from judgments.core.errors import Conflict
+from judgments.core.errors import Conflict, NotValid
+from judgments.core.ids import id_fault
 from judgments.documents import stubs_for
 from judgments.formats.rows import LabelRow
 from judgments.import_kinds import Checked, Finding, ImportKind
@@ -42,6 +43,8 @@ def store(
 ) -> dict[str, Any]:
     """Make the source with its labels; queries that came with their text are added."""
     name = str(options.get("name") or upload.filename).strip()[:200]
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Write it in letters, digits and signs."})
     if collection.label_sources.filter(name=name).exists():
         raise Conflict(f"There is a label source called {name} already. Give this one another name.")
     source = LabelSource.objects.create(

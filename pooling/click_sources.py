@@ -13,6 +13,7 @@ from django.db import transaction
 
 from judgments import audit
 from judgments.core.errors import Conflict, NotValid
+from judgments.core.ids import id_fault
 from judgments.models import Collection, ImportedLabel, LabelSource, User
 from pooling.clicks.cuts import checked_cuts, grades_of
 from pooling.models import ClickCount
@@ -28,6 +29,8 @@ def make_source(
     name = name[:200]
     if not name:
         raise NotValid("The source has no name.", {"name": "Fill this in."})
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Write it in letters, digits and signs."})
     if collection.label_sources.filter(name=name).exists():
         raise Conflict(f"There is a label source called {name} already. Give this one another name.")
     sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

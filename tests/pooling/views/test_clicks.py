@@ -88,6 +88,7 @@ def test_grades_are_made_by_a_lead_who_asks(source: LabelSource, client_of: Any,
     for wrong, told in (
         ({"name": "G", "cuts": "1, 1"}, "do not rise"),
         ({"name": "May", "cuts": "1"}, "called May already"),
+        ({"name": "G\x1b", "cuts": "1"}, "control character U+001B"),
     ):
         answer = client_of(lead).post(at, wrong)
         assert answer.status_code in (409, 422)
