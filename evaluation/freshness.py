@@ -14,10 +14,10 @@ from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.freshness_facts import LATER, Looked, Watch, facts_of
+from evaluation.freshness_facts import DAY, JUDGED_AT_ONCE, LATER, Looked, Watch, facts_of
 from evaluation.models import FreshnessCheck
 from evaluation.staleness.facts import Traffic
-from evaluation.staleness.report import Report
+from evaluation.staleness.report import Report, told_again
 from evaluation.staleness.report import look as read_signals
 from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding, Missing
 from judgments import audit
@@ -26,6 +26,9 @@ from judgments.models import AuditRow, Snapshot, User
 # What is kept is a report as it is now; a new number here leaves older ones alone.
 FORM = 1
 KEPT = 3600
+# What was read last of a large snapshot, for pages that do not wait: until the server checks by itself.
+LATELY = 30 * DAY
+UNREAD = "large, and not read yet; the page of freshness reads it"
 # How a state looks on the way of the data.
 LOOKS = {FRESH: "done", WARN: "warn", STALE: "fail", UNKNOWN: "todo"}
 WORDS = {FRESH: "fresh", WARN: "ageing", STALE: "stale", UNKNOWN: "not known"}
@@ -78,7 +81,8 @@ class Freshness:
     def as_json(self) -> dict[str, Any]:
         """What stands beside scores in files and in the API."""
         at = self.checked_at.isoformat() if self.checked_at else None
-        return {"state": self.report.state, "warnings": self.warnings, "checked_at": at}
+        unknown = [one.signal.name for one in self.report.unknown]
+        return {"state": self.report.state, "warnings": self.warnings, "unknown": unknown, "checked_at": at}
 
 
 def look(snapshot: Snapshot) -> Freshness:
@@ -86,7 +90,7 @@ def look(snapshot: Snapshot) -> Freshness:
 
     It is kept until anything is put on record in the collection, and for an hour at most.
     """
-    last = snapshot.freshness_checks.order_by("-created_at", "-pk").values_list("pk", "created_at").first()
+    last = _last_check(snapshot)
     newest = AuditRow.objects.filter(collection=snapshot.collection_id).values_list("pk", flat=True).first()
     key = f"fresh:{FORM}:{snapshot.uuid}:{newest}:{last and last[0]}"
     report: Report | None = cache.get(key)
@@ -96,7 +100,31 @@ def look(snapshot: Snapshot) -> Freshness:
             looked.last = None  # nothing to ask for
         report = _with_last(read_signals(facts_of(looked)), looked)
         cache.set(key, report, KEPT)
+        cache.set(_lately(snapshot, last), report, LATELY)
     return Freshness(report, last[1] if last else None)
+
+
+def glance(snapshot: Snapshot) -> Freshness:
+    """The same for what stands on every page: a large snapshot is told as `look` or a check read it last.
+
+    Nobody waits for it: what was never read is unknown until the server's own check, or until somebody looks.
+    """
+    if snapshot.summary["labels"] <= JUDGED_AT_ONCE:
+        return look(snapshot)
+    last = _last_check(snapshot)
+    report: Report | None = cache.get(_lately(snapshot, last))
+    if report is None:
+        told = snapshot.freshness_checks.values_list("report", flat=True).first()
+        report = told_again(told or {}, UNREAD)
+    return Freshness(report, last[1] if last else None)
+
+
+def _last_check(snapshot: Snapshot) -> tuple[int, datetime] | None:
+    return snapshot.freshness_checks.order_by("-created_at", "-pk").values_list("pk", "created_at").first()
+
+
+def _lately(snapshot: Snapshot, last: tuple[int, datetime] | None) -> str:
+    return f"fresh-lately:{FORM}:{snapshot.uuid}:{last and last[0]}"
 
 
 def _with_last(report: Report, looked: Looked) -> Report:

@@ -79,6 +79,7 @@ class FreshnessSaid(serializers.Serializer):
     warnings = serializers.ListField(
         child=serializers.CharField(), help_text="A sentence for each signal, gravest first."
     )
+    unknown = serializers.ListField(child=serializers.CharField(), help_text="Signals that could not be read.")
     checked_at = serializers.DateTimeField(allow_null=True, help_text="When everything was read last.")
 
 

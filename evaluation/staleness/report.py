@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation.staleness import SIGNALS
 from evaluation.staleness.actions import ACTIONS, Action
 from evaluation.staleness.facts import Facts, RunHoles
-from evaluation.staleness.signal import ORDER, UNKNOWN, Finding, Missing, worst
+from evaluation.staleness.signal import FRESH, ORDER, UNKNOWN, Finding, Missing, worst
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class Report:
 
     @property
     def state(self) -> str:
-        """The gravest state; unknown where no signal could be read."""
-        return worst([one.state for one in self.findings])
+        """The gravest state that is known. Labels are not called fresh while nobody knows how much is unjudged."""
+        gravest = worst([one.state for one in self.findings])
+        return self["unjudged"].state if gravest == FRESH else gravest
 
     @property
     def asking(self) -> list[Finding]:
@@ -55,3 +57,10 @@ def look(facts: Facts) -> Report:
     findings = tuple(SIGNALS[name].find(facts) for name in SIGNALS)
     runs = () if isinstance(facts.now.runs, Missing) else tuple(facts.now.runs)
     return Report(findings, runs)
+
+
+def told_again(told: Mapping[str, Any], reason: str) -> Report:
+    """The report that `Report.as_json` told; a signal that it does not hold is unknown for this reason."""
+    known = {one["signal"]: Finding.from_json(one) for one in told.get("signals", ()) if one["signal"] in SIGNALS}
+    findings = (known.get(name) or Finding(SIGNALS[name], UNKNOWN, None, None, "", reason) for name in SIGNALS)
+    return Report(tuple(findings), tuple(RunHoles.from_json(run) for run in told.get("runs", ())))

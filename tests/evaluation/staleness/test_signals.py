@@ -40,6 +40,13 @@ def test_nothing_known_is_never_fresh():
     assert report["schema"].words == "no change of the schema was declared since"
 
 
+def test_labels_are_not_fresh_while_nobody_knows_what_is_unjudged():
+    grown = {"documents": 100}
+    assert look(facts(grown, grown, days=1.0)).state == "unknown"
+    assert look(facts({**grown, "runs": [run_with(0.1)]}, grown, days=1.0)).state == "fresh"
+    assert look(facts({"documents": 200}, grown)).state == "stale"
+
+
 def test_every_signal_has_an_action_and_says_where_its_thresholds_come_from():
     for name in SIGNALS:
         signal = SIGNALS[name]
