@@ -93,11 +93,14 @@ class Looked:
         """The newest reply of each system since the freeze, by the system's name."""
         return {row.note or rank_eval.NAME: row for row in reversed(self.told_since(Kind.UNRATED))}
 
+    @property
+    def hashes_then(self) -> dict[str, str] | Missing:
+        return self.hashes if self.whole or len(self.judged_documents) <= JUDGED_AT_ONCE else TOO_MANY
+
     @cached_property
     def hashes_now(self) -> dict[str, str] | Missing:
-        if not self.whole and len(self.hashes) > JUDGED_AT_ONCE:
-            return TOO_MANY
-        return baselines.hashes_now(self.collection, self.hashes)
+        then = self.hashes_then
+        return then if isinstance(then, Missing) else baselines.hashes_now(self.collection, then)
 
     @property
     def ratings(self) -> Any:
@@ -122,7 +125,7 @@ class Looked:
 def facts_of(looked: Looked) -> Facts:
     """All that the signals read, as plain tables."""
     return Facts(
-        then=known_then(looked.baseline, looked.hashes, queries_of(looked.snapshot)),
+        then=known_then(looked.baseline, looked.hashes_then, queries_of(looked.snapshot)),
         now=_now(looked),
         gone=_gone(looked),
         declared=_declared(looked),

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation import freshness
+from evaluation import freshness, freshness_facts
 from judgments import jobs
 from judgments.models import Collection, Job, Snapshot, User
 
@@ -64,13 +64,24 @@ def start_due() -> None:
 
 
 def _due() -> Any:
-    """Collections of which nothing was frozen and nothing checked for so long, and no check was begun today."""
+    """Collections of which nothing was frozen and nothing checked for so long, or that no page reads by itself.
+
+    None of those of which a check was begun today.
+    """
     now = timezone.now()
     long_ago = now - timedelta(days=every())
     lately = Job.objects.filter(kind=KIND).filter(Q(created_at__gt=now - AGAIN) | Q(state__in=OPEN))
     rows = Collection.objects.annotate(frozen=Max("snapshots__created_at"), checked=Max("freshness_checks__created_at"))
-    rows = rows.filter(frozen__lte=long_ago).filter(Q(checked__isnull=True) | Q(checked__lte=long_ago))
+    aged = Q(frozen__lte=long_ago) & (Q(checked__isnull=True) | Q(checked__lte=long_ago))
+    rows = rows.filter(aged | Q(pk__in=_unread().values("collection")))
     return rows.exclude(pk__in=lately.exclude(collection=None).values("collection"))
+
+
+def _unread() -> QuerySet[Snapshot]:
+    """Newest snapshots that are too large for `freshness.glance` to read, and that nobody has checked."""
+    newer = Snapshot.objects.filter(collection=OuterRef("collection"), pk__gt=OuterRef("pk"))
+    large = Snapshot.objects.filter(freshness_checks=None, summary__labels__gt=freshness_facts.JUDGED_AT_ONCE)
+    return large.filter(~Exists(newer))
 
 
 @transaction.atomic

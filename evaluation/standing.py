@@ -227,7 +227,7 @@ class Standing:
     @cached_property
     def fresh(self) -> freshness.Freshness | None:
         """How far the newest snapshot still fits; None before there is one."""
-        return None if self.snapshot is None else freshness.look(self.snapshot)
+        return None if self.snapshot is None else freshness.glance(self.snapshot)
 
 
 def _filled(round_: Round | None) -> Filled:

@@ -236,6 +236,36 @@ def test_a_check_reads_what_a_page_does_not_and_is_kept(
     assert {run.name for run in freshness.look(snapshot).report.runs} == {"bm25", "neural", "renamed"}
 
 
+def test_no_page_waits_until_a_large_snapshot_is_read(
+    stage, collection, monkeypatch, client_of, lead, django_capture_on_commit_callbacks
+):
+    snapshot = small(stage)
+    for module in ("freshness", "freshness_facts"):
+        monkeypatch.setattr(f"evaluation.{module}.JUDGED_AT_ONCE", 1)
+    cache.clear()
+    unread = freshness.glance(snapshot)
+    assert (unread.report.state, unread.report["unjudged"].reason) == ("unknown", freshness.UNREAD)
+    for page in ("", "runs/", "scores/"):
+        assert client_of(lead).get(f"/c/shop/{page}").status_code == 200, page
+    assert freshness.glance(snapshot) == unread
+    # Whoever looks reads it for the other pages; what comes afterwards waits for the next one who does.
+    assert freshness.glance(snapshot).report != freshness.look(snapshot).report == freshness.glance(snapshot).report
+    stage.run("new", "6017", 4)
+    assert freshness.glance(snapshot).unjudged == 0.25
+    # The server reads it unasked, once; what it found outlives the cache.
+    with django_capture_on_commit_callbacks(execute=True):
+        freshness_job.start_due()
+        freshness_job.start_due()
+    assert FreshnessCheck.objects.count() == 1
+    cache.clear()
+    found = freshness.glance(snapshot)
+    assert (found.unjudged, found.checked_at) == (0.5, FreshnessCheck.objects.get().created_at)
+    assert found.report.as_json() == FreshnessCheck.objects.get().report
+    Job.objects.update(created_at=timezone.now() - timedelta(days=2))
+    freshness_job.start_due()
+    assert Job.objects.filter(kind=freshness_job.KIND).count() == 1
+
+
 def test_the_server_checks_a_snapshot_every_month_once(
     stage, collection, settings, monkeypatch, django_capture_on_commit_callbacks
 ):
