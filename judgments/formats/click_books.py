@@ -81,7 +81,11 @@ class ClickBooks:
     def _row(self, of: Mapping[str, str], line: int) -> ClickRow:
         impressions, clicks = _counts(of)
         query, query_id = of.get("query", ""), of.get("query_id", "")
-        if fault := query_id_fault(query_id) if "query_id" in of else query_fault(query):
+        by_id = "query_id" in of
+        fault = query_id_fault(query_id) if by_id else None
+        if fault is None and (query.strip() or not by_id):
+            fault = query_fault(query)
+        if fault:
             raise RowFault(*fault)
         checked_id(of["doc_id"])
         return ClickRow(

@@ -49,6 +49,13 @@ def test_what_is_wrong_with_a_row_is_told(row: str, code: str, told: str) -> Non
     assert found.rows == [ClickRow("tent", "d1", 1, 5, 1)]
 
 
+def test_a_text_beside_an_id_is_a_query_too() -> None:
+    head = b"query_id,query,doc_id,impressions,clicks\n"
+    found = CSV.read(head + b"q1," + b"x" * 3000 + b",d1,5,1\nq1,,d1,5,1\nq1,tent,d1,5,1\n", path="a")
+    assert [(one.code, one.line) for one in found.report.errors] == [("E21", 2)]
+    assert [row.query for row in found.rows] == ["", "tent"]
+
+
 @pytest.mark.parametrize(
     ("header", "told"),
     [
