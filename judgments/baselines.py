@@ -139,7 +139,7 @@ def _plain(value: Any) -> list[str]:
     if text.startswith("["):
         try:
             return sorted({str(one) for one in json.loads(text) if one not in (None, "")})
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return [text]
     return [text]
 

@@ -73,3 +73,8 @@ def test_a_field_of_many_values_keeps_none_of_them(collection, monkeypatch):
             collection=collection, doc_id=f"d{number}", content_sha256="0" * 64, fields={"sku": str(number)}
         )
     assert baselines.values_of(collection, "sku") == {"field": "sku", "total": 3, "distinct": 3, "values": {}}
+
+
+def test_a_value_that_only_begins_like_a_list_is_a_value():
+    for odd in ("[odd", "[" * 200_000):
+        assert baselines._plain(odd) == [odd]
