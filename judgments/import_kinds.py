@@ -69,6 +69,8 @@ class ImportKind:
         ``questions() -> {name: form field}``: what else the user is asked when the file is stored; named in ``asks``.
     personal : bool
         Whether such files may name persons: one that nobody stores is gone after a day.
+    quiet : frozenset of str
+        Figures of the preview that say something only where they are not 0; the page leaves them out else.
     """
 
     name: str
@@ -85,6 +87,7 @@ class ImportKind:
     prepare: Callable[..., Checked] | None = None
     questions: Callable[[], dict[str, Any]] = dict
     personal: bool = False
+    quiet: frozenset[str] = frozenset()
 
 
 # Apps above this one register theirs (runs, query logs) in their AppConfig.

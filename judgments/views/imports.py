@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -12,6 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
+from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
@@ -247,7 +249,7 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
         "kind": KINDS[row.kind],
         "report": report,
         "format": FORMATS[row.format].title if row.format in FORMATS else row.format,
-        "figures": {name: value for name, value in row.preview["figures"].items() if name != "rows"},
+        "figures": _figures(row),
         "columns": [name.replace("_", " ") for name in row.preview["columns"]],
         "form": form,
         "list_url": _list_url(row.collection, KINDS[row.kind]),
@@ -255,6 +257,23 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
         "step": STEPS.get(row.kind, ""),
     }
     return answer(request, ODD_LINES, list(report.problems), "judgments/import_check.html", context, form.status)
+
+
+def _figures(row: Upload) -> dict[str, Any]:
+    """What was found in a file, without what goes without saying; times as days, since they stand large."""
+    quiet = KINDS[row.kind].quiet
+    found = {name: value for name, value in row.preview["figures"].items() if name != "rows"}
+    return {name: _day(value) for name, value in found.items() if value or name not in quiet}
+
+
+def _day(value: Any) -> Any:
+    """A time in ISO 8601 as its day; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return date_format(datetime.fromisoformat(value), "j M Y")
+    except ValueError:
+        return value
 
 
 @login_required

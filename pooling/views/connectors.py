@@ -61,7 +61,8 @@ def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
     rows = collection.connectors.select_related("collection", "created_by").annotate(
         run_count=Count("fetches", filter=Q(fetches__run__isnull=False)), last_at=Max("fetches__created_at")
     )
-    context = {"collection": collection, "step": "runs", "hosts": connected.allowed().hosts}
+    allowed = connected.allowed()
+    context = {"collection": collection, "step": "runs", "hosts": allowed.hosts, "folders": allowed.folders}
     return answer(request, LISTED, rows, "pooling/connectors.html", context)
 
 
