@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from evaluation.freshness_facts import DAY, JUDGED_AT_ONCE, LATER, Looked, Watch, facts_of
 from evaluation.models import FreshnessCheck
-from evaluation.staleness.facts import Traffic
+from evaluation.staleness.facts import Missing, Traffic
 from evaluation.staleness.report import Report, told_again
 from evaluation.staleness.report import look as read_signals
-from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding, Missing
+from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding
 from judgments import audit
 from judgments.models import AuditRow, Snapshot, User
 

@@ -22,11 +22,11 @@ from evaluation.staleness.facts import (
     Declared,
     Facts,
     Known,
+    Missing,
     RunHoles,
     Traffic,
     Values,
 )
-from evaluation.staleness.signal import Missing
 from evaluation.staleness.unjudged import count_holes, first_ones
 from judgments import baselines, declarations, snapshots
 from judgments.models import Collection, Declaration, Judgment, Snapshot

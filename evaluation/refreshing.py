@@ -14,8 +14,7 @@ from evaluation.freshness_facts import Looked, Watch
 from evaluation.staleness import actions, rank_eval
 from evaluation.staleness.actions import ACTIONS, Action, Pair
 from evaluation.staleness.changed import changed_documents
-from evaluation.staleness.facts import DEPTH, Facts, Known
-from evaluation.staleness.signal import Missing
+from evaluation.staleness.facts import DEPTH, Facts, Known, Missing
 from evaluation.staleness.unjudged import first_ones
 from judgments import declarations, jobs
 from judgments.core.errors import NotValid

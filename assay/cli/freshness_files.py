@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.staleness.baseline import count_asked, count_values, cuts, known_then, values, window
-from evaluation.staleness.facts import NO_DATE, Known, Traffic, Values
-from evaluation.staleness.signal import Missing
+from evaluation.staleness.facts import NO_DATE, Known, Missing, Traffic, Values
 from judgments.core.content_hash import content_hash
 from judgments.core.errors import NotValid, UnreadableInput
 

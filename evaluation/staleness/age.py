@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluation.staleness.facts import Facts
-from evaluation.staleness.signal import DAYS, Missing, Reading, Signal
+from evaluation.staleness.facts import Facts, Missing
+from evaluation.staleness.signal import DAYS, Reading, Signal
 
 
 def look(facts: Facts) -> Reading | Missing:

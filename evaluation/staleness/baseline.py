@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evaluation.staleness.facts import MOST_VALUES, UNTOLD, Known, RunHoles, Traffic, Values
-from evaluation.staleness.signal import Missing
+from evaluation.staleness.facts import MOST_VALUES, UNTOLD, Known, Missing, RunHoles, Traffic, Values
 from pooling.sampling.log import WINDOW_DAYS, normalize
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import log
 
-from evaluation.staleness.facts import Facts
-from evaluation.staleness.signal import INDEX, Missing, Reading, Signal, both, percent
+from evaluation.staleness.facts import Facts, Missing, both
+from evaluation.staleness.signal import INDEX, Reading, Signal, percent
 
 # The ranks that part the queries into bins: half decades, since that is how traffic thins out.
 RANKS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)

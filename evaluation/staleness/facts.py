@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from evaluation.staleness.signal import Missing
-
+Told = TypeVar("Told")
 DEPTH = 10
 NO_BASELINE = "these labels were frozen without a baseline; freeze a snapshot again to have one"
+# A field with more distinct values than these is no category.
+MOST_VALUES = 1_000
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What is not known, and why; a reason is a sentence without its first capital and its end."""
+
+    reason: str
+
+
+def both(then: Told | Missing, now: Told | Missing) -> tuple[Told, Told] | Missing:
+    """The two sides of a comparison, or why one of them is not known."""
+    if isinstance(now, Missing):
+        return now
+    return then if isinstance(then, Missing) else (then, now)
+
+
 UNTOLD = Missing(NO_BASELINE)
 NO_INDEX = Missing("nobody said which documents the index holds now")
 NO_DATE = Missing("nobody said when these labels were made")
-# A field with more distinct values than these is no category.
-MOST_VALUES = 1_000
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evaluation.staleness.facts import Declared, Facts, Values
-from evaluation.staleness.signal import Missing, Reading, both
+from evaluation.staleness.facts import Declared, Facts, Missing, Values, both
+from evaluation.staleness.signal import Reading
 
 MOST_TOLD = 20
 

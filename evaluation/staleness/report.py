@@ -8,8 +8,8 @@ from typing import Any
 
 from evaluation.staleness import SIGNALS
 from evaluation.staleness.actions import ACTIONS, Action
-from evaluation.staleness.facts import Facts, RunHoles
-from evaluation.staleness.signal import FRESH, ORDER, UNKNOWN, Finding, Missing, worst
+from evaluation.staleness.facts import Facts, Missing, RunHoles
+from evaluation.staleness.signal import FRESH, ORDER, UNKNOWN, Finding, worst
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-if TYPE_CHECKING:
-    from evaluation.staleness.facts import Facts
+from evaluation.staleness.actions import ACTIONS
+from evaluation.staleness.facts import Facts, Missing
 
 FRESH, WARN, STALE, UNKNOWN = "fresh", "warn", "stale", "unknown"
 # From the best to the worst; what is not known says nothing about the others.
 ORDER = (UNKNOWN, FRESH, WARN, STALE)
-Told = TypeVar("Told")
 SHARE, COUNT, DAYS, INDEX = "share", "count", "days", "index"
-
-
-@dataclass(frozen=True)
-class Missing:
-    """What is not known, and why; a reason is a sentence without its first capital and its end."""
-
-    reason: str
 
 
 def percent(share: float) -> str:
@@ -32,13 +24,6 @@ def percent(share: float) -> str:
     ('25 %', '0.4 %')
     """
     return f"{share:.0%}".replace("%", " %") if share >= 0.01 or not share else f"{share:.1%}".replace("%", " %")
-
-
-def both(then: Told | Missing, now: Told | Missing) -> tuple[Told, Told] | Missing:
-    """The two sides of a comparison, or why one of them is not known."""
-    if isinstance(now, Missing):
-        return now
-    return then if isinstance(then, Missing) else (then, now)
 
 
 @dataclass(frozen=True)
@@ -143,8 +128,6 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values under the names of the file and the API."""
-        from evaluation.staleness.actions import ACTIONS
-
         signal, action = self.signal, ACTIONS[self.signal.action]
         return {
             "signal": signal.name,

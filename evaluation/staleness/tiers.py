@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from evaluation.staleness.facts import Facts
-from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, both
+from evaluation.staleness.facts import Facts, Missing, both
+from evaluation.staleness.signal import SHARE, Reading, Signal
 
 
 def look(facts: Facts) -> Reading | Missing:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from evaluation.staleness.facts import DEPTH, Facts, RunHoles
-from evaluation.staleness.signal import SHARE, Missing, Reading, Signal, percent
+from evaluation.staleness.facts import DEPTH, Facts, Missing, RunHoles
+from evaluation.staleness.signal import SHARE, Reading, Signal, percent
 
 if TYPE_CHECKING:
     from judgments.core.run import Run

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from evaluation.staleness import SIGNALS
 from evaluation.staleness.actions import ACTIONS, holes, overlap
 from evaluation.staleness.curve import bins, psi
-from evaluation.staleness.facts import Declared, Facts, Known, RunHoles, Traffic, Values
+from evaluation.staleness.facts import Declared, Facts, Known, Missing, RunHoles, Traffic, Values
 from evaluation.staleness.report import look
-from evaluation.staleness.signal import Missing
 from evaluation.staleness.unjudged import count_holes, first_ones
 from judgments.core.run import Run
 
