@@ -81,7 +81,8 @@ class ChoiceForm(AssayForm):
         from judgments.aggregation.rules import RULES
 
         super().__init__(*args, **kwargs)
-        self.fields["rounds"].queryset = collection.rounds.all()
+        with_words = collection.rounds.select_related("guidelines", "scale").prefetch_related("scale__grades")
+        self.fields["rounds"].queryset = with_words
         self.fields["rounds"].label_from_instance = _round_words
         self.fields["rule"].choices = [(name, f"{RULES[name].title}: {RULES[name].description}") for name in RULES]
         listed = list(collection.label_sources.order_by("name"))
@@ -154,7 +155,7 @@ def _what(choice: ChoiceForm) -> dict[str, Any]:
 
 def _preview(collection: Collection, what: dict[str, Any]) -> dict[str, Any]:
     """What would be frozen, and what stands against it."""
-    rounds = list(what["rounds"].select_related("scale", "guidelines"))
+    rounds = list(what["rounds"])
     settled = snapshots.preview(collection, **{**what, "rounds": rounds})
     grades = {one.value: one.label for round_ in rounds for one in round_.scale.grades.all()}
     agreements = [_agreement(round_) for round_ in rounds] if "human" in what["sources"] else []
