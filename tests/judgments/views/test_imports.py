@@ -49,9 +49,12 @@ def test_a_log_shows_its_days_and_a_run_only_what_is_odd_about_it(client_of, col
     client = client_of(lead)
     log = "query,timestamp\nrain jacket,2026-10-03T08:15:00Z\ntent,2026-11-20T21:00:00Z\n"
     html = client.get(send(client, "query-logs", log).url).content.decode()
-    assert "<dd>3 Oct 2026</dd>" in html and "<dd>20 Nov 2026</dd>" in html and "T08:15:00+00:00" not in html
+    assert "<dd>3 Oct 2026</dd>" in html
+    assert "<dd>20 Nov 2026</dd>" in html
+    assert "T08:15:00+00:00" not in html
     tied = client.get(send(client, "runs", "q1 Q0 d1 1 2 a\nq1 Q0 d2 2 2 a\n").url).content.decode()
-    assert "<dt>Tied rows</dt><dd>2</dd>" in tied and "Infinite scores" not in tied
+    assert "<dt>Tied rows</dt><dd>2</dd>" in tied
+    assert "Infinite scores" not in tied
     assert "<dt>Queries left out</dt>" in tied, "a zero that tells something stays"
 
 
