@@ -7,6 +7,7 @@ job again, up to ``MOST_ATTEMPTS`` times; so does a job that waits in vain, sinc
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,6 +22,8 @@ from judgments import audit
 from judgments.core.errors import AssayError, NotValid
 from judgments.core.family import Family
 from judgments.models import Collection, Job
+
+logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)
 # How long a job may wait before it is queued once more: the queue may have lost it.
@@ -187,5 +190,9 @@ def reap() -> int:
 def tick() -> int:
     """What is done every half minute by ``serve``, and by cron where that does not run; answers as `reap` does."""
     for name in TICKS:
-        TICKS[name]()
+        try:
+            TICKS[name]()
+        except Exception:
+            # One that fails, on a locked database perhaps, must not keep the others from being done, nor end `serve`.
+            logger.exception("The look %s failed; it is taken again in a while.", name)
     return reap()

@@ -23,6 +23,7 @@ from django.utils import timezone
 
 from judgments import ingestion, jobs, storage
 from judgments.core.errors import NotValid
+from judgments.core.family import Family
 from judgments.management.commands.work import lost_file
 from judgments.models import Job
 
@@ -47,6 +48,22 @@ def start(name: str, collection: Any, lead: Any, run: Callable[..., Any]) -> Job
         job = jobs.start(name, title="Count to three", parameters={}, collection=collection, actor=lead)
     job.refresh_from_db()
     return job
+
+
+def test_a_look_that_fails_keeps_no_other_from_being_taken(monkeypatch, caplog):
+    taken = []
+
+    def fails() -> None:
+        raise OSError("the disk is full")
+
+    looks = Family("tick", {})
+    looks.register("first", fails)
+    looks.register("second", lambda: taken.append("second"))
+    monkeypatch.setattr(jobs, "TICKS", looks)
+    assert jobs.tick() == 0
+    assert taken == ["second"]
+    assert "the disk is full" in caplog.text
+    assert "The look first failed" in caplog.text
 
 
 def test_a_job_ends_as_done_with_its_result(
