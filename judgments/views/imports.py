@@ -271,7 +271,7 @@ def _day(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return date_format(datetime.fromisoformat(value), "j M Y")
+        return str(date_format(datetime.fromisoformat(value), "j M Y"))
     except ValueError:
         return value
 
