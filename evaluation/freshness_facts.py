@@ -30,7 +30,7 @@ from evaluation.staleness.facts import (
 from evaluation.staleness.unjudged import count_holes, first_ones
 from judgments import baselines, declarations, snapshots
 from judgments.models import Collection, Declaration, Judgment, Snapshot
-from pooling import query_logs
+from pooling import log_traffic
 from pooling import runs as runs_of
 from pooling.models import QueryLog, Run
 from pooling.sampling.tiers import cut_tiers
@@ -246,8 +246,8 @@ def _traffic_now(looked: Looked) -> Traffic | Missing:
     if newest is None:
         return Missing("no query log was read since; store one of the last weeks")
     told = looked.baseline.get("traffic")
-    large = query_logs.is_large(newest)
-    seen = query_logs.traffic(newest) if large else query_logs.traffic(newest, window_days=window(told))
+    large = log_traffic.is_large(newest)
+    seen = log_traffic.traffic(newest) if large else log_traffic.traffic(newest, window_days=window(told))
     asked = _asked(looked, newest, told)
     return Traffic(newest.sha256, seen.curve, asked.get("covered"), asked.get("tiers", {}))
 
@@ -261,7 +261,7 @@ def _asked(looked: Looked, log: QueryLog, told: Mapping[str, Any] | None) -> dic
     key = f"asked:{looked.snapshot.content_sha256}:{log.sha256}"
     found: dict[str, Any] | None = cache.get(key)
     if found is None:
-        cut = cut_tiers(query_logs.counted(log, window_days=window(told)).queries, **cuts(told))
+        cut = cut_tiers(log_traffic.counted(log, window_days=window(told)).queries, **cuts(told))
         covered, tiers = count_asked(cut, queries_of(looked.snapshot))
         found = {"log_sha256": log.sha256, "covered": covered, "tiers": tiers}
         cache.set(key, found, DAY)

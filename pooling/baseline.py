@@ -7,7 +7,7 @@ from typing import Any
 
 from judgments.baselines import Freezing
 from judgments.models import QuerySample
-from pooling import query_logs
+from pooling import log_traffic
 
 
 def traffic(freezing: Freezing) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def traffic(freezing: Freezing) -> dict[str, Any]:
     log = freezing.collection.query_logs.first()
     if log is None:
         return {"reason": "no query log was read"}
-    told = query_logs.traffic(log)
+    told = log_traffic.traffic(log)
     return {"log_sha256": log.sha256, "curve": [list(point) for point in told.curve], "covered": None}
 
 

@@ -22,7 +22,7 @@ from judgments.core.ids import MAX_LENGTH
 from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.models import Collection, Document, Query, Round, User
 from pooling import pools
-from pooling.query_logs import free_id
+from pooling.drawn_queries import free_id
 
 MOST_QUERIES = 100
 MOST_RESULTS = 100

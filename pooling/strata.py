@@ -18,7 +18,7 @@ from judgments import audit, jobs, storage, strata
 from judgments.core.errors import Conflict, NotValid
 from judgments.formats.query_texts import query_fault
 from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User
-from pooling import query_logs
+from pooling import drawn_queries, log_traffic, query_logs
 from pooling.models import QueryLog
 from pooling.sampling.draw import STRATIFIED, SampledQuery
 from pooling.sampling.filters import Filter, in_frame, without
@@ -78,7 +78,7 @@ def add_stratum(
     sizes, method, n, seed, window_days, **cuts
         As :func:`pooling.query_logs.draw` takes them; tiers are cut inside the stratum.
     frame : CountedLog, optional
-        What `pooling.query_logs.counted` says of this window, if it was asked already.
+        What `pooling.log_traffic.counted` says of this window, if it was asked already.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def add_stratum(
         The name is taken.
     """
     asked = Filter(tuple(words), tuple(queries), language)
-    frame = query_logs.counted(log, window_days=window_days) if frame is None else frame
+    frame = log_traffic.counted(log, window_days=window_days) if frame is None else frame
     if language:
         check_language(language, frame.languages)
     own = asked.of(frame.queries)
@@ -105,7 +105,9 @@ def add_stratum(
         known = _known(log.collection)
         held = in_frame(cut, _standing_for(stratum.part_of, known)) if stratum.part_of else {}
         rest = without(cut, held)
-        drawn = query_logs.sampled(rest, method, sizes or query_logs.DEFAULT_SIZES, n, seed) if rest.queries else None
+        drawn = (
+            drawn_queries.sampled(rest, method, sizes or query_logs.DEFAULT_SIZES, n, seed) if rest.queries else None
+        )
         parameters = {
             "asked": drawn.asked if drawn else {},
             "head_share": cut.head_share,
@@ -113,7 +115,7 @@ def add_stratum(
             "window_days": window_days if frame.first else None,
             "stratum": {"name": name, "share": share, "part_of": whole, "filters": asked.as_json()},
         }
-        record = query_logs.put_on_record(
+        record = drawn_queries.put_on_record(
             log, method=method, seed=seed, parameters=parameters, frame=replace(frame, queries=cut.queries), tiers=cut
         )
         certain = [SampledQuery("", *counted, 1.0, counted[0].frequency / cut.traffic) for counted in held.values()]
@@ -156,7 +158,7 @@ def add_list(
         for text in texts:
             query = known.get(normalize(text))
             if query is None:
-                query = Query(collection=collection, query_id=query_logs.free_id(taken), text=text)
+                query = Query(collection=collection, query_id=drawn_queries.free_id(taken), text=text)
                 new.append(query)
             else:
                 there.append(query)
@@ -185,7 +187,7 @@ def work_on_stratum(work: jobs.Work) -> dict[str, Any]:
     options = work.job.parameters["options"]
     asked = {name: options[name] for name in ("window_days",) if name in options}
     told = query_logs.in_rows(work, log.report.get("rows", 0), storage.size(log.path))
-    frame = query_logs.counted(log, **asked, progress=told)
+    frame = log_traffic.counted(log, **asked, progress=told)
     with transaction.atomic():
         joined = add_stratum(log, actor=work.job.created_by, frame=frame, **options)
         return work.keep({"stratum": str(joined.stratum.uuid), "new": len(joined.new), "there": len(joined.there)})
@@ -229,7 +231,7 @@ def _place(
     log: QueryLog, record: QuerySample, stratum: Stratum, drawn: Sequence[SampledQuery], known: Mapping[str, Query]
 ) -> tuple[list[Query], list[Query]]:
     """New queries with this as their first place; a further place for those that are here and stand for something."""
-    raw = query_logs.raw_rows(log, drawn)
+    raw = drawn_queries.raw_rows(log, drawn)
     taken = set(log.collection.queries.values_list("query_id", flat=True))
     new: list[Query] = []
     filled: list[Query] = []
@@ -243,7 +245,7 @@ def _place(
             places.append(Place(query=query, **told))
             continue
         if query is None:
-            query = Query(collection=log.collection, query_id=query_logs.free_id(taken), text=one.query.text)
+            query = Query(collection=log.collection, query_id=drawn_queries.free_id(taken), text=one.query.text)
             new.append(query)
         else:
             filled.append(query)
@@ -254,7 +256,7 @@ def _place(
             Query.objects.bulk_create(new, batch_size=500)
     except IntegrityError as error:
         raise Conflict("Somebody else added queries at the same moment. Draw again.") from error
-    Query.objects.bulk_update(filled, [*query_logs.DRAWN, "stratum"], batch_size=500)
+    Query.objects.bulk_update(filled, [*drawn_queries.DRAWN, "stratum"], batch_size=500)
     Place.objects.bulk_create(places, batch_size=500)
     return new, [*filled, *(place.query for place in places)]
 

@@ -19,7 +19,7 @@ from judgments.api.jobs import Started, started
 from judgments.api.posted import PostedFile, json_lines
 from judgments.api.seeds import Seed
 from judgments.core.errors import NotFound
-from pooling import query_logs
+from pooling import log_traffic, query_logs
 from pooling.models import QueryLog
 from pooling.sampling.draw import PPS, STRATIFIED
 from pooling.sampling.log import WINDOW_DAYS
@@ -52,7 +52,7 @@ class LogBody(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
     def get_languages(self, log: QueryLog) -> dict[str, int]:
-        return query_logs.languages(log)
+        return log_traffic.languages(log)
 
 
 class Draw(serializers.Serializer):
@@ -156,7 +156,7 @@ class DrawQueries(InCollection):
         asked = self.sent(Draw)
         sizes = {tier: asked.pop(tier) for tier in query_logs.DEFAULT_SIZES if tier in asked}
         given = dict.fromkeys(query_logs.DEFAULT_SIZES, 0) | sizes if sizes else None
-        if query_logs.is_large(log):
+        if log_traffic.is_large(log):
             return started(query_logs.draw_later(log, actor=request.user, sizes=given, **asked))
         sample, new = query_logs.draw(log, actor=request.user, sizes=given, **asked)
         body = {"sample": sample, "drawn": sample.queries.count(), "queries": new}

@@ -16,7 +16,7 @@ from judgments.api.query_groups import queries_called
 from judgments.core.errors import NotFound, NotValid
 from judgments.drafting import DRAFTERS
 from judgments.models import Stratum
-from pooling import query_logs, strata
+from pooling import log_traffic, query_logs, strata
 from pooling.api.query_logs import Draw
 from pooling.proposals import proposals
 from pooling.titles import first_titles
@@ -133,7 +133,7 @@ class Strata(Rows):
             raise NotFound("This collection has no such query log.")
         sizes = {tier: asked.pop(tier) for tier in query_logs.DEFAULT_SIZES if tier in asked}
         asked["sizes"] = dict.fromkeys(query_logs.DEFAULT_SIZES, 0) | sizes if sizes else None
-        if query_logs.is_large(log):
+        if log_traffic.is_large(log):
             return started(strata.add_later(log, actor=request.user, **asked))
         return self.told(StratumJoined, strata.add_stratum(log, actor=request.user, **asked), 201)
 

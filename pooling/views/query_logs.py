@@ -22,7 +22,7 @@ from judgments.core.errors import NotValid
 from judgments.models import QuerySample
 from judgments.templatetags.figures import number, percent
 from judgments.views.lists import Column, Listing, Page, answer
-from pooling import charts
+from pooling import charts, drawn_queries, log_traffic
 from pooling import query_logs as verbs
 from pooling.forms import DrawForm
 from pooling.models import QueryLog
@@ -120,7 +120,7 @@ def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     form = DrawForm(asked, initial=DrawForm.DEFAULTS)
     if request.method == "POST" and form.is_valid():
         with form.telling():
-            if verbs.is_large(log):
+            if log_traffic.is_large(log):
                 return redirect("job", verbs.draw_later(log, actor=request.user, **_options(form.values)).uuid)
             record, new = verbs.draw(log, actor=request.user, **_options(form.values))
             drawn = amount(record.queries.count(), "query", "queries")
@@ -155,13 +155,14 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
     values = form.values
     frame = _frame(values)
     cuts = {name: value for name, value in frame.items() if name != "language"}
-    unseen = verbs.is_large(log) and not verbs.is_usual(log, values["window_days"], frame["language"], cuts)
+    unseen = log_traffic.is_large(log) and not log_traffic.is_usual(log, values["window_days"], frame["language"], cuts)
     try:
-        traffic = verbs.traffic(log) if unseen else verbs.traffic(log, window_days=values["window_days"], **frame)
+        asked = {} if unseen else {"window_days": values["window_days"], **frame}
+        traffic = log_traffic.traffic(log, **asked)
     except NotValid as error:
         form.tell(error)
         values = DrawForm.DEFAULTS
-        traffic = verbs.traffic(log)
+        traffic = log_traffic.traffic(log)
     rows = _tier_rows(traffic, values)
     by_tier = tables.small("tiers", ("tier", "tiers"), TIER_COLUMNS, rows)
     curve = tables.small("curve", ("point", "points"), CURVE_COLUMNS, traffic.curve)
@@ -175,12 +176,12 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
         "chart": charts.traffic_curve(
             traffic.curve,
             [(tier.name, tier.queries) for tier in traffic.tiers],
-            _shares(traffic, tuple(verbs.CUTS.values()) if unseen else tuple(cuts.values())),
+            _shares(traffic, tuple(log_traffic.CUTS.values()) if unseen else tuple(cuts.values())),
         ),
         "advice": None
         if unseen
         else advise(expected_worth(traffic.tiers, [row.drawn or 0 for row in rows]), values["detect"]),
-        "languages": verbs.languages(log),
+        "languages": log_traffic.languages(log),
         "tiers": by_tier,
         "curve": curve,
         "samples": samples,
@@ -192,7 +193,7 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
     }
 
 
-def _shares(traffic: verbs.Traffic, asked: Sequence[float]) -> Sequence[float]:
+def _shares(traffic: log_traffic.Traffic, asked: Sequence[float]) -> Sequence[float]:
     """The shares of the traffic at the cuts: those asked for, or those that the ranks come to."""
     if any(isinstance(cut, float) for cut in asked):
         return asked
@@ -200,7 +201,7 @@ def _shares(traffic: verbs.Traffic, asked: Sequence[float]) -> Sequence[float]:
     return above[:-1]
 
 
-def _tier_rows(traffic: verbs.Traffic, values: dict[str, Any]) -> list[TierRow]:
+def _tier_rows(traffic: log_traffic.Traffic, values: dict[str, Any]) -> list[TierRow]:
     stratified = values["method"] == STRATIFIED
     return [
         TierRow(
@@ -221,7 +222,7 @@ def _too_small(rows: list[TierRow], values: dict[str, Any]) -> str:
 def _samples(log: QueryLog) -> Page:
     rows = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
     found: Sequence[Any] = list(rows.annotate(still=Count("queries")))
-    worth = verbs.worth(found)
+    worth = drawn_queries.worth(found)
     for sample in found:
         sample.advice = advise(worth.get(sample.pk))
     return tables.small("draws", ("draw", "draws"), SAMPLES, found)
@@ -239,7 +240,7 @@ def _sizes(asked: dict[str, int]) -> str:
 def _cuts(parameters: dict[str, Any]) -> str:
     if "head_ranks" in parameters:
         return f"rank {parameters['head_ranks']:,} and {parameters['torso_ranks']:,}"
-    shares = [parameters.get(name) for name in verbs.CUTS]
+    shares = [parameters.get(name) for name in log_traffic.CUTS]
     return " and ".join(percent(share) for share in shares) if all(shares) else ""
 
 

@@ -15,7 +15,7 @@ from judgments import access
 from judgments.models import Collection, Stratum
 from judgments.templatetags.figures import percent
 from judgments.views.lists import Column, Listing, answer
-from pooling import query_logs
+from pooling import log_traffic
 from pooling import strata as verbs
 from pooling.strata import Joined
 from pooling.stratum_forms import StratumForm
@@ -62,7 +62,7 @@ def _add(request: HttpRequest, collection: Collection, form: StratumForm) -> Htt
     if log is None:
         part_of = form.part_of or ""
         joined = verbs.add_list(collection, actor=request.user, part_of=part_of, **form.common)
-    elif query_logs.is_large(log):
+    elif log_traffic.is_large(log):
         return redirect("job", verbs.add_later(log, actor=request.user, **form.common, **form.draw).uuid)
     else:
         joined = verbs.add_stratum(log, actor=request.user, **form.common, **form.draw)

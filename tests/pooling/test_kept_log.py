@@ -16,7 +16,7 @@ from django.utils import timezone
 from judgments import ingestion, storage
 from judgments.core.errors import Conflict, NotValid, UnreadableInput
 from judgments.models import Upload
-from pooling import query_logs
+from pooling import log_traffic, query_logs
 from pooling.models import QueryLog
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +84,7 @@ def test_what_stays_names_nobody_and_counts_alike(
     assert made == Path(storage_folder) / log.path
     assert not [secret for secret in SECRETS if secret.casefold() in texts_of({made})]
     came = open_log(content.encode(), path=name, format=str(sniff(content.encode(), "query-log")))
-    before, after = count_stream(came, window_days=None), query_logs.counted(log, window_days=None)
+    before, after = count_stream(came, window_days=None), log_traffic.counted(log, window_days=None)
     assert log.format == format
 
     def told(counted: Any) -> list[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ from django.db import connection
 from judgments import ingestion, jobs
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Job, Query, QuerySample
-from pooling import query_logs
+from pooling import drawn_queries, log_traffic, query_logs
 from pooling.models import QueryLog
 from tests.pooling.conftest import LOG
 
@@ -30,7 +30,7 @@ def test_the_same_log_twice_is_a_conflict(log: Any, store: Any, collection: Any)
 
 
 def test_tiers_are_cut_on_traffic(log: Any) -> None:
-    traffic = query_logs.traffic(log)
+    traffic = log_traffic.traffic(log)
     assert [(tier.name, tier.queries, tier.traffic) for tier in traffic.tiers] == [
         ("head", 1, 50),
         ("torso", 2, 30),
@@ -106,14 +106,14 @@ def test_a_draw_by_ranks_says_so_on_record(log: Any, lead: Any) -> None:
     assert set(record.queries.filter(tier="head").values_list("text", flat=True)) == {"rain jacket", "tent"}
     asked = {"head_ranks": 2, "torso_ranks": 5, "head_share": 0.7, "torso_share": 0.9}
     assert {name: record.parameters[name] for name in asked} == asked
-    assert [tier.queries for tier in query_logs.traffic(log, head_ranks=2, torso_ranks=5).tiers] == [2, 3, 4]
+    assert [tier.queries for tier in log_traffic.traffic(log, head_ranks=2, torso_ranks=5).tiers] == [2, 3, 4]
 
 
 def test_one_language_of_a_log_is_drawn_from(collection: Any, store: Any, lead: Any) -> None:
     content = b"query,language\nZelt,de\nzelt,de-AT\ntent,en\ntent,en\ntent,en\nrope,\n"
     log = QueryLog.objects.get(uuid=store(collection, "query-logs", content, "raw.csv")["id"])
-    assert query_logs.languages(log) == {"en": 3, "de": 1, "de-AT": 1}
-    assert query_logs.traffic(log, language="de").searches == 2
+    assert log_traffic.languages(log) == {"en": 3, "de": 1, "de-AT": 1}
+    assert log_traffic.traffic(log, language="de").searches == 2
     record, _ = query_logs.draw(log, actor=lead, sizes={"head": 5, "torso": 5, "tail": 5}, language="de")
     (query,) = record.queries.all()
     assert (query.text, query.frequency, query.weight) == ("Zelt", 2, 1.0)
@@ -123,7 +123,7 @@ def test_one_language_of_a_log_is_drawn_from(collection: Any, store: Any, lead: 
 def test_what_a_draw_is_worth_is_that_of_the_queries_that_stand_for_it(log: Any, lead: Any) -> None:
     record, _ = query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 2, "tail": 6})
     # All nine are certain: 100^2 over the sum of the squared counts.
-    assert query_logs.worth([record]) == {record.pk: pytest.approx(100**2 / 3080)}
+    assert drawn_queries.worth([record]) == {record.pk: pytest.approx(100**2 / 3080)}
 
 
 @pytest.mark.shared
@@ -139,16 +139,16 @@ def test_a_real_log_of_a_year(collection: Any, lead: Any, store: Any) -> None:
 
 
 def test_the_usual_picture_is_kept_with_the_log(log: Any) -> None:
-    kept = query_logs.traffic(log)
-    assert kept == query_logs.traffic(log, window_days=None)
+    kept = log_traffic.traffic(log)
+    assert kept == log_traffic.traffic(log, window_days=None)
     QueryLog.objects.update(report={})
     log.refresh_from_db()
-    assert query_logs.traffic(log) == kept
+    assert log_traffic.traffic(log) == kept
 
 
 def test_a_large_log_is_drawn_by_a_job_that_draws_once(log: Any, lead: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(query_logs, "LARGE", 5)
-    assert query_logs.is_large(log)
+    monkeypatch.setattr(log_traffic, "LARGE", 5)
+    assert log_traffic.is_large(log)
     job = query_logs.draw_later(log, actor=lead, sizes={"head": 1, "torso": 1, "tail": 1}, seed=4)
     work = jobs.Work(job)
     result = query_logs.work_on_draw(work)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judgments.models import Query
-from pooling import query_logs
+from pooling import log_traffic
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +53,7 @@ def test_tiers_by_rank_and_the_languages_of_a_log(draw: Any, api: Any) -> None:
 def test_a_large_log_is_drawn_from_as_a_job(
     draw: Any, api: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
-    monkeypatch.setattr(query_logs, "LARGE", 0)
+    monkeypatch.setattr(log_traffic, "LARGE", 0)
     with django_capture_on_commit_callbacks(execute=True):
         response = draw(head=1, tail=2)
     assert response.status_code == 202

@@ -104,7 +104,7 @@ def test_a_log_of_another_collection_is_not_here(log: Any, client_of: Any, lead:
 
 
 def test_a_large_log_is_drawn_by_a_job(log: Any, client_of: Any, lead: Any, at: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("pooling.query_logs.LARGE", 5)
+    monkeypatch.setattr("pooling.log_traffic.LARGE", 5)
     client = client_of(lead)
     answer = client.post(at("query_log", log.collection, log), PLAN)
     assert answer.headers["Location"].startswith("/jobs/")

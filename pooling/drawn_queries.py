@@ -1,0 +1,116 @@
+"""How do queries that were drawn from a log become rows of the collection, with the draw on record?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from judgments.core.errors import NotValid
+from judgments.models import Query, QuerySample
+from pooling.log_traffic import rows_on
+from pooling.models import QueryLog
+from pooling.sampling.draw import (
+    PPS,
+    STRATIFIED,
+    Sample,
+    SampledQuery,
+    draw_pps,
+    draw_stratified,
+    effective_size,
+)
+from pooling.sampling.log import CountedLog
+from pooling.sampling.tiers import TierCut
+
+# What a draw says about a query.
+DRAWN = ("tier", "probability", "weight", "frequency", "clients", "sample", "raw_row")
+
+
+def put_on_record(
+    log: QueryLog, *, method: str, seed: int, parameters: dict[str, Any], frame: CountedLog, tiers: TierCut
+) -> QuerySample:
+    """Keep what is needed to draw again, and the frame that was drawn from."""
+    return QuerySample.objects.create(
+        collection=log.collection,
+        log_name=log.name,
+        log_sha256=log.sha256,
+        method=method,
+        seed=seed,
+        parameters=parameters,
+        frame=_frame(frame, tiers),
+        curve=[list(point) for point in tiers.curve],
+    )
+
+
+def sampled(tiers: TierCut, method: str, sizes: Mapping[str, int], n: int | None, seed: int) -> Sample:
+    """Draw by one of the two ways."""
+    if method == STRATIFIED:
+        return draw_stratified(tiers, sizes, seed)
+    if method == PPS:
+        return draw_pps(tiers, n or sum(sizes.values()), seed)
+    raise NotValid(f"There is no way of drawing called {method!r}.", {"method": f"{STRATIFIED} or {PPS}"})
+
+
+def _frame(frame: CountedLog, tiers: TierCut) -> dict[str, Any]:
+    return {
+        "distinct": len(frame.queries),
+        "searches": frame.traffic,
+        "first": frame.first.isoformat() if frame.first else None,
+        "last": frame.last.isoformat() if frame.last else None,
+        "tiers": {tier.name: {"queries": tier.queries, "searches": tier.traffic} for tier in tiers.tiers},
+    }
+
+
+def add(log: QueryLog, record: QuerySample, sample: Sample) -> list[Query]:
+    """The drawn queries as rows. One that is there already, by its text, keeps its id and takes the new design."""
+    collection = log.collection
+    raw = raw_rows(log, sample.queries)
+    known = {query.text: query for query in collection.queries.all()}
+    taken = set(collection.queries.values_list("query_id", flat=True))
+    new: list[Query] = []
+    changed: list[Query] = []
+    for drawn in sample.queries:
+        query = known.get(drawn.query.text)
+        if query is None:
+            query = Query(collection=collection, query_id=free_id(taken), text=drawn.query.text)
+            new.append(query)
+        else:
+            changed.append(query)
+        query.tier, query.probability, query.weight = drawn.tier, drawn.probability, drawn.weight
+        query.frequency, query.clients, query.sample = drawn.query.frequency, drawn.query.clients, record
+        query.raw_row = raw.get(drawn.query.raw)
+    Query.objects.bulk_create(new, batch_size=500)
+    Query.objects.bulk_update(changed, DRAWN, batch_size=500)
+    return new
+
+
+def raw_rows(log: QueryLog, drawn: Iterable[SampledQuery]) -> dict[object, dict[str, Any]]:
+    """The one row of the log that is kept of each drawn query, by what its ``raw`` says."""
+    lines = [one.query.raw for one in drawn if isinstance(one.query.raw, int)]
+    return {line: row for line, found in rows_on(log, lines).items() if (row := _raw(found)) is not None}
+
+
+def free_id(taken: set[str]) -> str:
+    """The next query id of the form q001 that is not taken; it is, from then on."""
+    number = len(taken) + 1
+    while f"q{number:03d}" in taken:
+        number += 1
+    taken.add(f"q{number:03d}")
+    return f"q{number:03d}"
+
+
+def _raw(row: Any) -> dict[str, Any] | None:
+    """The one log row that is kept; a client id stays out, since the collection has no use for it."""
+    if not is_dataclass(row) or isinstance(row, type):
+        return None
+    return {name: value for name, value in asdict(row).items() if name not in ("client_id", "line") and value != ""}
+
+
+def worth(samples: Iterable[QuerySample]) -> dict[int, float]:
+    """How many equally weighted queries each draw is worth, of those queries that still stand for it."""
+    parts: dict[int, list[float]] = {}
+    for sample, weight, probability in Query.objects.filter(
+        sample__in=list(samples), weight__isnull=False, probability__isnull=False
+    ).values_list("sample", "weight", "probability"):
+        parts.setdefault(sample, []).append(weight / probability)
+    return {sample: found for sample, of in parts.items() if (found := effective_size(of)) is not None}

@@ -1,0 +1,138 @@
+"""What does a query log in storage hold: its queries within a window, its traffic by tier, the rows on given lines?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from django.core.cache import cache
+
+from judgments import storage
+from judgments.formats.log_blocks import open_log, rows_on_lines
+from judgments.formats.rows import LogRow
+from judgments.models import Upload
+from pooling import kept_log
+from pooling.models import QueryLog
+from pooling.sampling.log import WINDOW_DAYS, CountedLog
+from pooling.sampling.log_columns import count_stream
+from pooling.sampling.redaction import redact
+from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, cut_tiers
+
+DAY = 24 * 3600
+CUTS = {"head_share": HEAD_SHARE, "torso_share": TORSO_SHARE}
+Progress = Callable[[int], None]
+# About ten seconds of counting; single searches in a table are counted five times as fast as other logs.
+LARGE = 1_000_000
+FASTER = 5
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """A log's traffic within a window: its tiers, its curve, its first and last search (ISO 8601 or empty), and what
+    was left out by which reason."""
+
+    tiers: tuple[Tier, ...]
+    curve: tuple[tuple[int, float], ...]
+    first: str
+    last: str
+    dropped: dict[str, int]
+
+    @property
+    def searches(self) -> int:
+        return sum(tier.traffic for tier in self.tiers)
+
+    @property
+    def distinct(self) -> int:
+        return sum(tier.queries for tier in self.tiers)
+
+
+def rows_on(log: QueryLog | Upload, lines: Iterable[int]) -> dict[int, LogRow]:
+    """The rows on these lines, without what could name a person."""
+    name = log.name if isinstance(log, QueryLog) else log.filename
+    with storage.open_file(log.path) as stream:
+        rows = rows_on_lines(stream, set(lines), path=name, format=log.format, **log.options)
+    return {line: replace(row, query=redact(row.query)[0]) for line, row in sorted(rows.items())}
+
+
+def counted(
+    log: QueryLog,
+    *,
+    window_days: int | None = WINDOW_DAYS,
+    language: str | None = None,
+    progress: Progress | None = None,
+) -> CountedLog:
+    """The log's distinct queries within the window before its last day; ``progress`` is told the rows so far."""
+    return _counted(log, window_days if log.first_at else None, language, progress)
+
+
+def _counted(
+    log: QueryLog | Upload, window_days: int | None, language: str | None = None, progress: Progress | None = None
+) -> CountedLog:
+    name = log.name if isinstance(log, QueryLog) else log.filename
+    with storage.open_file(log.path) as stream:
+        found = open_log(stream, path=name, format=log.format, **log.options)
+        return count_stream(found, window_days=window_days, language=language, progress=progress)
+
+
+def is_large(log: QueryLog) -> bool:
+    """Whether counting the log takes longer than a page may: its draws are jobs."""
+    most = LARGE * FASTER if log.format == kept_log.RAW else LARGE
+    return bool(log.report.get("rows", 0) > most)
+
+
+def traffic(
+    log: QueryLog,
+    *,
+    window_days: int | None = WINDOW_DAYS,
+    language: str | None = None,
+    **cuts: Any,
+) -> Traffic:
+    """The log's tiers and curve without the queries themselves; kept, since a stored log never changes.
+
+    Parameters
+    ----------
+    log : QueryLog
+        The log.
+    window_days, language
+        The last so many days of the log, None for all of it; only searches in this language.
+    **cuts
+        Where the tiers are cut, as `pooling.sampling.tiers.cut_tiers` takes it.
+    """
+    if is_usual(log, window_days, language, cuts) and "traffic" in log.report:
+        return _from_json(log.report["traffic"])
+    known = sha256(json.dumps([log.path, window_days, language, cuts], sort_keys=True).encode()).hexdigest()
+    found: Traffic | None = cache.get(f"traffic:{known}")
+    if found is None:
+        found = _seen(counted(log, window_days=window_days, language=language), **cuts)
+        cache.set(f"traffic:{known}", found, DAY)
+    return found
+
+
+def is_usual(log: QueryLog, window_days: int | None, language: str | None, cuts: Mapping[str, Any]) -> bool:
+    """Whether this is the picture that was counted when the log came in."""
+    asked = {**CUTS, **{name: value for name, value in cuts.items() if value is not None}}
+    return asked == CUTS and language is None and (window_days == WINDOW_DAYS or not log.first_at)
+
+
+def languages(log: QueryLog) -> dict[str, int]:
+    """The languages that the log names, each with its searches, the commonest first."""
+    return dict(log.report.get("languages", []))
+
+
+def usual(whole: CountedLog, upload: Upload) -> Traffic:
+    """The usual picture of a log that is read whole, counted while its file is at hand."""
+    return _seen(_counted(upload, WINDOW_DAYS) if whole.first else whole)
+
+
+def _seen(frame: CountedLog, **cuts: Any) -> Traffic:
+    tiers = cut_tiers(frame.queries, **cuts)
+    days = [moment.isoformat() if moment else "" for moment in (frame.first, frame.last)]
+    return Traffic(tiers.tiers, tiers.curve, *days, frame.dropped)
+
+
+def _from_json(kept: dict[str, Any]) -> Traffic:
+    curve = tuple((rank, share) for rank, share in kept["curve"])
+    return Traffic(**{**kept, "tiers": tuple(Tier(**tier) for tier in kept["tiers"]), "curve": curve})
