@@ -60,12 +60,12 @@ def found_curve(found: Found, strategy: str) -> Chart:
     strokes.append(Stroke(f"M{x(0)},{y(0)} {line}".rstrip(), "here-line"))
     words += [Words(x(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in _ticks(right)[1:]]
     words.append(Words(LEFT, HIGH - 6, "pairs judged, in the order in which they were", kind="mute"))
-    ends = _ends(y(found.total), y(depths[-1].relevant) if depths else None)
-    words.append(Words(WIDE - RIGHT + 10, ends[0], f"{found.total:,} found"))
+    words.append(Words(WIDE - RIGHT + 10, y(found.total) + 4, f"{found.total:,} found"))
     if depths:
-        words.append(
-            Words(WIDE - RIGHT + 10, ends[1], f"depth {depths[-1].depth}: {depths[-1].relevant:,}+", kind="mute")
-        )
+        # Under the corner of its line that it speaks of: what follows there belongs to the next depth.
+        last = depths[-1]
+        at = (x(last.pairs) + 10, y(last.relevant) + 20)
+        words.append(Words(*at, f"depth {last.depth}: {last.relevant:,}+", kind="mute"))
     bars, legend = _legend(strategy, bool(depths))
     told = f"{found.total:,} relevant among {found.judged:,} judged pairs, in the order of judging"
     if depths:
@@ -78,12 +78,6 @@ def _thinned(judged: int) -> list[int]:
     if judged <= MOST_POINTS:
         return list(range(1, judged + 1))
     return sorted({round(1 + at * (judged - 1) / (MOST_POINTS - 1)) for at in range(MOST_POINTS)})
-
-
-def _ends(first: float, second: float | None) -> tuple[float, float]:
-    """The two words at the right end, kept apart where the lines end close to each other."""
-    upper = first + 4
-    return upper, max(second + 4, upper + 16) if second is not None else 0.0
 
 
 def _legend(strategy: str, with_depth: bool) -> tuple[tuple[Bar, ...], Sequence[Words]]:
