@@ -13,6 +13,7 @@ from typing import Any
 from judgments.core.errors import NotValid
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
+LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,14 @@ class Parameter:
             return value
         if self.type is bool or isinstance(value, bool) or not isinstance(value, int | float):
             raise self._refusal(value)
-        if not math.isfinite(value) or not self._within(value) or (self.type is int and value != int(value)):
+        # Beyond it nothing is counted: numpy's whole numbers would run over.
+        if isinstance(value, int) and abs(value) > LARGEST:
+            raise self._refusal(value)
+        if (
+            not math.isfinite(value)
+            or not self._within(value)
+            or (self.type is int and (value != int(value) or abs(value) > LARGEST))
+        ):
             raise self._refusal(value)
         return self.type(value)
 
@@ -75,6 +83,8 @@ class Parameter:
     def _refusal(self, value: object) -> NotValid:
         ends = [f"at least {self.minimum:g}" if self.minimum is not None else ""]
         ends.append(f"at most {self.maximum:g}" if self.maximum is not None else "")
+        if self.maximum is None and isinstance(value, int | float) and abs(value) > LARGEST:
+            ends.append(f"at most {LARGEST:,}")
         bounds = " and ".join(end for end in ends if end)
         message = f"{self.name} is {value!r}; give {_KINDS[self.type]}{', ' if bounds else ''}{bounds}"
         return NotValid(message, {self.name: message})

@@ -11,6 +11,8 @@ from judgments.core.errors import NotValid
 # What one rating is taken to last until raters have been timed.
 ASSUMED_SECONDS = 20.0
 HOUR = 3600.0
+# More of anything is a slip, and less than a thousandth of a second too.
+MOST, LEAST = 1_000_000, 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +43,14 @@ class Budget:
 
     def __post_init__(self) -> None:
         wrong = {
-            "hours": not (self.hours > 0 and math.isfinite(self.hours)),
-            "raters": self.raters < 1,
-            "ratings_per_pair": self.ratings_per_pair < 1,
-            "seconds": not (self.seconds > 0 and math.isfinite(self.seconds)),
+            "hours": not 0 < self.hours <= MOST,
+            "raters": not 1 <= self.raters <= MOST,
+            "ratings_per_pair": not 1 <= self.ratings_per_pair <= MOST,
+            "seconds": not LEAST <= self.seconds <= MOST,
         }
         for name, bad in wrong.items():
             if bad:
-                said = f"{name} is {getattr(self, name):g}; give more than 0"
+                said = f"{name} is {str(getattr(self, name))[:20]}; give more than 0, and at most {MOST:,}"
                 raise NotValid(said, {name: said})
         if not self.pairs:
             said = f"{self.hours:g} h of {self.raters} at {self.seconds:g} s a rating are less than one pair"
