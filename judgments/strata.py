@@ -74,8 +74,7 @@ def join(
 
 
 def _named(name: str, field: str) -> str:
-    odd = stratum_fault(name) or ("the name has more than 100 characters" if len(name) > 100 else "")
-    if odd:
+    if odd := stratum_fault(name):
         raise NotValid(f"This cannot be the name of a stratum: {odd}.", {field: "A short name, such as shoes or de."})
     return name
 

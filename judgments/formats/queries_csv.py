@@ -29,6 +29,8 @@ EXAMPLE = (
 HEADER = ["query_id", "query", "narrative", "group", "tier", "frequency", "clients", "probability", "weight"]
 # Only in a file whose queries were drawn in several strata.
 STRATA_HEADER = ["stratum", "share", "also"]
+# Of the name of a stratum.
+MOST_LETTERS = 100
 TIERS = ("", "head", "torso", "tail")
 COLUMNS = Columns(
     {
@@ -123,6 +125,8 @@ def stratum_fault(name: str) -> str:
     """What is wrong with the name of a stratum, or nothing."""
     if odd := id_fault(name):
         return f"the stratum {odd[1]}"
+    if len(name) > MOST_LETTERS:
+        return f"the name has more than {MOST_LETTERS} characters"
     return "the name of a stratum holds neither | nor ;" if "|" in name or ";" in name else ""
 
 

@@ -127,7 +127,15 @@ def test_strata_have_columns_of_their_own_only_where_there_are_any():
 
 @pytest.mark.parametrize(
     "cells",
-    ["shoes,,", ",0.2,", "shoes,2,", "sh|oes,0.2,", "shoes,0.2,zelte|0.2|head|0.5", "shoes,0.2,zelte|0.2|top|0.5|1"],
+    [
+        "shoes,,",
+        "s" * 101 + ",0.2,",
+        ",0.2,",
+        "shoes,2,",
+        "sh|oes,0.2,",
+        "shoes,0.2,zelte|0.2|head|0.5",
+        "shoes,0.2,zelte|0.2|top|0.5|1",
+    ],
 )
 def test_half_a_stratum_is_no_stratum(cells: str):
     found = read(f"query_id,query,stratum,share,also\nq1,tent,{cells}\nq2,boots,shoes,0.2,\n")
