@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from judgments import audit, carried, group_labels, jobs, rounds
 from judgments.core.amounts import amount
-from judgments.core.errors import NotValid
+from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, Job, Judgment, Pair, Round, User
 from pooling import copies
 from pooling import runs as runs_of
@@ -179,7 +179,7 @@ def draw_pool(
         # Another request with this token was through a moment ago.
         if earlier := _drawn(collection, token):
             return earlier
-        raise
+        raise Conflict("This token has another pool. Send one of your own making.") from None
 
 
 def _drawn(collection: Collection, token: UUID | str | None) -> Pool | None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from judgments import assignment, jobs, rounds, snapshots, submission
+from judgments.collections import create_collection
 from judgments.core.errors import Conflict, NotFound, NotValid
-from judgments.models import AuditRow
+from judgments.models import AuditRow, Query
 from pooling import copies, pools, previews
 from pooling.models import Pool
 
@@ -133,6 +134,12 @@ def test_two_draws_with_one_token_are_one_pool(draw: Callable[..., Pool], shop: 
     pool = draw(token=died.uuid, parameters={"depth": 1})
     assert pools.work_on_pool(jobs.Work(died))["pool"] == str(pool.uuid)
     assert Pool.objects.count() == 3
+    # A token that another collection's pool has is taken, and tells nothing else.
+    other = create_collection(actor=lead, name="Other", slug="other")
+    pairs = {"pairs": [{"query_id": "q1", "doc_id": "d1"}]}
+    Query.objects.create(collection=other, query_id="q1", text="tent")
+    with pytest.raises(Conflict, match="another pool"):
+        pools.draw_pool(other, strategy="list", parameters=pairs, actor=lead, token=pool.uuid)
 
 
 def test_a_preview_in_the_background_tells_what_the_page_would(shop: Any, lead: Any) -> None:
