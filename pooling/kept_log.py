@@ -1,35 +1,39 @@
 """What of a query log stays in storage? Every search that can be counted, and nothing that could name a person.
 
 The file that somebody sent holds more than that: e-mail addresses in queries, names of clients, columns that nobody
-reads. So it is written anew when it is stored, and removed.
+reads. So it is written anew when it is stored, and removed. It is written in the blocks in which it is read: each
+distinct text is redacted once, and polars writes some hundred thousand rows at a time.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
+from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from judgments import storage
-from judgments.core.cells import csv_row, escape
-from judgments.formats import FORMATS
-from judgments.formats.log_blocks import MAX_LOG
-from judgments.formats.reading import open_as
-from judgments.formats.rows import LogRow
+from judgments.core.cells import csv_row
+from judgments.formats.log_blocks import LogBlock, LogStream, LogTexts, open_log
 from judgments.models import Upload
-from pooling.sampling.redaction import redact
+from pooling.sampling.forms import redacted
+
+if TYPE_CHECKING:
+    import polars
 
 FOLDER = "query-logs"
 RAW, COUNTED = "query-log-csv", "query-log-jsonl"
+# How each is read again. Two queries of a counted log can be one without personal data: all of their counts stand.
+OPTIONS: dict[str, dict[str, str]] = {RAW: {}, COUNTED: {"repeated": "each"}}
 COLUMNS = ("query", "timestamp", "client_id", "clicks", "language")
 # Fast rather than small: a log is read for every draw.
 LEVEL = 1
-BEAT = 50_000
+# What `judgments.core.cells.escape` puts an apostrophe before.
+_DANGEROUS = r"^'*[=+\-@\t\r]"
 
 
 def keep(upload: Upload, *, counted: bool, progress: Callable[[int], None] | None = None) -> tuple[str, str]:
@@ -44,51 +48,102 @@ def keep(upload: Upload, *, counted: bool, progress: Callable[[int], None] | Non
     progress : callable, optional
         Called with the bytes that were read so far.
     """
-    write = _lines if counted else _table
     with storage.open_file(upload.path) as source, TemporaryFile() as made:
+        log = open_log(
+            cast(BinaryIO, source), path=upload.filename, format=upload.format, written=True, **upload.options
+        )
         with gzip.GzipFile(fileobj=made, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
-            text = io.TextIOWrapper(io.BufferedWriter(packed, 1 << 20), encoding="utf-8", newline="")
-            write(_clean(_rows(source, upload, progress)), text)
-            text.flush()
-            text.detach().flush()
+            for part in anew(log, counted=counted):
+                packed.write(part)
+                if progress is not None:
+                    progress(log.bytes_read)
         made.seek(0)
         path, _, _ = storage.keep_stream(FOLDER, made)
     return path, COUNTED if counted else RAW
 
 
-def _rows(source: IO[bytes], upload: Upload, progress: Callable[[int], None] | None) -> Iterator[LogRow]:
-    member = FORMATS[upload.format]
-    options = dict(upload.options)
-    encoding = options.pop("encoding", "utf-8")
-    content, tally = open_as(source, upload.filename, upload.format, "", encoding=encoding, limit=MAX_LOG)
-    assert member.stream is not None  # noqa: S101 (each format of a log has one)
-    with content:
-        for number, row in enumerate(member.stream(content, tally, **options)):
-            if progress is not None and number % BEAT == 0:
-                progress(content.size)
-            yield row
+def anew(log: LogStream, *, counted: bool) -> Iterator[bytes]:
+    """What stands in the file that is kept, a block of the log at a time.
+
+    Parameters
+    ----------
+    log : LogStream
+        Opened with what is written in it.
+    counted : bool
+        As for :func:`keep`.
+    """
+    return _lines(log) if counted else _table(log)
 
 
-def _clean(rows: Iterable[LogRow]) -> Iterator[dict[str, Any]]:
-    """The rows without what could name a person; a client is a number that means nothing in another file."""
-    key = os.urandom(16)
-    queries: dict[str, str] = {}
-    for row in rows:
-        query = queries.get(row.query)
-        if query is None:
-            query = queries[row.query] = redact(row.query)[0]
-        client = blake2b(row.client_id.encode(), digest_size=8, key=key).hexdigest() if row.client_id else ""
-        told = {"query": query, "timestamp": row.timestamp, "client_id": client, "clicks": row.clicks}
-        yield {**told, "language": row.language, "count": row.count}
+def _table(log: LogStream) -> Iterator[bytes]:
+    rows = _Rows(log.texts, _escaped)
+    yield csv_row(list(COLUMNS)).encode()
+    for block in log:
+        # Not into the packed file itself: polars would write past it, into the file underneath.
+        part = io.BytesIO()
+        rows.of(block).select(COLUMNS).write_csv(part, include_header=False)
+        yield part.getvalue()
 
 
-def _table(rows: Iterator[dict[str, Any]], stream: io.TextIOWrapper) -> None:
-    stream.write(csv_row(list(COLUMNS)))
-    for row in rows:
-        clicks, language = escape(row["clicks"]), escape(row["language"])
-        stream.write(csv_row([escape(row["query"]), row["timestamp"], row["client_id"], clicks, language]))
+def _escaped(texts: polars.Series) -> polars.Series:
+    return texts if texts.null_count() == len(texts) else texts.str.replace(_DANGEROUS, "'${0}")
 
 
-def _lines(rows: Iterator[dict[str, Any]], stream: io.TextIOWrapper) -> None:
-    for row in rows:
-        stream.write(json.dumps({name: value for name, value in row.items() if value != ""}, ensure_ascii=False) + "\n")
+def _lines(log: LogStream) -> Iterator[bytes]:
+    rows = _Rows(log.texts, lambda texts: texts)
+    for block in log:
+        table, part = rows.of(block), io.BytesIO()
+        table.select(column for column in table if column.null_count() < len(column)).write_ndjson(part)
+        yield part.getvalue()
+
+
+class _Rows:
+    """The rows of blocks without what could name a person; a client is a number that means nothing in another file.
+
+    Parameters
+    ----------
+    texts : LogTexts
+        Those of the log that is read.
+    cells : callable
+        How texts stand in the file that is made.
+    """
+
+    def __init__(self, texts: LogTexts, cells: Callable[[polars.Series], polars.Series]) -> None:
+        import polars as pl
+
+        self._texts, self._cells = texts, cells
+        self._shown = pl.Series([], dtype=pl.String)
+        # One block of the cipher for each client, and a key that is forgotten: what comes out says nothing of it.
+        self._cipher = Cipher(algorithms.AES(os.urandom(16)), modes.ECB())  # noqa: S305
+
+    def of(self, block: LogBlock) -> polars.DataFrame:
+        """The rows of the next block, null where nothing is."""
+        import polars as pl
+
+        if block.written is None:
+            raise AssertionError("a block of a log that is written again has what was written")
+        shown, _ = redacted(self._texts.known[len(self._shown) :])
+        self._shown.append(self._cells(pl.Series(shown, dtype=pl.String)))
+        language = None
+        if block.language is not None:
+            known = pl.Series(self._texts.languages.known, dtype=pl.String).replace("", None)
+            language = self._cells(known).gather(block.language)
+        return block.written.select(
+            pl.col("timestamp"),
+            self._cells(block.written["clicks"]),
+            query=self._shown.gather(block.text),
+            client_id=self._clients(block),
+            language=pl.lit(None, dtype=pl.String) if language is None else language,
+            count=pl.lit(None, dtype=pl.Int64) if block.count is None else pl.Series(block.count),
+        )
+
+    def _clients(self, block: LogBlock) -> polars.Series:
+        import numpy as np
+        import polars as pl
+
+        if block.client is None:
+            return pl.Series([None] * len(block), dtype=pl.UInt64)
+        halves = np.zeros((len(block), 2), dtype=np.uint64)
+        halves[:, 0] = block.client
+        numbers = np.frombuffer(self._cipher.encryptor().update(halves.tobytes()), dtype=np.uint64)[::2]
+        return pl.Series(numbers).set(pl.Series(block.client == 0), None)

@@ -105,6 +105,7 @@ def store(
         collection=collection,
         name=str(options.get("name") or upload.filename)[:200],
         format=format,
+        options=kept_log.OPTIONS[format],
         path=path,
         sha256=upload.sha256,
         searches=figures["searches"],

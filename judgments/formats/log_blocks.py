@@ -55,6 +55,8 @@ class LogBlock:
         The line on which each stands.
     language : uint32 array or None
         The place of its language in the languages of the stream's texts, 0 for none; None when the log names none.
+    written : DataFrame or None
+        Columns ``timestamp`` and ``clicks`` as the log writes them, null for none; None where nobody asked for them.
     """
 
     text: Codes
@@ -63,6 +65,7 @@ class LogBlock:
     count: Whole | None
     line: Whole
     language: Codes | None = None
+    written: polars.DataFrame | None = None
 
     def __len__(self) -> int:
         return len(self.text)
@@ -94,12 +97,19 @@ class NumberedTexts:
 
 
 class LogTexts(NumberedTexts):
-    """The distinct texts of a log and its languages, each numbered as they come up."""
+    """The distinct texts of a log and its languages, each numbered as they come up.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    written : bool
+        Whether blocks are to have what is `written`, too: whoever only counts saves the time.
+    """
+
+    def __init__(self, *, written: bool = False) -> None:
         import polars as pl
 
         super().__init__()
+        self.written = written
         self.languages = NumberedTexts()
         # Number 0 is no language.
         self.languages.codes(pl.Series([""]))
@@ -151,7 +161,9 @@ class LogStream:
         self.report = finish(content, tally)
 
 
-def open_log(source: Source, *, path: str, format: str, encoding: str = "utf-8", **options: Any) -> LogStream:
+def open_log(
+    source: Source, *, path: str, format: str, encoding: str = "utf-8", written: bool = False, **options: Any
+) -> LogStream:
     """Return a log of any format, to be read in blocks.
 
     Parameters
@@ -160,13 +172,15 @@ def open_log(source: Source, *, path: str, format: str, encoding: str = "utf-8",
         As for the format's own reader.
     format : str
         A member of `FORMATS` of the kind ``query-log``.
+    written : bool
+        Whether times and clicks are needed as they are written.
 
     Returns
     -------
     LogStream
         Iterating over it raises `UnreadableInput` when the whole file is refused.
     """
-    return LogStream(source, path, format, encoding, options)
+    return LogStream(source, path, format, encoding, options, LogTexts(written=written))
 
 
 def _opened(source: Source, path: str, format: str, encoding: str) -> tuple[Content, Tally]:
@@ -199,7 +213,21 @@ def block_of(rows: list[LogRow], texts: LogTexts) -> LogBlock:
         None if (counts == 1).all() else counts,
         np.array([row.line for row in rows], dtype=np.int64),
         texts.languages.codes(pl.Series([row.language for row in rows], dtype=pl.String)) if named else None,
+        as_written([row.timestamp for row in rows], [row.clicks for row in rows]) if texts.written else None,
     )
+
+
+def as_written(
+    timestamps: polars.Series | list[str] | None, clicks: polars.Series | list[str] | None, number: int = 0
+) -> polars.DataFrame:
+    """Return what a block has as `written`; columns that the log does not have get so many nulls."""
+    import polars as pl
+
+    given = {"timestamp": timestamps, "clicks": clicks}
+    columns = {
+        name: pl.Series([None] * number if texts is None else texts, dtype=pl.String) for name, texts in given.items()
+    }
+    return pl.DataFrame(columns).with_columns(pl.col("timestamp").str.strip_chars()).select(pl.all().replace("", None))
 
 
 def client_keys(clients: polars.Series) -> Keys | None:

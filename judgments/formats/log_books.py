@@ -13,7 +13,7 @@ from judgments.formats.query_texts import query_fault
 from judgments.formats.rows import LogRow
 from judgments.formats.timestamps import time_kind
 
-Repeated = Literal["sum", "max", "first"]
+Repeated = Literal["sum", "max", "first", "each"]
 
 
 class LogBooks:
@@ -23,8 +23,9 @@ class LogBooks:
     ----------
     tally : Tally
         The books of the file.
-    repeated : {"sum", "max", "first"}, optional
-        What a counted log means that holds a query twice; by default both rows are held back (E16).
+    repeated : {"sum", "max", "first", "each"}, optional
+        What a counted log means that holds a query twice; by default both rows are held back (E16). With ``each`` every
+        row stands for itself, and none is held until the end.
     """
 
     def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
@@ -58,7 +59,7 @@ class LogBooks:
         except RowFault as fault:
             self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
             return
-        if count is None:
+        if count is None or self._repeated == "each":
             self._tally.put(bin)
             yield row
         else:

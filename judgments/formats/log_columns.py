@@ -155,7 +155,9 @@ class _Log(PlainLog):
         return self.header is not None
 
     def look(self, data: bytes) -> PlainLines | None:
-        return None if self.header is None else plain_lines(data, self.header, self.delimiter)
+        if self.header is None:
+            return None
+        return plain_lines(data, self.header, self.delimiter, written=self.texts.written)
 
     def begin(self, pieces: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
         """What stands in the first piece after the header, if that can be read by itself; else all of the piece."""

@@ -16,7 +16,7 @@ from judgments.core.report import Tally
 from judgments.formats.decoding import Content, numbered_lines
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import parse
-from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks, client_keys
+from judgments.formats.log_blocks import LogBlock, LogTexts, as_written, careful_blocks, client_keys
 from judgments.formats.log_books import LogBooks, Repeated
 from judgments.formats.log_pieces import PlainLog
 from judgments.formats.log_times import usual_times
@@ -35,7 +35,7 @@ _GAP = "[ \\t]*"
 _SUSPECT = r"\\u(?:0000|[dD][89a-fA-F])"
 # How many lines are tried for a pattern.
 TRIES = 100
-# What is read of a search; what was clicked is not.
+# What is read of a search; what was clicked only where it is to be written again.
 COLUMNS = ("query", "timestamp", "client_id", "language")
 
 
@@ -97,7 +97,7 @@ class ObjectLog(PlainLog):
         for before, data in pieces:
             for line in data.split(b"\n", TRIES)[:TRIES]:
                 if not self._pattern:
-                    self._pattern = _pattern_like(line, self._names, self._without)
+                    self._pattern = _pattern_like(line, self._names, self._without, clicks=self.texts.written)
             yield before, data
             return
 
@@ -119,7 +119,11 @@ class ObjectLog(PlainLog):
         moment, times = usual_times(columns.get("timestamp"), len(places))
         clients = client_keys(columns["client_id"]) if "client_id" in columns else None
         language = columns["language"].str.strip_chars(" \t") if "language" in columns else None
-        return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language)
+        told = None
+        if self.texts.written:
+            clicks = _values(found["clicks"].gather(places)) if "clicks" in found.columns else None
+            told = as_written(columns.get("timestamp"), clicks, len(places))
+        return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language, told)
 
     def is_odd(self, lines: polars.Series, found: polars.DataFrame) -> polars.Series:
         """Which lines are not like the pattern, or may hold what no text can."""
@@ -141,7 +145,7 @@ class ObjectLog(PlainLog):
         return str(next((of[name] for name in self._names["timestamp"] if of.get(name) is not None), "")).strip()
 
 
-def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tuple[str, ...]) -> str:
+def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tuple[str, ...], *, clicks: bool) -> str:
     """The pattern of all lines with the keys of this one; nothing where it is no plain search."""
     try:
         of = parse(line.decode())
@@ -150,7 +154,7 @@ def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tu
     if not isinstance(of, dict) or any(name in of for name in without):
         return ""
     columns: dict[str, str] = {}
-    for column in COLUMNS:
+    for column in (*COLUMNS, "clicks") if clicks else COLUMNS:
         there = [name for name in names.get(column, ()) if name in of]
         if len(there) > 1:
             # Which of two keys has the value can differ from line to line.
@@ -173,6 +177,8 @@ def _key(key: str) -> str:
 def _value(value: Any, column: str) -> str:
     if column == "query":
         return f'"(?P<query>{_TEXT})"'
+    if column == "clicks":
+        return f"(?P<clicks>{_value(value, '')})"
     if column:
         # A number is the text that it is written as: whole, so that there is one way to write it.
         return rf'(?:"(?P<{column}>{_TEXT})"|(?P<{column}_number>0|[1-9][0-9]{{0,17}})|null)'
@@ -184,6 +190,16 @@ def _value(value: Any, column: str) -> str:
 def _column(found: polars.DataFrame, name: str) -> polars.Series:
     number = f"{name}_number"
     return found[name].fill_null(found[number]) if number in found.columns else found[name]
+
+
+def _values(texts: polars.Series) -> polars.Series:
+    """Any values, read from their JSON and written as the reader that takes care does, each distinct one once."""
+    import polars as pl
+
+    distinct = texts.unique().drop_nulls()
+    values = [parse(text) for text in distinct]
+    plain = pl.Series([None if value is None else str(value) for value in values], dtype=pl.String)
+    return texts.replace(distinct, plain)
 
 
 def _plain_texts(texts: polars.Series) -> polars.Series:

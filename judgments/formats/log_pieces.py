@@ -28,6 +28,7 @@ from judgments.formats.timestamps import time_kind
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import polars
 
     Whole = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
@@ -182,6 +183,7 @@ class PlainLog(ABC):
             None,
             (before + 1 + lines.places)[good],
             None if language is None else language[good],
+            None if lines.written is None else lines.written.filter(good),
         )
         return block, others, max(0, int(empty.sum()) - first)
 
@@ -224,7 +226,17 @@ def _merged(block: LogBlock, others: LogBlock) -> LogBlock:
         None,
         np.insert(block.line, at, others.line),
         _inserted(block.language, others.language, at, len(block), len(others)),
+        _both_written(block, others, at),
     )
+
+
+def _both_written(block: LogBlock, others: LogBlock, at: Whole) -> polars.DataFrame | None:
+    if block.written is None or others.written is None:
+        return None
+    import numpy as np
+
+    order = np.insert(np.arange(len(block)), at, np.arange(len(others)) + len(block))
+    return block.written.vstack(others.written)[order]
 
 
 def _inserted(mine: Column | None, theirs: Column | None, at: Whole, size: int, number: int) -> Column | None:

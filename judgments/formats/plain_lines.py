@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgments.formats.delimited import Header
-from judgments.formats.log_blocks import client_keys
+from judgments.formats.log_blocks import as_written, client_keys
 from judgments.formats.log_times import usual_times
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class PlainLines:
         As in `LogBlock`.
     language : Series or None
         As it is written but for blanks around it, null where nothing is.
+    written : DataFrame or None
+        As in `LogBlock`.
     """
 
     data: bytes
@@ -62,13 +64,14 @@ class PlainLines:
     times: polars.Series | None
     client: Keys | None
     language: polars.Series | None
+    written: polars.DataFrame | None = None
 
     def line(self, at: int) -> bytes:
         """The line at a place, with its end."""
         return _line(self.data, self.ends, at)
 
 
-def plain_lines(data: bytes, header: Header, delimiter: str) -> PlainLines | None:
+def plain_lines(data: bytes, header: Header, delimiter: str, *, written: bool = False) -> PlainLines | None:
     """Look at a part that ends with a line feed and has no other line ends; None where it needs care as a whole."""
     import numpy as np
     import polars as pl
@@ -82,17 +85,18 @@ def plain_lines(data: bytes, header: Header, delimiter: str) -> PlainLines | Non
         odd[places[0]] = True
         places = places[1:]
     try:
-        frame = _split(_without(data, ends, odd), header, delimiter)
+        frame = _split(_without(data, ends, odd), header, delimiter, clicks=written)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Whatever it is that polars does not like: the careful reader says what is wrong, if anything is.
         return None
     if frame.height != len(places):
         return None
     columns = dict(zip(frame.columns, frame.get_columns(), strict=True))
+    told = as_written(columns.get("timestamp"), columns.get("clicks"), len(places)) if written else None
     moment, times = usual_times(columns.get("timestamp"), len(places))
     clients = client_keys(columns["client_id"]) if "client_id" in columns else None
     language = columns["language"].str.strip_chars(" \t") if "language" in columns else None
-    return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language)
+    return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language, told)
 
 
 def _odd_lines(data: bytes, delimiter: bytes, width: int) -> tuple[Whole, Flags]:
@@ -147,11 +151,11 @@ def _without(data: bytes, ends: Whole, odd: Flags) -> bytes:
     return b"".join([*parts, data[begin:]]) if parts else data
 
 
-def _split(data: bytes, header: Header, delimiter: str) -> polars.DataFrame:
+def _split(data: bytes, header: Header, delimiter: str, *, clicks: bool) -> polars.DataFrame:
     """The columns that are needed, as texts; an empty query is an empty text, other empty cells are null."""
     import polars as pl
 
-    places = {column: place for column, place in header.places.items() if column != "clicks"}
+    places = {column: place for column, place in header.places.items() if clicks or column != "clicks"}
     if not data:
         return pl.DataFrame(schema=dict.fromkeys(places, pl.String))
     frame = pl.read_csv(

@@ -62,8 +62,9 @@ def read(
         Which column of the file is which: ``{"count": "count_generated"}``.
     delimiter : str, optional
         By default what the header shows: ``,``, ``;`` or TAB.
-    repeated : {"sum", "max", "first"}, optional
-        What a counted log means that holds a query twice; by default nobody guesses (E16).
+    repeated : {"sum", "max", "first", "each"}, optional
+        What a counted log means that holds a query twice; by default nobody guesses (E16). With ``each`` all of its
+        rows stand.
     encoding : str
         ``latin-1`` where the user says so.
 
@@ -174,7 +175,7 @@ FORMAT = Format(
     options={
         "columns": "which column of the file is which, such as count=count_generated",
         "delimiter": "comma, semicolon or TAB; by default what the header shows",
-        "repeated": "sum, max or first: what a counted log means that holds a query twice",
+        "repeated": "sum, max, first or each: what a counted log means that holds a query twice",
         "encoding": "latin-1 for old files",
     },
 )

@@ -30,7 +30,13 @@ RAW = (
     " ;2026-03-03T12:00:00Z;c2;;\n"
     "order of JO@example.org;2026-03-04T10:00:00Z;c3;;en\n"
 )
-COUNTED = 'query,count\norder of jo@example.org,3\ntent,2\n"two\nlines",1\n'
+COUNTED = 'query,count\norder of jo@example.org,3\norder of al@example.org,4\ntent,2\n"two\nlines",1\n'
+# Searches and counts in one file.
+MIXED = (
+    '{"query": "tent", "client_id": "a", "timestamp": "2026-03-01T10:00:00Z"}\n'
+    '{"query": "tent", "client_id": "clara.client@example.org", "timestamp": "2026-03-02T10:00:00Z"}\n'
+    '{"query": "boots", "count": 5}\n{"query": "tent", "count": 5}\n'
+)
 UBI = (
     '{"query_id": "1", "client_id": "clara.client@example.org", "timestamp": "2026-03-02T09:14:07Z", '
     '"user_query": "order of jo@example.org", "query_attributes": {"who": "Kim Lee, Elm St 5"}}\n'
@@ -69,6 +75,7 @@ def texts_of(paths: set[Path]) -> str:
         (RAW, "log.csv", "query-log-csv"),
         (COUNTED, "counted.csv", "query-log-jsonl"),
         (UBI, "ubi.ndjson", "query-log-csv"),
+        (MIXED, "mixed.jsonl", "query-log-jsonl"),
     ],
 )
 def test_what_stays_names_nobody_and_counts_alike(
