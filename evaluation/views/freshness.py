@@ -25,6 +25,7 @@ from judgments.core.errors import NotValid
 from judgments.models import Collection, Declaration, Role, Snapshot
 from judgments.views.downloads import attachment
 from judgments.views.lists import answer, download
+from judgments.views.sent import uuid_of
 
 
 @login_required
@@ -92,7 +93,7 @@ def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
         how = {"action": request.POST.get("action", ""), "seed": _seed(request), "actor": request.user}
         if how["action"] in ACTIONS and refreshing.too_large(snapshot, how["action"]):
             return redirect("job", refreshing.refresh_later(snapshot, **how).uuid)
-        pool = refreshing.refresh(snapshot, token=_token(request), **how)
+        pool = refreshing.refresh(snapshot, token=uuid_of(request.POST.get("token", "")), **how)
     except NotValid as error:
         messages.error(request, str(error))
         return redirect("freshness", slug)
@@ -106,13 +107,6 @@ def _seed(request: HttpRequest) -> int:
     if not told.isascii() or not told.isdigit() or len(told) > 18:
         raise NotValid(f"The seed {told!r} is no whole number from 0.")
     return int(told)
-
-
-def _token(request: HttpRequest) -> uuid_module.UUID | None:
-    try:
-        return uuid_module.UUID(request.POST.get("token", ""))
-    except ValueError:
-        return None
 
 
 @login_required

@@ -25,6 +25,7 @@ from judgments.models import Judgment, Pair, Round, Slot
 from judgments.richtext import LONGEST, document_html
 from judgments.rounds import is_rater
 from judgments.submission import Answer
+from judgments.views.sent import uuid_of
 
 # What keeps a pair from being judged; the number is its key.
 REASONS = ("query unclear", "document broken", "language", "other")
@@ -49,7 +50,8 @@ def rate(request: HttpRequest, uuid: str) -> HttpResponse:
 
 def _next(request: HttpRequest, round_: Round, wanted: str) -> Pair | None:
     pairs = assignment.claim_batch(round_, rater=request.user, size=1)
-    asked = assignment.in_hand(round_, request.user, uuid_module.UUID(wanted)) if _is_uuid(wanted) else None
+    named = uuid_of(wanted)
+    asked = assignment.in_hand(round_, request.user, named) if named else None
     return asked or (pairs[0] if pairs else None)
 
 
@@ -84,18 +86,18 @@ def read_answer(post: QueryDict) -> Answer:
     NotValid
         The page's hidden fields are not what the page was made with, or no grade was chosen.
     """
-    pair, client_id = post.get("pair", ""), post.get("client_id", "")
+    pair, client_id = uuid_of(post.get("pair", "")), uuid_of(post.get("client_id", ""))
     # PostgreSQL keeps no NUL; for one in a note no answer is lost.
     reason, note = (post.get(name, "").replace("\0", "") for name in ("reason", "note"))
-    if not _is_uuid(pair) or not _is_uuid(client_id):
+    if pair is None or client_id is None:
         raise NotValid("This page is out of date. The document stands here again: grade it once more.")
     state = post.get("state", "")
     grade = post.get("grade", "")
     if not state and not (grade.isascii() and grade.isdigit() and len(grade) < 4):
         raise NotValid("Choose a grade, or say that you cannot judge.", {"grade": "Choose one."})
     return Answer(
-        client_id=uuid_module.UUID(client_id),
-        pair=uuid_module.UUID(pair),
+        client_id=client_id,
+        pair=pair,
         grade=None if state else int(grade),
         state=state or Judgment.State.GRADED,
         reason=reason[:500] if state == Judgment.State.UNRATEABLE else "",
@@ -112,14 +114,6 @@ def _seconds(text: str) -> float | None:
     except ValueError:
         return None
     return min(value, LONGEST_TIME) if math.isfinite(value) and value >= 0 else None
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid_module.UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _said(round_: Round, judgment: Judgment) -> str:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 from judgments import access
 from judgments.core.errors import AssayError
 from judgments.views.lists import Column
+from judgments.views.sent import searchable
 from pooling import copies
 from pooling.models import Pool
 from pooling.pool_forms import PoolForm
@@ -80,8 +81,7 @@ def of_pool(pool: Pool, *, whole: bool = False) -> dict[str, Any]:
 def pool_apart(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     pool = access.reach(Pool.objects.filter(collection=collection), request.user, access.LEADS, uuid=uuid)
-    # PostgreSQL takes no NUL, not even in a question.
-    query_id, doc_id = (request.POST.get(name, "").replace("\0", "\ufffd") for name in ("query_id", "doc_id"))
+    query_id, doc_id = (searchable(request.POST.get(name, "")) for name in ("query_id", "doc_id"))
     try:
         copies.take_out(pool, query_id=query_id, doc_id=doc_id, actor=request.user)
         messages.success(request, f"{doc_id} is judged by itself now; it is the last pair of this pool.")

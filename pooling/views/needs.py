@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid as uuid_module
 from typing import Any
 
 from django.contrib import messages
@@ -19,6 +18,7 @@ from judgments.core.errors import AssayError
 from judgments.drafting.drafter import unfinished
 from judgments.models import Collection, Query, Round
 from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.sent import uuid_of
 from pooling.titles import first_titles
 
 PAGE = 10
@@ -110,12 +110,13 @@ def _save(request: HttpRequest, collection: Collection) -> tuple[dict[str, tuple
 
     Nothing that was typed is lost: what has gaps is kept as a draft, what is refused stands in the form again.
     """
-    sent = {name.removeprefix(PREFIX): text for name, text in request.POST.items() if name.startswith(PREFIX)}
-    rows = collection.queries.filter(uuid__in=[one for one in sent if is_uuid(one)])
+    fields = [(name.removeprefix(PREFIX), text) for name, text in request.POST.items() if name.startswith(PREFIX)]
+    sent = {found: text for name, text in fields if (found := uuid_of(name))}
+    rows = collection.queries.filter(uuid__in=sent)
     refused: dict[str, tuple[str, str]] = {}
     written = drafts = 0
     for query in rows.order_by("pk"):
-        text = sent[str(query.uuid)].replace("\r\n", "\n").strip()
+        text = sent[query.uuid].replace("\r\n", "\n").strip()
         agreed = request.POST.get("confirm") == str(query.uuid)
         seen = request.POST.get(f"seen-{query.uuid}")
         untouched = narratives.version_of(text) == seen
@@ -154,12 +155,3 @@ def _next(request: HttpRequest, written: int) -> str:
     if request.POST.get("act") == "next" and not stays:
         params["page"] = str(int(page) + 1 if page.isascii() and page.isdigit() and len(page) < 10 else 2)
     return f"{request.path}?{params.urlencode()}"
-
-
-def is_uuid(text: str) -> bool:
-    """Whether a form sent what can be a public id."""
-    try:
-        uuid_module.UUID(text)
-    except ValueError:
-        return False
-    return True

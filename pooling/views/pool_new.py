@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from judgments import access
 from judgments.core.amounts import amount
 from judgments.models import Collection, Job
+from judgments.views.sent import uuid_of
 from pooling import pools as verbs
 from pooling import previews
 from pooling.pool_forms import PoolForm
@@ -47,7 +48,11 @@ def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _draw(request: HttpRequest, collection: Collection, form: PoolForm) -> HttpResponse:
     """Draw what was previewed; a second click on the same preview leads to the same pool."""
-    options = {**form.choice, "planned": form.planned.as_json() if form.planned else None, "token": _token(request)}
+    options = {
+        **form.choice,
+        "planned": form.planned.as_json() if form.planned else None,
+        "token": uuid_of(request.POST.get("token", "")),
+    }
     if _is_large(form):
         return redirect("job", verbs.draw_later(collection, actor=request.user, **options).uuid)
     pool = verbs.draw_pool(collection, actor=request.user, **options)
@@ -62,13 +67,6 @@ def _preview(request: HttpRequest, collection: Collection, form: PoolForm) -> Ht
 
 
 ACTS = {"draw": _draw, "preview": _preview}
-
-
-def _token(request: HttpRequest) -> UUID | None:
-    try:
-        return UUID(request.POST.get("token", ""))
-    except ValueError:
-        return None
 
 
 def _form(request: HttpRequest, collection: Collection) -> PoolForm:

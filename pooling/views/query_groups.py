@@ -19,8 +19,8 @@ from judgments import access, query_groups
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Collection, Pair, Query, QueryGroup, User
 from judgments.views.lists import Choice, Column, Listing, answer, how_many
+from judgments.views.sent import searchable, uuid_of
 from pooling.proposals import proposals
-from pooling.views.needs import is_uuid
 
 # So many proposals stand on the page; the rest moves up when these are answered.
 SHOWN = 20
@@ -98,7 +98,7 @@ def _act(request: HttpRequest, collection: Collection) -> str:
         groups = collection.query_groups.all()
         named = request.POST.get("group", "")
         if named:
-            groups = groups.filter(uuid=named) if is_uuid(named) else groups.none()
+            groups = groups.filter(uuid=uuid_of(named))
         number = query_groups.let_share(collection, groups, shares=act == "share", actor=actor)
         what = "share their judgments now" if act == "share" else "are judged each for itself now"
         return f"{number:,} group{'' if number == 1 else 's'} {what}."
@@ -119,13 +119,12 @@ def _act(request: HttpRequest, collection: Collection) -> str:
 
 def chosen(request: HttpRequest, collection: Collection, field: str) -> list[Query]:
     """The queries whose ids the form sent."""
-    return list(collection.queries.filter(uuid__in=[one for one in request.POST.getlist(field) if is_uuid(one)]))
+    return list(collection.queries.filter(uuid__in=[one for one in request.POST.getlist(field) if uuid_of(one)]))
 
 
 def _listed_queries(request: HttpRequest, collection: Collection) -> list[Query]:
     """The queries that were typed, one a line, by their id or their text."""
-    # PostgreSQL takes no NUL, not even in a question.
-    typed = request.POST.get("lines", "").replace("\0", "\ufffd").splitlines()
+    typed = searchable(request.POST.get("lines", "")).splitlines()
     lines = [line.strip() for line in typed if line.strip()]
     by_id = {query.query_id: query for query in collection.queries.filter(query_id__in=lines)}
     by_text = {query.text: query for query in collection.queries.filter(text__in=lines)}
@@ -200,7 +199,7 @@ def _change(request: HttpRequest, collection: Collection, group: QueryGroup) -> 
         return f"Put into “{new}”."
     if act == "merge":
         named = request.POST.get("other", "")
-        others: QuerySet[QueryGroup] = collection.query_groups.filter(uuid=named if is_uuid(named) else None)
+        others: QuerySet[QueryGroup] = collection.query_groups.filter(uuid=uuid_of(named))
         if not others:
             raise NotValid("Choose the group to take in.")
         query_groups.merge(group, others, actor=actor)
