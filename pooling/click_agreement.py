@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 import numpy as np
-from django.core.cache import cache
 from django.db.models import Max
 
 from judgments import access, carried
 from judgments.agreement import REASONS, Agreement, cohen_kappa
+from judgments.computed import once
 from judgments.core.errors import NotValid
 from judgments.labels import HUMAN, settle_labels
 from judgments.models import Adjudication, ImportedLabel, Judgment, LabelSource, Round, User
@@ -89,11 +90,7 @@ def compare(source: LabelSource, *, reader: User) -> Compared:
         return Compared(reason=NO_PAIR)
     hidden = _hidden(source, reader)
     key = _key(source, rounds, hidden)
-    found: Compared | None = cache.get(key)
-    if found is None:
-        found = _compare(source, rounds, hidden)
-        cache.set(key, found, DAY)
-    return found
+    return once(key, partial(_compare, source, rounds, hidden), keep=DAY)
 
 
 def _compare(source: LabelSource, rounds: list[Round], hidden: set[tuple[str, str]]) -> Compared:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
-from django.core.cache import cache
 from django.db.models import Max
 
 from judgments import access, carried
+from judgments.computed import once
 from judgments.models import Judgment, Pair, Round, Slot
 from judgments.rounds import is_rater
 from pooling.models import Pool
@@ -40,11 +41,7 @@ def found_in(pool: Pool | None, rounds: Sequence[Round]) -> Found:
     slots = Slot.objects.filter(round__in=rounds).count()
     names = "-".join(str(round_.pk) for round_ in rounds)
     key = f"discovery:{FORM}:{pool.pk if pool else 0}:{names}:{newest}:{slots}"
-    found: Found | None = cache.get(key)
-    if found is None:
-        found = _found(pool, rounds)
-        cache.set(key, found, DAY)
-    return found
+    return once(key, partial(_found, pool, rounds), keep=DAY)
 
 
 def _found(pool: Pool | None, rounds: Sequence[Round]) -> Found:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from django.core.cache import cache
-
 from judgments import storage
+from judgments.computed import once
 from judgments.formats.log_blocks import open_log, rows_on_lines
 from judgments.formats.rows import LogRow
 from judgments.models import Upload
@@ -104,11 +103,11 @@ def traffic(
     if is_usual(log, window_days, language, cuts) and "traffic" in log.report:
         return _from_json(log.report["traffic"])
     known = sha256(json.dumps([log.path, window_days, language, cuts], sort_keys=True).encode()).hexdigest()
-    found: Traffic | None = cache.get(f"traffic:{known}")
-    if found is None:
-        found = _seen(counted(log, window_days=window_days, language=language), **cuts)
-        cache.set(f"traffic:{known}", found, DAY)
-    return found
+
+    def count() -> Traffic:
+        return _seen(counted(log, window_days=window_days, language=language), **cuts)
+
+    return once(f"traffic:{known}", count, keep=DAY)
 
 
 def is_usual(log: QueryLog, window_days: int | None, language: str | None, cuts: Mapping[str, Any]) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import Count, Max, Sum
 
+from judgments.computed import once
 from judgments.models import Collection, Query
 from judgments.query_groups import proposal_key
 from pooling.sampling.log import LogQuery, normalize
@@ -56,14 +56,14 @@ def _alike(collection: Collection) -> list[tuple[tuple[int, ...], tuple[str, ...
     """Which queries are alike, by key, and why. Kept, since the text of a query never changes."""
     told = collection.queries.aggregate(many=Count("pk"), last=Max("pk"), searches=Sum("frequency"))
     key = f"alike:{collection.pk}:{told['many']}:{told['last']}:{told['searches']}"
-    found: list[tuple[tuple[int, ...], tuple[str, ...]]] | None = cache.get(key)
-    if found is None:
+
+    def compare() -> list[tuple[tuple[int, ...], tuple[str, ...]]]:
         rows = collection.queries.order_by("pk").values_list("pk", "text", "frequency")[:MOST_QUERIES]
         counted = [LogQuery(normalize(text), text, frequency or 0, None, 1, pk) for pk, text, frequency in rows]
         groups = near_duplicates(counted)
-        found = [(tuple(int(str(one.raw)) for one in group.queries), group.reasons) for group in groups]
-        cache.set(key, found, DAY)
-    return found
+        return [(tuple(int(str(one.raw)) for one in group.queries), group.reasons) for group in groups]
+
+    return once(key, compare, keep=DAY)
 
 
 def _one_group(proposal: Proposal) -> bool:
