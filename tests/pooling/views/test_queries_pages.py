@@ -110,7 +110,8 @@ def test_two_leads_at_once_overwrite_nothing(spelled: Collection, client_of: Any
     for name in ("q1", "q2"):
         narratives.write(rows[name], text="The other's.", actor=lead)
     # An id may come without its dashes, and what is none is nobody's.
-    assert client.post(url, {f"need-{str(uuid['q2']).replace('-', '')}": "", "need-none": "x"}).status_code == 302
+    undashed = {f"need-{str(uuid['q2']).replace('-', '')}": "The other's.", "need-none": "x"}
+    assert client.post(url, undashed).status_code == 302
     answer = client.post(url, {**seen, f"need-{uuid['q1']}": "", f"need-{uuid['q2']}": "Mine."})
     assert answer.status_code == 409
     assert "The other&#x27;s." in answer.content.decode()
