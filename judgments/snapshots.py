@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import io
 import uuid as uuid_module
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from judgments import access, audit, baselines, bundle, reliability, storage
+from judgments import access, audit, baselines, bundle, carried, reliability, storage
 from judgments.core.amounts import amount
 from judgments.core.errors import AssayError, Conflict, NotAllowed, NotFound, NotValid
 from judgments.core.ids import id_fault
@@ -148,16 +148,42 @@ def check_reader(snapshot: Snapshot, reader: User) -> None:
     NotAllowed
         They do.
     """
-    labels: dict[str, dict[str, float]] = {}
-    for round_ in Round.objects.open_to(reader).filter(collection=snapshot.collection):
+    round_ = withheld_by(snapshot.collection, reader, lambda: _labels(snapshot))
+    if round_ is not None:
+        raise NotAllowed(
+            f"You still rate in {round_}, and these labels hold grades of pairs that you may still be given. "
+            "They are yours once you have finished rating, or once the round is closed."
+        )
+
+
+def withheld_by(
+    collection: Collection, reader: User, labels: Callable[[], Mapping[str, Container[str]]]
+) -> Round | None:
+    """The open round in which the reader may still be given a pair whose grade these labels tell.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose labels.
+    reader : User
+        Who would see them.
+    labels : callable
+        Answers the labelled documents by query; asked only for a reader who rates.
+    """
+    found: Mapping[str, Container[str]] | None = None
+    for round_ in Round.objects.open_to(reader).filter(collection=collection):
         hidden = access.hidden_pairs(reader, round_).values_list("query__query_id", "document__doc_id")
-        for query_id, doc_id in hidden:
-            labels = labels or _labels(snapshot)
-            if doc_id in labels.get(query_id, {}):
-                raise NotAllowed(
-                    f"You still rate in {round_}, and these labels hold grades of pairs that you may still be given. "
-                    "They are yours once you have finished rating, or once the round is closed."
-                )
+        # A pair that is judged for another one, or beside another spelling, has the same grade as that.
+        for query_id, doc_id in carried.told_by(collection, hidden):
+            found = labels() if found is None else found
+            if doc_id in found.get(query_id, ()):
+                return round_
+    return None
+
+
+def is_withheld(snapshot: Snapshot, reader: User) -> bool:
+    """Whether even the counts of its grades would tell the reader too much."""
+    return withheld_by(snapshot.collection, reader, lambda: _labels(snapshot)) is not None
 
 
 def _labels(snapshot: Snapshot) -> dict[str, dict[str, float]]:

@@ -30,13 +30,19 @@ class SnapshotBody(serializers.Serializer):
     content_sha256 = serializers.CharField()
     rule = serializers.CharField()
     rounds = serializers.SerializerMethodField()
-    summary = serializers.JSONField(help_text="Labels, queries, labels by grade, conflicts.")
+    summary = serializers.SerializerMethodField(
+        help_text="Labels, queries, conflicts; labels by grade, unless you may still have to grade one of their pairs."
+    )
     formats = serializers.SerializerMethodField(help_text="What `/export/<format>/` knows.")
     override_reason = serializers.CharField()
     created_at = serializers.DateTimeField()
 
     def get_rounds(self, snapshot: Snapshot) -> list[uuid_module.UUID]:
         return [round_.uuid for round_ in snapshot.rounds.all()]
+
+    def get_summary(self, snapshot: Snapshot) -> dict[str, Any]:
+        untold = {"by_grade"} if snapshots.is_withheld(snapshot, self.context["request"].user) else set()
+        return {name: value for name, value in snapshot.summary.items() if name not in untold}
 
     def get_formats(self, snapshot: Snapshot) -> list[str]:
         return [*snapshots.FILES, "bundle"]

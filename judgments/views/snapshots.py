@@ -127,7 +127,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     found: dict[str, Any] = {}
     if choice.is_valid():
         with choice.telling():
-            found = _preview(collection, choice.cleaned_data)
+            found = _preview(collection, choice.cleaned_data, request.user)
     if request.method == "POST" and found and form.is_valid():
         with form.telling():
             frozen = snapshots.freeze(collection, actor=request.user, **_what(choice), **form.cleaned_data)
@@ -153,7 +153,7 @@ def _what(choice: ChoiceForm) -> dict[str, Any]:
     return {**choice.cleaned_data, "rounds": list(choice.cleaned_data["rounds"])}
 
 
-def _preview(collection: Collection, what: dict[str, Any]) -> dict[str, Any]:
+def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[str, Any]:
     """What would be frozen, and what stands against it."""
     rounds = list(what["rounds"])
     settled = snapshots.preview(collection, **{**what, "rounds": rounds})
@@ -162,10 +162,19 @@ def _preview(collection: Collection, what: dict[str, Any]) -> dict[str, Any]:
     return {
         "settled": settled,
         "bars": bars(settled.by_grade, grades),
+        "withheld": snapshots.withheld_by(collection, reader, lambda: _documents(settled)) is not None,
         "top": max(grades, default=3),
         "agreements": agreements,
         "doubts": _doubts(settled, agreements),
     }
+
+
+def _documents(settled: Settled) -> dict[str, set[str]]:
+    """The documents with a label, by query."""
+    found: dict[str, set[str]] = {}
+    for label in settled.labels:
+        found.setdefault(label.query_id, set()).add(label.doc_id)
+    return found
 
 
 def _agreement(round_: Round) -> dict[str, Any]:
@@ -220,6 +229,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "snapshot": row,
         "manifest": manifest,
         "bars": bars({int(value): number for value, number in row.summary["by_grade"].items()}, scale),
+        "withheld": snapshots.is_withheld(row, request.user),
         "top": max(scale, default=3),
         "files": [{**entry, "format": FORMAT_OF[entry["path"]]} for entry in manifest["files"]],
         "rounds": rounds,
