@@ -21,6 +21,7 @@ from judgments.core.cells import csv_row
 from judgments.formats.log_blocks import LogBlock, LogStream, LogTexts, open_log
 from judgments.models import Upload
 from pooling.sampling.forms import redacted
+from pooling.sampling.redaction import redact
 
 if TYPE_CHECKING:
     import polars
@@ -89,10 +90,22 @@ def _escaped(texts: polars.Series) -> polars.Series:
     return texts if texts.null_count() == len(texts) else texts.str.replace(_DANGEROUS, "'${0}")
 
 
+def _without_addresses(clicks: polars.Series) -> polars.Series:
+    """What was clicked on: ids, of which nothing is known but that an e-mail address is none."""
+    import polars as pl
+
+    if clicks.null_count() == len(clicks) or not clicks.str.contains("@", literal=True).any():
+        return clicks
+    texts = (redact(text)[0] if text and "@" in text else text for text in clicks.to_list())
+    return pl.Series(clicks.name, list(texts), dtype=pl.String)
+
+
 def _lines(log: LogStream) -> Iterator[bytes]:
+    import polars as pl
+
     rows = _Rows(log.texts, lambda texts: texts)
     for block in log:
-        table, part = rows.of(block), io.BytesIO()
+        table, part = rows.of(block).cast({"client_id": pl.String}), io.BytesIO()
         table.select(column for column in table if column.null_count() < len(column)).write_ndjson(part)
         yield part.getvalue()
 
@@ -126,11 +139,12 @@ class _Rows:
         self._shown.append(self._cells(pl.Series(shown, dtype=pl.String)))
         language = None
         if block.language is not None:
-            known = pl.Series(self._texts.languages.known, dtype=pl.String).replace("", None)
+            tags, _ = redacted(self._texts.languages.known)
+            known = pl.Series(tags, dtype=pl.String).replace("", None)
             language = self._cells(known).gather(block.language)
         return block.written.select(
             pl.col("timestamp"),
-            self._cells(block.written["clicks"]),
+            self._cells(_without_addresses(block.written["clicks"])),
             query=self._shown.gather(block.text),
             client_id=self._clients(block),
             language=pl.lit(None, dtype=pl.String) if language is None else language,

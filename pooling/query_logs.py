@@ -84,7 +84,7 @@ def check(collection: Collection, rows: Searches, upload: Upload) -> Checked:
     for reason, number in counted.dropped.items():
         figures[f"left out: {reason}"] = number
     for tag, number in list(counted.languages.items())[:SHOWN_LANGUAGES]:
-        figures[f"language {tag}"] = number
+        figures[f"language {redact(tag)[0]}"] = number
     for kind, number in counted.redacted.items():
         figures[f"personal data taken out: {kind}"] = number
     if upload.pk:
@@ -100,6 +100,7 @@ def store(
     figures = checked.figures
     if checked.kept is None:
         raise AssertionError("a log is written anew before it is stored")
+    languages = list(checked.rows.log.languages.items())[:MOST_LANGUAGES]
     path, format = checked.kept
     log = QueryLog.objects.create(
         collection=collection,
@@ -117,7 +118,7 @@ def store(
             "figures": figures,
             "rows": len(checked.rows),
             # A list, since a database keeps the keys of JSON in an order of its own.
-            "languages": list(checked.rows.log.languages.items())[:MOST_LANGUAGES],
+            "languages": [[redact(tag)[0], number] for tag, number in languages],
             "traffic": asdict(checked.rows.traffic or usual(checked.rows.log, upload)),
         },
         created_by=actor,

@@ -118,6 +118,17 @@ def test_the_report_names_nobody(collection: Any, lead: Any) -> None:
     assert "jo@" not in repr(upload.report) + repr(upload.preview)
 
 
+def test_no_other_column_names_anybody(keep: Store) -> None:
+    # Whoever names the columns wrong, or logs whole addresses as clicks.
+    raw = "query,timestamp,clicks,language\ntent,2026-03-02T12:00:00Z,d1 to=jo@example.org,al@example.org\n"
+    log = keep(raw + "tent,2026-03-02T12:00:00Z,d1 123456789,en\n", "log.csv")
+    kept = gzip.decompress(storage.read_bytes(log.path)).decode()
+    assert "d1 [e-mail]" in kept
+    assert "d1 123456789" in kept
+    everything = kept + str(log.report) + str(list(Upload.objects.values_list("report", "preview")))
+    assert "@" not in everything
+
+
 def test_a_log_that_is_refused_does_not_stay(collection: Any, lead: Any, keep: Store, storage_folder: str) -> None:
     keep(COUNTED, "counted.csv")
     before = files(storage_folder)
