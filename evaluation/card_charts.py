@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from evaluation.charts import LONGEST_NAME, MOST_ROWS, NAME, ROW, WIDTH, Axis, more
-from pooling.charts import Bar, Chart, Stroke, Words, short, shorts
+from evaluation.charts import MOST_ROWS, NAME, ROW, WIDTH, Axis, more
+from pooling.chart_names import LONGEST_NAME, short, shorts
+from pooling.charts import Bar, Chart, Stroke, Words
 
 FLOOR = 56
 

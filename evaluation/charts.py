@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pooling.charts import Bar, Chart, Stroke, Words, shorts
+from pooling.chart_names import LONGEST_NAME, shorts
+from pooling.charts import Bar, Chart, Stroke, Words
 
 WIDTH = 240
 NAME = 88
-LONGEST_NAME = 13
 MOST_ROWS = 5
 ROW = 15
 # An axis as long as this holds counts, which have no decimals.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from evaluation.card_charts import shade
 from evaluation.charts import WHOLE, Axis
 from evaluation.rankings import Answers, Place
-from pooling.charts import Bar, Chart, Stroke, Words, short
+from pooling.chart_names import short
+from pooling.charts import Bar, Chart, Stroke, Words
 
 WIDTH, HEIGHT, ROOM = 800.0, 280.0, 18.0
 # More queries than this are drawn as one shape, and one link serves several of them.

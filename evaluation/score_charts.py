@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.charts import MOST_ROWS, Axis, Estimate, axis_over, dot, more, whisker
-from pooling.charts import Chart, Stroke, Words, short, shorts
+from pooling.chart_names import short, shorts
+from pooling.charts import Chart, Stroke, Words
 
 WIDTH = 320.0
 NAME = 96.0

@@ -17,7 +17,8 @@ from evaluation.drawn import UNTIERED
 from evaluation.metric_values import shown, shown_difference
 from judgments.models import Query
 from judgments.views.lists import Choice, Column, Listing
-from pooling.charts import Chart, short
+from pooling.chart_names import short
+from pooling.charts import Chart
 
 Row = dict[str, Any]
 PAGE_SIZE = 25

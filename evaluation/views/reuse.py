@@ -24,7 +24,7 @@ from judgments.models import Collection, Snapshot
 from judgments.templatetags.figures import percent
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, answer
-from pooling.charts import short
+from pooling.chart_names import short
 from pooling.views.picture_files import picture
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.charts import WIDTH, Chart, depth_bars, rank_bars, share_bars, shared_bars, shorts, traffic_curve
+from pooling.chart_names import shorts
+from pooling.charts import WIDTH, Chart, depth_bars, rank_bars, share_bars, shared_bars, traffic_curve
 
 PARTS = [("in all", "mark"), ("only here", "here")]
 
