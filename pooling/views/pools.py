@@ -15,7 +15,7 @@ from judgments.templatetags.figures import number
 from judgments.views.lists import Choice, Column, Listing, answer
 from pooling import discovery as found
 from pooling.models import Pool, PoolEntry
-from pooling.pool_forms import ORDER_WORDS
+from pooling.pool_fields import ORDER_WORDS
 from pooling.strategies import STRATEGIES
 from pooling.views import discovery, duplicates, tables
 from pooling.views.pictures import file_of, pictures

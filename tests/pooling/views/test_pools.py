@@ -166,6 +166,8 @@ def test_equal_documents_are_judged_once_by_default_and_can_be_judged_apart(
     assert "Draw 5 pairs" in apart
     (back,) = re.findall(r'href="(\?[^"]*)">Judge it with the other one', apart)
     assert "apart" not in back
+    nested = client.get(at("pool_new", example), _asked(example, duplicates="exact", apart="[" * 5_000))
+    assert "These pairs cannot be read." in nested.content.decode()
     file = client.get(at("pool_new", example), {"table": "duplicates"})
     assert b"d1,d2" in b"".join(file.streaming_content)
 

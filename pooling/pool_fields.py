@@ -1,0 +1,114 @@
+"""What does each field of the form of a pool ask?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+
+from judgments.core.parameters import Parameter
+from pooling.strategies.pair import EXACT, NEAR, OFF
+from pooling.strategies.strategy import Strategy
+
+ORDER_WORDS = [("rank", "by its ranks, as shown to users"), ("score", "by document id, as metrics do")]
+DUPLICATE_WORDS = [
+    (OFF, "Judge each document by itself"),
+    (EXACT, "Judge equal documents once: the same title, text, fields and image"),
+    (NEAR, "Judge nearly equal documents once too: almost the same words, the same numbers and image"),
+]
+
+
+class PairsField(forms.Field):
+    """Pairs that the page itself wrote into hidden fields, each as ``["query", "document"]``."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[tuple[str, str]]:
+        try:
+            pairs = [json.loads(text) for text in value or ()]
+        except (TypeError, ValueError, RecursionError) as error:
+            raise forms.ValidationError("These pairs cannot be read.") from error
+        if not all(
+            isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair) for pair in pairs
+        ):
+            raise forms.ValidationError("A pair is a query id and a document id.")
+        return sorted({(query_id, doc_id) for query_id, doc_id in pairs})
+
+
+def limits_fields(strategy: Strategy) -> dict[str, forms.Field]:
+    """What every strategy but a given list takes."""
+    learns = (
+        "Pairs a query at most. This strategy learns from grades: take a few, have them judged, and ask again. "
+        "What is judged, or waits in a round, is left out."
+    )
+    fields: dict[str, forms.Field] = {
+        "budget": forms.IntegerField(
+            label="Pairs a query (optional)",
+            required=False,
+            min_value=1,
+            help_text=learns if strategy.adaptive else "At most, best first.",
+        ),
+        "total": forms.IntegerField(
+            label="Pairs in all (optional)",
+            required=False,
+            min_value=1,
+            help_text="At most; every query gets the same number, as many as fit.",
+        ),
+        "hours": forms.FloatField(
+            label="Or hours of each rater (optional)",
+            required=False,
+            min_value=0.01,
+            max_value=10_000,
+            help_text="What the raters below can judge in that time.",
+        ),
+        "duplicates": forms.ChoiceField(
+            label="Equal documents", choices=DUPLICATE_WORDS, required=False, widget=forms.RadioSelect
+        ),
+        "similarity": forms.FloatField(
+            label="Nearly equal from (optional)",
+            required=False,
+            min_value=0.51,
+            max_value=1,
+            help_text="The share of three-word parts that both have in common.",
+        ),
+        "apart": PairsField(required=False),
+        "residual": forms.IntegerField(
+            label="Residual",
+            min_value=0,
+            max_value=1_000,
+            help_text="Random pairs a query from below the pool: "
+            "they show how much relevant the pool misses. 5 to 10 are enough.",
+        ),
+    }
+    if strategy.adaptive:
+        fields["relevant_from"] = forms.FloatField(
+            label="Relevant from grade",
+            required=False,
+            min_value=0,
+            max_value=100,
+            help_text="The lowest grade that it learns from as a find.",
+        )
+    else:
+        fields["leave_out_judged"] = forms.BooleanField(
+            label="Leave out what has a human grade already", required=False
+        )
+    return fields
+
+
+def raters_fields() -> dict[str, forms.Field]:
+    """With whom the work is reckoned."""
+    return {
+        "raters": forms.IntegerField(label="Raters", required=False, min_value=1, max_value=1_000),
+        "ratings_per_pair": forms.IntegerField(label="Ratings per pair", required=False, min_value=1, max_value=20),
+    }
+
+
+def parameter_field(parameter: Parameter) -> forms.Field:
+    kind = forms.IntegerField if parameter.type is int else forms.FloatField
+    return kind(
+        label=parameter.title,
+        min_value=parameter.minimum,
+        max_value=parameter.maximum,
+        help_text=parameter.description,
+    )
