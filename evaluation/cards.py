@@ -51,26 +51,27 @@ def cards(look: Look, steps: list[Step], due: Next | None) -> list[Card]:
 
 
 def queries_card(look: Look) -> Card:
-    standing, sample = look.standing, look.standing.sample
-    counts = standing.queries
+    counts, draws = look.standing.queries, look.standing.draws
     if not counts.total:
         return Card(words="Needs a query log, a file with queries, or ten typed by hand.")
     act = Act("Read the queries", reverse("queries", args=[look.slug]))
     count = f"{counts.total:,}"
-    if sample is None:
-        return Card(
-            count,
-            _plural(counts.total, "query", "queries"),
-            "Not drawn from a log: nobody knows what traffic they stand for.",
-            act=act,
-        )
+    unit = _plural(counts.total, "query", "queries")
+    if not draws:
+        return Card(count, unit, "Not drawn from a log: nobody knows what traffic they stand for.", act=act)
+    sample = draws[0]
     frame = sample.frame
     days = sample.parameters.get("window_days")
     window = f", {days} days" if days else ""
-    words = f"{counts.drawn:,} drawn by tier from {frame['searches']:,} searches{window}, seed {sample.seed}."
-    drawn = {"head": counts.head, "torso": counts.torso, "tail": counts.tail}
-    cuts = [(tier, frame["tiers"][tier]["queries"], number) for tier, number in drawn.items()]
-    return Card(count, f"of {frame['distinct']:,} in the log", words, card_charts.traffic(sample.curve, cuts), act)
+    how = "by traffic" if sample.method == "pps" else "by tier"
+    words = f"{sample.drawn:,} drawn {how} from {frame['searches']:,} searches{window}, seed {sample.seed}."
+    if rest := counts.drawn - sample.drawn:
+        words += f" {rest:,} in {_plural(len(draws) - 1, 'another draw', 'other draws')}."
+    # Queries of other draws, or of none, are not in this log's number.
+    if sample.drawn == counts.total:
+        unit = f"of {frame['distinct']:,} in the log"
+    cuts = [(tier, frame["tiers"][tier]["queries"], getattr(sample, tier)) for tier in ("head", "torso", "tail")]
+    return Card(count, unit, words, card_charts.traffic(sample.curve, cuts), act)
 
 
 def runs_card(look: Look) -> Card:

@@ -103,7 +103,8 @@ def drawn(standing: Standing) -> Found:
         return "todo", "no queries yet"
     if not counts.drawn:
         return "warn", f"none of {counts.total:,}; nobody knows what traffic they stand for"
-    seed = f", seed {standing.sample.seed}" if standing.sample else ""
+    draws = standing.draws
+    seed = f", {len(draws)} draws" if len(draws) > 1 else "".join(f", seed {draw.seed}" for draw in draws)
     return ("done" if counts.drawn == counts.total else "warn"), f"{counts.drawn:,} of {counts.total:,}{seed}"
 
 

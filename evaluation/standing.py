@@ -88,9 +88,16 @@ class Standing:
         )
 
     @cached_property
+    def draws(self) -> list[Any]:
+        """The draws that queries here came from, with ``drawn`` and the number of each tier; the largest first."""
+        tiers = {tier: Count("queries", filter=Q(queries__tier=tier)) for tier in Query.Tier.values}
+        rows = self.collection.query_samples.annotate(drawn=Count("queries"), **tiers)
+        return list(rows.filter(drawn__gt=0).order_by("-drawn", "-created_at", "-pk"))
+
+    @property
     def sample(self) -> QuerySample | None:
-        """The newest draw from a log."""
-        return self.collection.query_samples.first()
+        """The draw that most queries came from."""
+        return next(iter(self.draws), None)
 
     @cached_property
     def logs(self) -> int:

@@ -93,7 +93,10 @@ def add_stratum(
         check_language(language, frame.languages)
     own = asked.of(frame.queries)
     if not own:
-        raise NotValid(f"No query of {log} belongs to {name}.", {"words": "Take other words, or a wider window."})
+        raise NotValid(
+            f"No query of {log} belongs to {name}.",
+            {"words": f"No query of {log} belongs to {name}. Take other words, or a wider window."},
+        )
     cut = cut_tiers(own, **cuts)
     with transaction.atomic():
         whole = _whole(log, first) if part_of is None else part_of

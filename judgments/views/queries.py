@@ -64,6 +64,7 @@ def query_list(request: HttpRequest, slug: str) -> HttpResponse:
         "collection": collection,
         "step": "queries",
         "sample": collection.query_samples.first(),
+        "draws": collection.query_samples.filter(queries__isnull=False).distinct().count(),
         "progress": narratives.progress(collection),
         "groups": collection.query_groups.count(),
         "strata": collection.strata.count(),

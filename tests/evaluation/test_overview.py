@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from evaluation import overview
-from evaluation.cards import snapshot_card
+from evaluation.cards import queries_card, snapshot_card
 from evaluation.next_act import Look, next_act, waits_for_lead
 from evaluation.standing import Standing
 from judgments import adjudication, rounds
+from pooling.strata import add_stratum
 from tests.evaluation.stage import by_digit
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,18 @@ def test_log_without_queries_is_under_way(stage, states, due):
     stage.store("query-logs", "query,count\ntent,9\n", "log.csv")
     assert states()["queries"] == "doing"
     assert due() == ("queries", "Draw queries")
+
+
+def test_a_log_is_told_of_the_queries_that_it_gave(stage, collection, lead):
+    stage.drawn(head=1, torso=2, tail=3)
+    found = queries_card(Look(Standing(collection), lead, "lead"))
+    assert (found.count, found.unit) == ("6", "of 20 in the log")
+    stage.store("query-logs", "query,count\nhammock,9\nlarge hammock,4\n", "later.csv")
+    add_stratum(collection.query_logs.get(name="later.csv"), actor=lead, name="hammocks", share=0.2, words=["hammock"])
+    found = queries_card(Look(Standing(collection), lead, "lead"))
+    assert (found.count, found.unit) == ("8", "queries"), "the small log of the stratum never held eight"
+    assert found.words.startswith("6 drawn by tier")
+    assert found.words.endswith("seed 17. 2 in another draw.")
 
 
 def test_one_system_is_not_enough_for_a_pool(stage, due):
