@@ -66,8 +66,8 @@ class ObjectLog(PlainLog):
         The reader that takes care.
     without : tuple of str
         Keys that no plain search has.
-    repeated : {"sum", "max", "first"}, optional
-        As for `LogBooks`, should counted queries stand among the searches.
+    repeated : {"sum", "max", "first", "each"}, optional
+        As for `LogBooks`, should counted queries stand among the searches; with ``each`` they are plain lines, too.
     """
 
     def __init__(
@@ -83,11 +83,18 @@ class ObjectLog(PlainLog):
         super().__init__(content, tally)
         self.books = LogBooks(tally, repeated)
         self._names, self._parse, self._without = names, parse, without
+        self._counts = repeated == "each"
         self._pattern = ""
 
     def blocks(self, texts: LogTexts) -> Iterator[LogBlock]:
         yield from super().blocks(texts)
         yield from careful_blocks(self.books.counted(), texts)
+
+    @property
+    def _read(self) -> dict[str, tuple[str, ...]]:
+        """Under which keys to look for what is read."""
+        more = ("clicks",) * self.texts.written + ("count",) * self._counts
+        return {column: self._names.get(column, ()) for column in COLUMNS + more}
 
     @property
     def ready(self) -> bool:
@@ -97,7 +104,7 @@ class ObjectLog(PlainLog):
         for before, data in pieces:
             for line in data.split(b"\n", TRIES)[:TRIES]:
                 if not self._pattern:
-                    self._pattern = _pattern_like(line, self._names, self._without, clicks=self.texts.written)
+                    self._pattern = _pattern_like(line, self._read, self._without)
             yield before, data
             return
 
@@ -123,7 +130,8 @@ class ObjectLog(PlainLog):
         if self.texts.written:
             clicks = _values(found["clicks"].gather(places)) if "clicks" in found.columns else None
             told = as_written(columns.get("timestamp"), clicks, len(places))
-        return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language, told)
+        counts = found["count"].gather(places).cast(pl.Int64).to_numpy() if "count" in found.columns else None
+        return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language, told, counts)
 
     def is_odd(self, lines: polars.Series, found: polars.DataFrame) -> polars.Series:
         """Which lines are not like the pattern, or may hold what no text can."""
@@ -145,7 +153,7 @@ class ObjectLog(PlainLog):
         return str(next((of[name] for name in self._names["timestamp"] if of.get(name) is not None), "")).strip()
 
 
-def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tuple[str, ...], *, clicks: bool) -> str:
+def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tuple[str, ...]) -> str:
     """The pattern of all lines with the keys of this one; nothing where it is no plain search."""
     try:
         of = parse(line.decode())
@@ -154,8 +162,8 @@ def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tu
     if not isinstance(of, dict) or any(name in of for name in without):
         return ""
     columns: dict[str, str] = {}
-    for column in (*COLUMNS, "clicks") if clicks else COLUMNS:
-        there = [name for name in names.get(column, ()) if name in of]
+    for column, known in names.items():
+        there = [name for name in known if name in of]
         if len(there) > 1:
             # Which of two keys has the value can differ from line to line.
             return ""
@@ -177,6 +185,8 @@ def _key(key: str) -> str:
 def _value(value: Any, column: str) -> str:
     if column == "query":
         return f'"(?P<query>{_TEXT})"'
+    if column == "count":
+        return "(?P<count>[1-9][0-9]{0,8})"
     if column == "clicks":
         return f"(?P<clicks>{_value(value, '')})"
     if column:

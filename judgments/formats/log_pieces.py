@@ -168,7 +168,8 @@ class PlainLog(ABC):
         )
         # The bytes are copied: what is looked at cannot grow.
         fault = np.frombuffer(bytes(self.faulty), dtype=np.uint8)[codes]
-        empty, good = fault == BLANK, (fault == 0) & ~bad
+        # A count without a query is a fault, a search without one is none.
+        empty, good = (fault == BLANK) & (lines.count is None), (fault == 0) & ~bad
         odd = lines.odd.copy()
         odd[lines.places[~good]] = True
         # The first search without a query is told with its line; the others are only counted.
@@ -180,7 +181,7 @@ class PlainLog(ABC):
             codes[good],
             moments[good],
             None if lines.client is None else lines.client[good],
-            None,
+            None if lines.count is None else lines.count[good],
             (before + 1 + lines.places)[good],
             None if language is None else language[good],
             None if lines.written is None else lines.written.filter(good),
@@ -223,7 +224,7 @@ def _merged(block: LogBlock, others: LogBlock) -> LogBlock:
         np.insert(block.text, at, others.text),
         np.insert(block.moment, at, others.moment),
         _inserted(block.client, others.client, at, len(block), len(others)),
-        None,
+        _inserted(block.count, others.count, at, len(block), len(others), missing=1),
         np.insert(block.line, at, others.line),
         _inserted(block.language, others.language, at, len(block), len(others)),
         _both_written(block, others, at),
@@ -239,15 +240,17 @@ def _both_written(block: LogBlock, others: LogBlock, at: Whole) -> polars.DataFr
     return block.written.vstack(others.written)[order]
 
 
-def _inserted(mine: Column | None, theirs: Column | None, at: Whole, size: int, number: int) -> Column | None:
-    """A column of both, 0 where one of them has none."""
+def _inserted(
+    mine: Column | None, theirs: Column | None, at: Whole, size: int, number: int, *, missing: int = 0
+) -> Column | None:
+    """A column of both, filled up where one of them has none."""
     known = mine if mine is not None else theirs
     if known is None:
         return None
     import numpy as np
 
     mine, theirs = (
-        np.zeros(length, dtype=known.dtype) if part is None else part
+        np.full(length, missing, dtype=known.dtype) if part is None else part
         for part, length in ((mine, size), (theirs, number))
     )
     return np.insert(mine, at, theirs)

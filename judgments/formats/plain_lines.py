@@ -53,6 +53,8 @@ class PlainLines:
         As it is written but for blanks around it, null where nothing is.
     written : DataFrame or None
         As in `LogBlock`.
+    count : int64 array or None
+        As in `LogBlock`.
     """
 
     data: bytes
@@ -65,6 +67,7 @@ class PlainLines:
     client: Keys | None
     language: polars.Series | None
     written: polars.DataFrame | None = None
+    count: Whole | None = None
 
     def line(self, at: int) -> bytes:
         """The line at a place, with its end."""

@@ -93,12 +93,13 @@ def blocks(
     """Yield the searches of a log as columns; options as for `read`."""
     check_mapping(columns or {}, COLUMNS)
     names = {column: _names(column, columns or {}) for column in COLUMNS.known}
-    if "count" in (columns or {}) or any(f'"{name}"'.encode() in content.head for name in names["count"]):
+    each, told = repeated == "each", any(f'"{name}"'.encode() in content.head for name in names["count"])
+    if "count" in (columns or {}) or (told and not each):
         # Where a query stands twice is known at the end of a counted log only.
         yield from careful_blocks(parse_log(content, tally, columns=columns, repeated=repeated), texts)
     else:
         parse = partial(_parse_part, columns=columns)
-        log = ObjectLog(content, tally, names, parse, without=names["count"], repeated=repeated)
+        log = ObjectLog(content, tally, names, parse, without=() if each else names["count"], repeated=repeated)
         yield from log.blocks(texts)
 
 

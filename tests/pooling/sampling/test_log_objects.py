@@ -75,6 +75,41 @@ def test_the_same_as_line_by_line(ubi: bool, lines: list[Any], ascii_only: bool,
         log_pieces.PIECE = usual
 
 
+COUNTS = [3, 1, 0, -1, "4", 2.5, 10**9, 10**16, None, True, ""]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(LINES, st.just(7) | st.sampled_from(COUNTS)), max_size=25),
+    st.sampled_from([7, None]),
+    st.sampled_from([60, 300, 1 << 24]),
+)
+def test_counts_that_all_stand(lines: list[tuple[Any, Any]], first: int | None, piece: int) -> None:
+    texts = [each if isinstance(each, str) else line({"count": count, **each}) for each, count in [({}, first), *lines]]
+    # The first lines of a file can be searches alone.
+    data = "\n".join(text.replace(', "count": null', "") for text in texts).encode()
+    usual = log_pieces.PIECE
+    try:
+        log_pieces.PIECE = piece
+        same(data, format="query-log-jsonl", repeated="each")
+    except UnreadableInput:
+        with pytest.raises(UnreadableInput):
+            by_rows(data, format="query-log-jsonl", repeated="each")
+    finally:
+        log_pieces.PIECE = usual
+
+
+def test_counts_among_searches_and_searches_among_counts() -> None:
+    searches = [line({"query": f"tent {at}"}) for at in range(12)]
+    counts = [line({"query": f"rope {at}", "count": at + 2}) for at in range(12)]
+    odd = [line({"query": ""}), line({"query": " ", "count": 3}), line({"query": "", "count": 4})]
+    for some, other in ((searches, counts), (counts, searches)):
+        data = "\n".join([*some[:9], other[0], *odd, *some[9:]]).encode()
+        log = same(data, format="query-log-jsonl", repeated="each")
+        assert log.searches == 1 + sum(query.frequency for query in log.queries)
+        assert len(log.queries) == 13
+
+
 def test_keys_by_other_names_and_a_named_count() -> None:
     data = b'{"term": "tent", "when": 1772442847}\n{"when": 1772442848, "term": "Tent"}\n' * 3
     log = same(data, format="query-log-jsonl", columns={"query": "term", "timestamp": "when"})
