@@ -6,7 +6,7 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,6 +14,7 @@ from judgments.core.errors import NotValid
 from pooling.sampling.queries import LogQuery
 
 SAME_WORDS = "the same words"
+ENDING = "the same words but for an s at the end"
 ALIKE = "nearly the same letters"
 SIMILARITY = 0.9
 _DIGITS = re.compile(r"\d+")
@@ -28,7 +29,8 @@ class QueryGroup:
     queries : tuple of LogQuery
         Two or more, most frequent first.
     reasons : tuple of str
-        For each why it is here: ``the same words``, ``nearly the same letters``, or nothing for the first.
+        For each why it is here: ``the same words``, these ``but for an s at the end``, ``nearly the same letters``, or
+        nothing for the first.
     """
 
     queries: tuple[LogQuery, ...]
@@ -57,7 +59,8 @@ def near_duplicates(queries: Sequence[LogQuery], similarity: float = SIMILARITY)
 
     Notes
     -----
-    Two queries belong together when they have the same set of words, or when the Jaccard similarity of their sets of
+    Two queries belong together when they have the same set of words, with or without an s at the end of words of four
+    letters or more (short queries share too few parts to be alike), or when the Jaccard similarity of their sets of
     three-letter parts reaches `similarity` and all their numbers are the same: a model 20 is not a model 21. Groups are
     the connected ones. No pair is missed: two sets this similar share two of the n - ceil(s n) + 2 rarest parts of each
     (Chaudhuri, Ganti and Kaushik 2006), and only queries that do are compared.
@@ -76,7 +79,12 @@ def near_duplicates(queries: Sequence[LogQuery], similarity: float = SIMILARITY)
     texts = [query.query for query in queries]
     leader = list(range(len(texts)))
     reason: dict[int, str] = {}
-    for why, pairs in ((SAME_WORDS, _same_words(texts)), (ALIKE, _alike(texts, similarity))):
+    ways = (
+        (SAME_WORDS, _same_words(texts)),
+        (ENDING, _same_words(texts, _singular)),
+        (ALIKE, _alike(texts, similarity)),
+    )
+    for why, pairs in ways:
         for one, other in pairs:
             first, second = _leader(leader, one), _leader(leader, other)
             if first != second:
@@ -107,12 +115,18 @@ def _leader(leader: list[int], place: int) -> int:
     return place
 
 
-def _same_words(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _same_words(texts: Sequence[str], form: Callable[[str], str] = str) -> Iterator[tuple[int, int]]:
     known: dict[tuple[str, ...], int] = {}
     for place, text in enumerate(texts):
-        first = known.setdefault(tuple(sorted(set(text.split()))), place)
+        first = known.setdefault(tuple(sorted({form(word) for word in text.split()})), place)
         if first != place:
             yield first, place
+
+
+def _singular(word: str) -> str:
+    """A word without the s at its end, where that may be a plural: rakes is rake, glass and a model x5s stay."""
+    plural = len(word) >= 4 and word[-1] == "s" and word[-2].isalpha() and word[-2] != "s"
+    return word[:-1] if plural else word
 
 
 def _alike(texts: Sequence[str], similarity: float) -> Iterator[tuple[int, int]]:

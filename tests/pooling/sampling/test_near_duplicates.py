@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgments.core.errors import NotValid
-from pooling.sampling.near_duplicates import ALIKE, SAME_WORDS, near_duplicates
+from pooling.sampling.near_duplicates import ALIKE, ENDING, SAME_WORDS, near_duplicates
 from pooling.sampling.queries import LogQuery
 
 
@@ -34,11 +34,18 @@ def test_the_same_words_in_another_order() -> None:
 
 
 def test_nearly_the_same_letters() -> None:
-    one, other = "waterproof hiking boots for men", "waterproof hiking boot for men"
+    one, other = "waterproof hiking boote for men", "waterproof hiking boot for men"
     assert jaccard(one, other) == pytest.approx(28 / 33)
     assert groups(one, other) == []
     (found,) = near_duplicates(queries(one, other), similarity=0.84)
     assert found.reasons == ("", ALIKE)
+
+
+def test_a_plural_of_a_short_query_is_found() -> None:
+    (found,) = near_duplicates(queries("rakes", "rake", "glas", "glass", "gas", "ga"))
+    assert ([query.text for query in found.queries], found.reasons) == (["rakes", "rake"], ("", ENDING))
+    assert groups("rain jacket", "rain jackets", "jackets rain") == [("rain jacket", "rain jackets", "jackets rain")]
+    assert groups("phone x5s", "phone x5", "phone 20s", "phone 20") == []
 
 
 def test_another_number_is_another_thing() -> None:
