@@ -64,7 +64,7 @@ def read(
         By default what the header shows: ``,``, ``;`` or TAB.
     repeated : {"sum", "max", "first", "each"}, optional
         What a counted log means that holds a query twice; by default nobody guesses (E16). With ``each`` all of its
-        rows stand.
+        rows stand; it is how the logs are read that a server keeps, and no choice on pages, API or command.
     encoding : str
         ``latin-1`` where the user says so.
 
@@ -175,7 +175,7 @@ FORMAT = Format(
     options={
         "columns": "which column of the file is which, such as count=count_generated",
         "delimiter": "comma, semicolon or TAB; by default what the header shows",
-        "repeated": "sum, max, first or each: what a counted log means that holds a query twice",
+        "repeated": "sum, max or first: what a counted log means that holds a query twice",
         "encoding": "latin-1 for old files",
     },
 )

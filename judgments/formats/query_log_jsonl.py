@@ -164,7 +164,7 @@ FORMAT = Format(
     stream=parse_log,
     options={
         "columns": "which key of the file is which, such as count=searches",
-        "repeated": "sum, max, first or each: what a counted log means that holds a query twice",
+        "repeated": "sum, max or first: what a counted log means that holds a query twice",
         "encoding": "latin-1 for old files",
     },
 )
