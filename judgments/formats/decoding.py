@@ -27,6 +27,7 @@ MAX_RATIO = 250
 RATIO_MATTERS_FROM = 100 << 20
 
 LZ4 = b"\x04\x22\x4d\x18"
+PLAIN = "expected plain text in UTF-8, or that text compressed with gzip"
 BINARY = {b"PK\x03\x04": "a zip archive", LZ4: "an LZ4 file, as ranx writes runs"}
 REMEDY = {LZ4: "unpack it (lz4 -d), or write the run as JSON or Parquet (in ranx: run.save('run.json')), and take that"}
 
@@ -288,9 +289,11 @@ class Content:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff") and self.expanded == len(data):
             self.refuse(None, "is UTF-16 text", "save it as UTF-8", "F01")
         first = data[:4] if self.expanded == len(data) else b""
-        kind = BINARY.get(first, "a binary file")
-        expected = "expected plain text in UTF-8, or that text compressed with gzip"
-        self.refuse(None, f"looks like {kind}", REMEDY.get(first, expected), "F03")
+        if kind := BINARY.get(first):
+            self.refuse(None, f"looks like {kind}", REMEDY.get(first, PLAIN), "F03")
+        # Further on the lines before this block are not counted here, and any line would be a guess.
+        line = data.count(b"\n", 0, data.find(b"\0")) + 1 if self.expanded == len(data) and b"\0" in data else None
+        self.refuse(line, "looks like a binary file: it holds a NUL byte", f"{PLAIN}, without it", "F03")
 
     def _without_mark(self, first: bytes) -> bytes:
         if first[:2] in (b"\xff\xfe", b"\xfe\xff"):

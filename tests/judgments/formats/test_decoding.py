@@ -105,6 +105,12 @@ def test_what_is_no_text_is_refused(data: bytes, code: str):
     assert refused(data).code == code
 
 
+def test_a_nul_byte_is_told_with_its_line():
+    assert str(refused(b"query,count\ntent,5\nro\0pe,3\n")).startswith(
+        "a.txt:3: looks like a binary file: it holds a NUL"
+    )
+
+
 def test_a_missing_file_is_told():
     with pytest.raises(UnreadableInput, match="no-such-file: cannot be opened: No such file"):
         Content(Path("no-such-file"), "no-such-file")
