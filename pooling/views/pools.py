@@ -38,6 +38,7 @@ POOLS = Listing(
         Column("seed", "Seed", order="seed", numeric=True, show=lambda pool: str(pool.seed)),
         Column("created_by", "Drawn by", order="created_by__username", value=lambda pool: str(pool.created_by or "")),
         Column("created_at", "When", order="created_at", style="nowrap"),
+        Column("reason", "Why", value=lambda pool: pool.parameters.get("reason") or "", style="clip muted"),
     ),
     order="-created_at",
 )

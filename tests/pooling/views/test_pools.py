@@ -53,6 +53,14 @@ def test_the_button_sends_what_was_previewed(example: Any, client_of: Any, lead:
     assert (Pool.objects.get().parameters["depth"], Pool.objects.get().entries.count()) == (1, 2)
 
 
+def test_the_list_says_why_a_pool_was_drawn(example: Any, client_of: Any, lead: Any, at: Any) -> None:
+    for reason in ("freshness of first: judge the holes", "freshness of first: judge changed documents again"):
+        pools.draw_pool(example, strategy="list", actor=lead, parameters={"pairs": [("q1", "d1")]}, reason=reason)
+    html = client_of(lead).get(at("pools", example)).content.decode()
+    assert "judge the holes" in html
+    assert "judge changed documents again" in html
+
+
 def test_drawing_leads_to_the_pool(example: Any, client_of: Any, lead: Any, at: Any) -> None:
     client = client_of(lead)
     answer = client.post(at("pool_new", example), _asked(example, act="draw", seed="9"))
