@@ -26,7 +26,7 @@ def look(facts: Facts) -> Reading | Missing:
     detail = tuple(
         {"from": before, "to": after, "queries": count} for (before, after), count in sorted(moves.most_common())
     )
-    words = f"{moved:,} of {len(kept):,} judged queries stand in another tier"
+    words = f"{moved:,} of the {len(kept):,} judged queries that people still ask stand in another tier"
     return Reading(moved / len(kept), words, 0.0, detail)
 
 
