@@ -248,7 +248,9 @@ def freshness_card(look: Look) -> Card:
     known = [(run.name, 1 - run.mean) for run in fresh.report.runs if run.mean is not None]
     chart = card_charts.judged(known, 1 - (UNJUDGED.stale or 0.0)) if known else None
     act = Act("See the signals", reverse("freshness", args=[look.slug]))
-    unit = f"{fresh.holes:,} {_plural(fresh.holes, 'hole', 'holes')}, {fresh.changed:,} changed"
+    # Counted run by run: a document that two runs return is a hole of each.
+    over = f" of {len(fresh.report.runs):,} runs" if len(fresh.report.runs) > 1 else ""
+    unit = f"{fresh.holes:,} {_plural(fresh.holes, 'hole', 'holes')}{over}, {fresh.changed:,} changed"
     return Card(fresh.word, unit, words, chart, act)
 
 
