@@ -13,6 +13,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from evaluation import rankings
+from evaluation.baseline import holes_of
 from evaluation.models import FreshnessCheck
 from evaluation.staleness import rank_eval
 from evaluation.staleness.baseline import count_asked, cuts, known_then, values, window
@@ -27,11 +28,9 @@ from evaluation.staleness.facts import (
     Traffic,
     Values,
 )
-from evaluation.staleness.unjudged import count_holes, first_ones
 from judgments import baselines, declarations, snapshots
 from judgments.models import Collection, Declaration, Judgment, Snapshot
 from pooling import log_traffic
-from pooling import runs as runs_of
 from pooling.models import QueryLog, Run
 from pooling.sampling.tiers import cut_tiers
 
@@ -179,9 +178,10 @@ def _counted_before(looked: Looked) -> dict[str, dict[str, Any]]:
 
 
 def _count(looked: Looked, run: Run) -> dict[str, Any]:
-    told = count_holes(looked.judged, first_ones(runs_of.ranked(run)), run.name, run.sha256).as_json()
-    cache.set(_key(looked, run), told, DAY)
-    return told
+    found = holes_of(looked.judged, run)
+    if found.mean is not None:
+        cache.set(_key(looked, run), found.as_json(), DAY)
+    return found.as_json()
 
 
 def _key(looked: Looked, run: Run) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from evaluation import feeding, freshness, freshness_job, refreshing
@@ -50,6 +51,20 @@ def test_the_baseline_holds_what_each_signal_needs(stage):
     ]
     assert told["traffic"] == {"reason": "no query log was read"}
     assert told["documents"]["count"] == 8
+
+
+def test_a_run_whose_file_is_lost_keeps_nobody_from_freezing_or_looking(stage, collection):
+    round_ = small(stage).rounds.get()
+    stage.run("lost", "0123", 4)
+    default_storage.delete(collection.runs.get(name="lost").path)
+    snapshot = stage.frozen(round_, "second")
+    told = {run["name"]: (run["mean"], run["reason"]) for run in snapshot.manifest["baseline"]["runs"]["runs"]}
+    assert told == {
+        "bm25": (0.25, None),
+        "neural": (0.25, None),
+        "lost": (None, "its file cannot be read from storage"),
+    }
+    assert {run.name: run.reason for run in freshness.look(snapshot).report.runs}["lost"] == told["lost"][1]
 
 
 def test_unjudged_of_a_new_run_and_its_pool(stage, collection):
