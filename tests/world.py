@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
 from evaluation import scoring
 from evaluation.models import Scoring
 from judgments import assignment, declarations, guidelines, ingestion, jobs, rounds, snapshots, submission, tokens
@@ -104,12 +106,23 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         snapshot=snapshot,
         scoring=scored[0],
         declaration=declarations.declare(collection, kind="schema", note="stemmer", actor=lead),
-        job=jobs.start("import", title="Store x", parameters={}, collection=collection, actor=lead),
+        job=_waiting_job(collection, lead),
         upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
         version=version,
         token=tokens.make_token(lead, name="build", scopes=["read"])[0],
         group=QueryGroup.objects.create(collection=collection, name="jackets"),
         answer=first.judgment,
+    )
+
+
+def _waiting_job(collection: Collection, actor: User) -> Job:
+    """A job that stands in no queue: where a test commits, a worker would take it at once."""
+    return Job.objects.create(
+        kind="import",
+        title="Store x",
+        collection=collection,
+        created_by=actor,
+        lease_until=timezone.now() + jobs.PATIENCE,
     )
 
 
