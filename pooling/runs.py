@@ -58,7 +58,7 @@ def health(rows: Sequence[RunRow], queries: set[str]) -> dict[str, Any]:
     return {
         "rows": found.rows,
         "queries": found.queries,
-        "queries of the collection": len(queries & answered),
+        "of them in this collection": len(queries & answered),
         "queries left out": len(queries - answered),
         "median depth": found.median,
         "smallest depth": found.smallest,

@@ -105,6 +105,7 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
         "similarity": "Nearly equal from",
         "by": "Equal scores go",
         "reason": "Why these pairs",
+        "pairs_sha256": "Hash of the pairs",
     }
     words = {**dict(ORDER_WORDS), "exact": "equal documents", "near": "equal and nearly equal documents"}
     # In the order of the titles: a database keeps JSON in an order of its own.
