@@ -75,7 +75,7 @@ def _form(request: HttpRequest, collection: Collection) -> PoolForm:
     name = sent.get("strategy", "depth")
     strategy = STRATEGIES[name if name in STRATEGIES else "depth"]
     defaults = PoolForm.defaults(collection, strategy)
-    if "seed" in sent:
+    if "seed" in sent or "act" in sent:
         return PoolForm(sent, request.FILES or None, initial=defaults, collection=collection, strategy=strategy)
     if defaults["runs"]:
         return PoolForm(defaults, initial=defaults, collection=collection, strategy=strategy)

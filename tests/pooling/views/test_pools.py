@@ -23,6 +23,13 @@ def test_the_empty_list_says_what_is_missing(collection: Any, client_of: Any, le
     assert b"A pool needs queries" in client_of(lead).get(at("pool_new", collection)).content
 
 
+def test_what_is_drawn_was_said(example: Any, client_of: Any, lead: Any, at: Any) -> None:
+    """A request that leaves things out is not filled up from the defaults of the page that nobody saw."""
+    answer = client_of(lead).post(at("pool_new", example), {"act": "draw", "strategy": "depth", "depth": "3"})
+    assert answer.status_code == 422
+    assert not Pool.objects.exists()
+
+
 def test_the_page_opens_with_a_preview_of_all_runs(example: Any, client_of: Any, lead: Any, at: Any) -> None:
     page = client_of(lead).get(at("pool_new", example)).content.decode()
     assert "Draw 5 pairs" in page
