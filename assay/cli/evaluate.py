@@ -78,7 +78,9 @@ def run(args: argparse.Namespace) -> int:
     profile = Profile()
     with profile.part("reading"):
         qrels, report = read_labels(args)
-    files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
+    # JSON alone tells the hashes of files.
+    hashed = args.format == "json"
+    files = [open_run(Path(path), path, name, args.run_format, hashed=hashed) for name, path in runs]
     result = evaluate(
         qrels,
         files,

@@ -99,6 +99,13 @@ class JudgedRankings:
         """The one-based place of each judged document in the ideal order, which is by grade descending."""
         return np.arange(1, len(self.judged) + 1) - self.judged_offsets[self.judged_query]
 
+    @cached_property
+    def judged_kinds(self) -> tuple[Floats, Integers]:
+        """The grades that there are, ascending, and which of them each judged document has."""
+        ascending = np.sort(self.judged)
+        kinds = ascending[np.diff(ascending, prepend=-np.inf) > 0]
+        return kinds, np.searchsorted(kinds, self.judged)
+
     @property
     def by_subtopic(self) -> JudgedSubtopics:
         """The grades by subtopic.

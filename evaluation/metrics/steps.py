@@ -73,10 +73,11 @@ def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, cou
     divisor = np.full(rankings.queries, additive.base(metric.cutoff, **told))
     ideals = [np.zeros(counts.shape) for _ in reach]
     if additive.ideal is not None:
-        gains = additive.gain(rankings.judged, **told)
+        kinds, kind = rankings.judged_kinds
+        gains = additive.gain(kinds, **told)
         levels, _ = _distinct(np.concatenate((gains, reach)))
         for level, rise in zip(levels, np.diff(levels, prepend=0.0), strict=True):
-            there = np.bincount(rankings.judged_query[gains >= level], minlength=rankings.queries)
+            there = np.bincount(rankings.judged_query[(gains >= level)[kind]], minlength=rankings.queries)
             step = int(np.searchsorted(reach, level))
             if step == len(reach):
                 divisor += rise * additive.ideal(there, metric.cutoff, **told)

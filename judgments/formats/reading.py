@@ -109,7 +109,14 @@ def finish(content: Content, tally: Tally) -> Report:
 
 
 def open_as(
-    source: Source, path: str, format: str, example: str, *, encoding: str = "utf-8", limit: int = MAX_EXPANDED
+    source: Source,
+    path: str,
+    format: str,
+    example: str,
+    *,
+    encoding: str = "utf-8",
+    limit: int = MAX_EXPANDED,
+    hashed: bool = True,
 ) -> tuple[Content, Tally]:
     """Open an input and its books; the books know the nearest format in case that the file is something else.
 
@@ -120,7 +127,7 @@ def open_as(
     """
     from judgments.formats.sniffing import sniff
 
-    content = Content(source, path, encoding=encoding, limit=limit)
+    content = Content(source, path, encoding=encoding, limit=limit, hashed=hashed)
     near = sniff(content.head)
     if near and near != format:
         from judgments.formats import FORMATS

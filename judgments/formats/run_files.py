@@ -43,6 +43,8 @@ class RunFile:
         What the system is called.
     threads : int
         How many may work on the file at once; who reads several files at once gives each of them one.
+    hashed : bool
+        Whether the report must have the file's hash.
 
     Attributes
     ----------
@@ -50,8 +52,10 @@ class RunFile:
         What was found in the file; there after it was read.
     """
 
-    def __init__(self, source: Source, path: str = "-", name: str = "run", threads: int = 2) -> None:
-        self.path, self.name, self.threads = path, name, threads
+    def __init__(
+        self, source: Source, path: str = "-", name: str = "run", threads: int = 2, *, hashed: bool = True
+    ) -> None:
+        self.path, self.name, self.threads, self._hashed = path, name, threads, hashed
         self.report: Report
         self._source = sys.stdin.buffer if isinstance(source, str | Path) and str(source) == "-" else source
         self._held: list[bytes] = []
@@ -121,7 +125,7 @@ class RunFile:
         return rows
 
     def _open(self) -> tuple[Content, Tally]:
-        return open_strictly(self._source, self.path)
+        return open_strictly(self._source, self.path, hashed=self._hashed)
 
     def _pieces(self, content: Content, tally: Tally) -> Iterator[RunRows]:
         for rows, books in _ahead(self._raw_pieces(content), tally, self.threads):

@@ -80,7 +80,9 @@ def load_run(source: Source, path: str = "-", name: str = "run", format: str | N
     return file.whole(), file.report
 
 
-def open_run(source: Source, path: str = "-", name: str = "run", format: str | None = None) -> RunFile:
+def open_run(
+    source: Source, path: str = "-", name: str = "run", format: str | None = None, *, hashed: bool = True
+) -> RunFile:
     """Return the run of a file, to be read when it is wanted.
 
     Parameters
@@ -93,6 +95,8 @@ def open_run(source: Source, path: str = "-", name: str = "run", format: str | N
         What the system is called.
     format : str, optional
         A format of kind ``run``; by default what the content looks like.
+    hashed : bool
+        Whether the report must have the file's hash.
 
     Raises
     ------
@@ -110,7 +114,7 @@ def open_run(source: Source, path: str = "-", name: str = "run", format: str | N
     held = kept(source)
     member = recognized(held, path, "run", format)
     if member.name == TREC["run"]:
-        return RunFile(held, path, name)
+        return RunFile(held, path, name, hashed=hashed)
     return _OtherRun(member, held, path, name)
 
 
@@ -142,7 +146,7 @@ def recognized(source: Kept, path: str, kind: str, format: str | None = None) ->
         if FORMATS[format].kind != kind:
             raise NotValid(f"{format} is no format of {kind}; known: {_known(kind)}")
         return FORMATS[format]
-    with Content(source, path, block=HEAD) as content:
+    with Content(source, path, block=HEAD, hashed=False) as content:
         head = content.head
     found = sniff(head, kind)
     if found is None and head.lstrip()[:1] in (b"{", b"["):

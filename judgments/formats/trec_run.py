@@ -52,7 +52,7 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
     return collect(*open_as(source, path, NAME, _LINE, encoding=encoding), parse, empty="results")
 
 
-def open_strictly(source: Source, path: str) -> tuple[Content, Tally]:
+def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
     """Open a run and look at its first lines: a wrong file of 200 MB ends here.
 
     Raises
@@ -62,7 +62,7 @@ def open_strictly(source: Source, path: str) -> tuple[Content, Tally]:
     """
     from judgments.formats.trec_columns import split_fields
 
-    content, tally = open_as(source, path, NAME, _LINE)
+    content, tally = open_as(source, path, NAME, _LINE, hashed=hashed)
     try:
         if split_fields(content.head[: content.head.rfind(b"\n") + 1], 6) is None:
             refuse_early(content, tally, parse_lines)
