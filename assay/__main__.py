@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from assay.cli import main
+from assay.cli.process import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -37,10 +37,6 @@ COMMANDS = {
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 USUAL_WIDTH = 80
 
-# Nothing here multiplies matrices so large that a thread more would help, and where sums must not depend on the number
-# of threads one is prescribed. To start and end them takes OpenBLAS a fifth of the time of a small evaluation.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 
 class Command(Protocol):
     """What a module of a subcommand holds."""
