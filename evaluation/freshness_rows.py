@@ -116,6 +116,7 @@ def acts(snapshot: Snapshot, found: Freshness) -> list[dict[str, Any]]:
             "state": next(LOOKS[one.state] for one in found.report.asking if one.signal.action == action.name),
             "url": "" if action.pools else _address(snapshot, action.name, found),
             "needs_runs": action.since and not refreshing.runs_for(snapshot, action.name),
+            "made": refreshing.made(snapshot, action.name) if action.pools else None,
             "token": uuid.uuid4(),
         }
         for action in found.report.actions

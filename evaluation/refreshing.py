@@ -110,13 +110,23 @@ def _plan(snapshot: Snapshot, action: str, seed: int, watch: Watch) -> Plan:
     return Plan(ACTIONS[action], runs, seed, pairs)
 
 
+def reason_for(snapshot: Snapshot, action: str) -> str:
+    """What stands with the pool."""
+    return f"freshness of {snapshot}: {ACTIONS[action].title.lower()}"
+
+
+def made(snapshot: Snapshot, action: str) -> Pool | None:
+    """The newest pool that was drawn for this act on this snapshot's labels."""
+    return snapshot.collection.pools.filter(parameters__reason=reason_for(snapshot, action)).first()
+
+
 def _draw(snapshot: Snapshot, plan: Plan, actor: User, token: UUID | str | None) -> Pool:
     return pools.draw_pool(
         snapshot.collection,
         runs=plan.runs,
         seed=plan.seed,
         by="score",
-        reason=f"freshness of {snapshot}: {plan.action.title.lower()}",
+        reason=reason_for(snapshot, plan.action.name),
         actor=actor,
         token=token,
         **plan.how,

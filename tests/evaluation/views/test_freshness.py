@@ -47,6 +47,9 @@ def test_the_signals_their_act_and_the_pool_that_it_makes(stage, snapshot, clien
     pool = Pool.objects.first()
     assert answer.url == f"{reverse('round_new', args=['shop'])}?pool={pool.uuid}"
     assert (pool.seed, pool.entries.count()) == (3, 12)
+    after = html(client_of(lead).get(PAGE))
+    assert f'<a href="{reverse("pool", args=["shop", pool.uuid])}">A pool of 12 pairs</a> was made for it' in after
+    assert ("Make another pool" in after, "Make the pool" in after) == (True, False)
     for told in ({"action": "judge-changed"}, {"action": "nonsense"}, {"action": "overlap", "seed": "-1"}):
         refused = client_of(lead).post(f"{PAGE}pool/", told, follow=True)
         assert refused.redirect_chain[-1][0] == PAGE
