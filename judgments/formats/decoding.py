@@ -58,7 +58,9 @@ class _Counted(io.RawIOBase):
 
     def __init__(self, inner: BinaryIO, hashed: bool) -> None:
         self._inner = inner
-        self._fill: Callable[[memoryview], int] = getattr(inner, "readinto", self._copied)
+        # A stream that was handed in may have inherited a readinto that it does not mean.
+        fills = isinstance(inner, io.BufferedReader | io.FileIO | io.BytesIO)
+        self._fill: Callable[[memoryview], int] = inner.readinto if fills else self._copied  # type: ignore[attr-defined]
         self.hash = hashlib.sha256() if hashed else None
         self.size = 0
 
