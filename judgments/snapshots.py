@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import uuid as uuid_module
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -170,20 +170,34 @@ def withheld_by(
     labels : callable
         Answers the labelled documents by query; asked only for a reader who rates.
     """
-    found: Mapping[str, Container[str]] | None = None
+    return _telling(still_to_give(collection, reader), labels)
+
+
+def still_to_give(collection: Collection, reader: User) -> list[tuple[Round, set[carried.Key]]]:
+    """The open rounds in which the reader may still be given pairs, each with all that would tell theirs."""
+    found = []
     for round_ in Round.objects.open_to(reader).filter(collection=collection):
         hidden = access.hidden_pairs(reader, round_).values_list("query__query_id", "document__doc_id")
         # A pair that is judged for another one, or beside another spelling, has the same grade as that.
-        for query_id, doc_id in carried.told_by(collection, hidden):
+        found.append((round_, carried.told_by(collection, hidden)))
+    return found
+
+
+def _telling(
+    untold: Iterable[tuple[Round, set[carried.Key]]], labels: Callable[[], Mapping[str, Container[str]]]
+) -> Round | None:
+    found: Mapping[str, Container[str]] | None = None
+    for round_, pairs in untold:
+        for query_id, doc_id in pairs:
             found = labels() if found is None else found
             if doc_id in found.get(query_id, ()):
                 return round_
     return None
 
 
-def is_withheld(snapshot: Snapshot, reader: User) -> bool:
-    """Whether even the counts of its grades would tell the reader too much."""
-    return withheld_by(snapshot.collection, reader, lambda: _labels(snapshot)) is not None
+def is_withheld(snapshot: Snapshot, untold: Iterable[tuple[Round, set[carried.Key]]]) -> bool:
+    """Whether even the counts of its grades would tell too much to whom `still_to_give` names these pairs."""
+    return _telling(untold, lambda: _labels(snapshot)) is not None
 
 
 def _labels(snapshot: Snapshot) -> dict[str, dict[str, float]]:

@@ -41,8 +41,16 @@ class SnapshotBody(serializers.Serializer):
         return [round_.uuid for round_ in snapshot.rounds.all()]
 
     def get_summary(self, snapshot: Snapshot) -> dict[str, Any]:
-        untold = {"by_grade"} if snapshots.is_withheld(snapshot, self.context["request"].user) else set()
-        return {name: value for name, value in snapshot.summary.items() if name not in untold}
+        left_out = {"by_grade"} if snapshots.is_withheld(snapshot, self._untold(snapshot)) else set()
+        return {name: value for name, value in snapshot.summary.items() if name not in left_out}
+
+    def _untold(self, snapshot: Snapshot) -> Any:
+        """Asked once for all snapshots of a list."""
+        known = self.context.setdefault("untold", {})
+        if snapshot.collection_id not in known:
+            reader = self.context["request"].user
+            known[snapshot.collection_id] = snapshots.still_to_give(snapshot.collection, reader)
+        return known[snapshot.collection_id]
 
     def get_formats(self, snapshot: Snapshot) -> list[str]:
         return [*snapshots.FILES, "bundle"]

@@ -229,7 +229,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "snapshot": row,
         "manifest": manifest,
         "bars": bars({int(value): number for value, number in row.summary["by_grade"].items()}, scale),
-        "withheld": snapshots.is_withheld(row, request.user),
+        "withheld": snapshots.is_withheld(row, snapshots.still_to_give(row.collection, request.user)),
         "top": max(scale, default=3),
         "files": [{**entry, "format": FORMAT_OF[entry["path"]]} for entry in manifest["files"]],
         "rounds": rounds,
