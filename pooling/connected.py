@@ -14,11 +14,9 @@ from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, User
 from pooling import sealing
 from pooling.connectors import CONNECTORS, Allowed, ConnectorKind, Engine, Hit
-from pooling.connectors.fetch import Plan, answer_of
+from pooling.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan, answer_of
 from pooling.models import Connector
 
-MOST_AT_ONCE = 16
-LONGEST_TIMEOUT = 60.0
 # A secret was given for these; whoever points them elsewhere has to know it.
 WHERE = ("address", "host", "port", "database")
 TRIAL = Plan(depth=10, attempts=1)

@@ -7,10 +7,9 @@ from typing import Any
 from django import forms
 
 from judgments.forms import AssayForm
-from pooling.connected import LONGEST_TIMEOUT, MOST_AT_ONCE
 from pooling.connectors import ConnectorKind, Setting
-from pooling.connectors.fetch import Plan
-from pooling.fetching import DEEPEST
+from pooling.connectors.contract import DEEPEST
+from pooling.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan
 from pooling.models import Connector
 
 LONGEST_SETTING = 20_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -16,36 +15,8 @@ from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, Upload, User
 from pooling.connectors.contract import Hit
 from pooling.connectors.fetch import Answer, run_scores
+from pooling.connectors.gathered import Gathered
 from pooling.models import Fetch, Run
-
-
-class Gathered:
-    """What an engine answered so far: each query's ids and scores, and each document's content once.
-
-    Every hit comes with its document; kept like that, a deep run of many queries would hold each document many times.
-    """
-
-    def __init__(self) -> None:
-        self.answers: dict[str, Answer] = {}
-        self.documents: dict[str, Hit] = {}
-        self.differing: set[str] = set()
-
-    def add(self, answer: Answer) -> None:
-        """Take an answer."""
-        bare = []
-        for hit in answer.hits:
-            content = replace(hit, score=None)
-            first = self.documents.setdefault(hit.doc_id, content)
-            if first != content:
-                self.differing.add(hit.doc_id)
-            bare.append(Hit(first.doc_id, hit.score))
-        self.answers[answer.query_id] = replace(answer, hits=tuple(bare))
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self.answers
 
 
 def store(work: jobs.Work, row: Fetch, gathered: Gathered, changed: list[str]) -> dict[str, Any]:
@@ -120,9 +91,7 @@ def _documents(collection: Collection, gathered: Gathered) -> bytes:
     """
     here = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
     lines = [
-        json.dumps({"doc_id": doc_id, **_content(hit)})
-        for doc_id, hit in gathered.documents.items()
-        if doc_id not in here and (hit.title or hit.text)
+        json.dumps({"doc_id": hit.doc_id, **_content(hit)}) for hit in gathered.readable() if hit.doc_id not in here
     ]
     return "\n".join(lines).encode()
 

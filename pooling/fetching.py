@@ -23,14 +23,13 @@ from pooling import connected, fetched
 from pooling.connectors import CONNECTORS, Engine, EngineFault
 from pooling.connectors.contract import Hit
 from pooling.connectors.fetch import Answer, Plan, changed_since, fetch
-from pooling.fetched import Gathered
+from pooling.connectors.gathered import Gathered
 from pooling.models import Connector, Fetch
 from pooling.runs import free_name
 
 # So many answers, or so many seconds, between two parts: what a killed server loses at most.
 PART = 100
 SECONDS = 5.0
-DEEPEST = 1_000
 # The first queries are asked once more at the end: other answers tell that the index changed meanwhile.
 ASKED_TWICE = 3
 
@@ -57,11 +56,7 @@ def start(connector: Connector, *, actor: User, run_name: str, depth: int) -> Fe
     Conflict
         The name is taken.
     """
-    reach, more = CONNECTORS[connector.kind].reach(connector.settings)
-    deepest = min(DEEPEST, reach)
-    if not 1 <= depth <= deepest:
-        told = f"From 1 to {deepest:,} for this engine. {more}".strip()
-        raise NotValid(f"The depth is {depth}.", {"depth": told})
+    CONNECTORS[connector.kind].check_depth(depth, connector.settings)
     queries = [list(pair) for pair in connector.collection.queries.order_by("query_id").values_list("query_id", "text")]
     if not queries:
         raise NotValid("There is no query to ask. Draw queries from a log, or store a file of them.")

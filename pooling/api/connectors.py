@@ -17,6 +17,7 @@ from judgments.api.jobs import Started, started
 from judgments.core.errors import NotFound
 from pooling import connected, fetching
 from pooling.connectors import CONNECTORS
+from pooling.connectors.contract import DEEPEST
 from pooling.connectors.fetch import Plan
 from pooling.models import Connector, Fetch
 
@@ -106,7 +107,7 @@ class NewFetch(serializers.Serializer):
     """What run the engine shall give."""
 
     run_name = serializers.CharField(max_length=120)
-    depth = serializers.IntegerField(default=100, min_value=1, max_value=fetching.DEEPEST)
+    depth = serializers.IntegerField(default=100, min_value=1, max_value=DEEPEST)
 
 
 class GoOn(serializers.Serializer):

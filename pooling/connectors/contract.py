@@ -10,6 +10,9 @@ from judgments.core.errors import NotValid
 from pooling.connectors.addresses import Allowed
 from pooling.connectors.template import pages
 
+# The most documents of a query that a run is asked for.
+DEEPEST = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -123,6 +126,20 @@ class ConnectorKind:
         if page == self.deepest or pages(values.get("template", ""), values.get("address", "")):
             return self.deepest, ""
         return page, f"One request returns {page:,}; for more, write {{offset}} or {{page}} into the query template."
+
+    def check_depth(self, depth: int, values: Mapping[str, str]) -> None:
+        """Refuse a depth that an engine with these settings cannot be asked for.
+
+        Raises
+        ------
+        NotValid
+            With the depths that it can.
+        """
+        reach, more = self.reach(values)
+        deepest = min(DEEPEST, reach)
+        if not 1 <= depth <= deepest:
+            told = f"From 1 to {deepest:,} for this engine. {more}".strip()
+            raise NotValid(f"The depth is {depth}. {told}", {"depth": told})
 
     def checked(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the values of all settings, the defaults filled in.

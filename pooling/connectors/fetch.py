@@ -7,12 +7,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pooling.connectors.contract import Engine, Hit
 from pooling.connectors.faults import EngineFault
 
 # Seconds between two signs of life while an engine lets us wait.
 BEAT = 5.0
+# Queries asked at a time, and seconds for one request, at most.
+MOST_AT_ONCE = 16
+LONGEST_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,20 @@ def run_scores(hits: Sequence[Hit]) -> list[float]:
     """
     scores = [hit.score for hit in hits if hit.score is not None]
     if len(scores) == len(hits) and all(scores[rank] >= scores[rank + 1] for rank in range(len(scores) - 1)):
+        return scores
+    return [float(len(hits) - rank) for rank in range(len(hits))]
+
+
+def falling_scores(hits: Sequence[Hit]) -> list[float]:
+    """Return scores as `run_scores`, but without ties: a TREC file carries the engine's order by its scores alone.
+
+    Examples
+    --------
+    >>> falling_scores([Hit("a", 2.5), Hit("b", 1.0)]), falling_scores([Hit("a", 2.5), Hit("b", 2.5)])
+    ([2.5, 1.0], [2.0, 1.0])
+    """
+    scores = run_scores(hits)
+    if all(high > low for high, low in pairwise(scores)):
         return scores
     return [float(len(hits) - rank) for rank in range(len(hits))]
 

@@ -1,0 +1,42 @@
+"""What did an engine answer so far, with each document's content kept once?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pooling.connectors.contract import Hit
+from pooling.connectors.fetch import Answer
+
+
+class Gathered:
+    """What an engine answered so far: each query's ids and scores, and each document's content once.
+
+    Every hit comes with its document; kept like that, a deep run of many queries would hold each document many times.
+    """
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.documents: dict[str, Hit] = {}
+        self.differing: set[str] = set()
+
+    def add(self, answer: Answer) -> None:
+        """Take an answer."""
+        bare = []
+        for hit in answer.hits:
+            content = replace(hit, score=None)
+            first = self.documents.setdefault(hit.doc_id, content)
+            if first != content:
+                self.differing.add(hit.doc_id)
+            bare.append(Hit(first.doc_id, hit.score))
+        self.answers[answer.query_id] = replace(answer, hits=tuple(bare))
+
+    def readable(self) -> Iterator[Hit]:
+        """Yield the documents that came with something to read."""
+        return (hit for hit in self.documents.values() if hit.title or hit.text)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self.answers
