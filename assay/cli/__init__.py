@@ -24,6 +24,7 @@ COMMANDS = {
     "freshness": "assay.cli.freshness",
     "agreement": "assay.cli.agreement",
     "aggregate": "assay.cli.aggregate",
+    "fetch": "assay.cli.fetch",
     "pool": "assay.cli.pool",
     "sample": "assay.cli.sample",
     "stratum": "assay.cli.stratum",

@@ -28,6 +28,7 @@ FILES = {
         "Rain  Jacket,d1,1,100,20\nrain jacket,d2,2,100,5\nboots,d3,1,50,25\nboots,d4,2,50,10\n"
     ),
     "queries.csv": "query_id,query,tier,probability,weight\nq1,rain jacket,head,0.5,0.25\n",
+    "answers.csv": "query,doc_id,score,title,text\nRain jacket,d1,2.5,Rain jacket,Keeps you dry.\n",
     "pairs.jsonl": (
         '{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "text": "A jacket that keeps heavy rain out.", '
         '"expected": "keeps rain out"}\n'

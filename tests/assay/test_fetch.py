@@ -1,0 +1,167 @@
+"""Does ``assay fetch`` write what a real engine answers, also when it fails halfway, and tell no secret?"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.assay.conftest import Call
+from tests.pooling.bad_engine import SECRET, BadEngine
+from tests.pooling.conftest import bad_engine as bad_engine
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SHOP = [("d1", "Rain jacket", "Keeps you dry."), ("d2", "Jacket", "Warm."), ("d 3", "Tent", "Sleeps two.")]
+QUERIES = "query_id,query\nq1,jacket\nq2,tent\nq3,stove\n"
+
+
+def shop(path: str = "shop.db") -> tuple[str, ...]:
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE VIRTUAL TABLE docs USING fts5(doc_id UNINDEXED, title, text)")
+        database.executemany("INSERT INTO docs VALUES (?, ?, ?)", SHOP)
+    database.close()
+    Path("queries.csv").write_text(QUERIES)
+    return ("fetch", "queries.csv", "--engine", "sqlite-fts5", "--set", f"path={path}", "--set", "table=docs")
+
+
+def json_http(engine: BadEngine, word: str, *queries: str) -> tuple[str, ...]:
+    Path("queries.csv").write_text("query_id,query\n" + "".join(f"q{n},{text}\n" for n, text in enumerate(queries, 1)))
+    return ("fetch", "queries.csv", "--engine", "json-http", "--set", f"address={engine.at(word)}")
+
+
+def test_a_run_and_its_documents(assay: Call) -> None:
+    status, out, err = assay(*shop(), "--name", "fts", "--out", "fts.run", "--documents-out", "documents.jsonl")
+    assert (status, out) == (0, "")
+    assert "fts: 3 of 3 queries answered, 3 results; 1 without a document\n" in err
+    lines = [line.split(" ") for line in Path("fts.run").read_text().splitlines()]
+    # Of two documents with the word once in the title, bm25 puts the shorter one first.
+    assert [(line[0], line[2], line[3], line[5]) for line in lines] == [
+        ("q1", "d2", "1", "fts"),
+        ("q1", "d1", "2", "fts"),
+        ("q2", "d%203", "1", "fts"),
+    ]
+    documents = [json.loads(line) for line in Path("documents.jsonl").read_text().splitlines()]
+    assert {(one["doc_id"], one["title"], one["text"]) for one in documents} == {("d%203", *SHOP[2][1:]), *SHOP[:2]}
+    assert [assay("validate", name, "--strict")[0] for name in ("fts.run", "documents.jsonl")] == [0, 0]
+
+
+def test_the_engines_order_survives_ties_and_repeats(assay: Call, bad_engine: BadEngine) -> None:
+    status, _, err = assay(*json_http(bad_engine, "repeats", "tent"), "--out", "a.run")
+    assert (status, [line.split()[2] for line in Path("a.run").read_text().splitlines()]) == (0, ["d1", "d2", "d3"])
+    assert "2 repeated documents left out" in err
+
+
+def test_a_failed_query_costs_no_other(assay: Call, bad_engine: BadEngine) -> None:
+    status, out, err = assay(*json_http(bad_engine, "some", "tent", "bad", "rope"), "--depth", "2")
+    assert status == 1
+    assert [line.split()[0] for line in out.splitlines()] == ["q1", "q1", "q3", "q3"]
+    assert "json-http: 2 of 3 queries answered, 4 results; 1 without an answer" in err
+    assert "no answer to q2:" in err
+    assert "unknown field [titel]" in err
+
+
+def test_what_no_file_can_hold_is_told_and_costs_nothing_else(assay: Call, bad_engine: BadEngine) -> None:
+    """JSON can hold half of a character, UTF-8 cannot."""
+    words = json_http(bad_engine, "odd", "tent")
+    bad_engine.replies["/odd"] = {"hits": [{"id": "d1", "title": "Tent"}, {"id": "d2", "title": "half \ud800"}]}
+    status, out, err = assay(*words, "--documents-out", "documents.jsonl")
+    assert (status, [line.split()[2] for line in out.splitlines()]) == (0, ["d1", "d2"])
+    assert [json.loads(line)["doc_id"] for line in Path("documents.jsonl").read_text().splitlines()] == ["d1"]
+    assert "documents left out: 1, the first 'd2'" in err
+    bad_engine.replies["/odd"] = {"hits": [{"id": "half \ud800"}]}
+    status, out, err = assay(*words)
+    assert (status, out) == (1, "")
+    assert "U+D800" in err
+
+
+def test_an_engine_that_gives_up_leaves_what_it_answered(assay: Call, bad_engine: BadEngine) -> None:
+    bad_engine.patience = 2
+    words = json_http(bad_engine, "tired", *"abcdefghijkl")
+    status, out, err = assay(*words, "--concurrency", "1", "--depth", "1")
+    assert (status, [line.split()[0] for line in out.splitlines()]) == (1, ["q1", "q2"])
+    assert "5 without an answer; 5 not asked" in err
+    assert "stopped: 5 queries in a row got no answer" in err
+
+
+@pytest.mark.parametrize("word", ["elsewhere", "locked", "refuses"])
+def test_nothing_came_and_nothing_is_written(assay: Call, bad_engine: BadEngine, word: str) -> None:
+    """A redirect to another host stays refused, although the person at the keyboard named the first one."""
+    status, out, err = assay(*json_http(bad_engine, word, "tent"), "--out", "a.run")
+    assert (status, out, Path("a.run").exists()) == (1, "", False)
+    assert "nothing was written" in err
+    assert bad_engine.seen[word] == 1
+
+
+def test_a_secret_comes_from_the_environment_and_is_never_told(
+    assay: Call, bad_engine: BadEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_KEY", SECRET)
+    words = json_http(bad_engine, "locked", "tent")
+    assert assay(*words, "--secret", "secret=SHOP_KEY")[0] == 0
+    monkeypatch.setenv("SHOP_KEY", f"{SECRET}-old")
+    for more in (
+        ("--secret", "secret=SHOP_KEY"),
+        ("--set", f"secret={SECRET}"),
+        ("--secret", f"secret={SECRET}"),
+        ("--secret", SECRET),
+        ("--set", SECRET),
+    ):
+        status, out, err = assay(*words, *more)
+        assert (status, out) == (1 if more[-1] == "secret=SHOP_KEY" else 2, "")
+        assert SECRET not in err
+
+
+def test_without_a_terminal_no_secret_is_asked_for_and_django_is_not_needed(assay: Call) -> None:
+    code = "import sys\nfrom assay.cli import main\nstatus = main(sys.argv[1:])\nassert 'django' not in sys.modules\n"
+    asked = (
+        "fetch",
+        "queries.csv",
+        "--engine",
+        "json-http",
+        "--set",
+        "address=http://127.0.0.1:9",
+        "--secret",
+        "secret",
+    )
+    for words, status, told in ((asked, 2, "no terminal"), (shop(), 0, "3 results")):
+        done = subprocess.run(
+            [sys.executable, "-c", f"{code}sys.exit(status)", *words],
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            start_new_session=True,
+        )
+        assert done.returncode == status, done.stderr
+        assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--engine", "lucene"), "lucene"),
+        (("--set", "table=docs"), "path is missing"),
+        (("--set", "index=x"), "no setting 'index'"),
+        (("--set", "path=none.db", "--set", "table=docs"), "there is no file none.db"),
+        (("--set", "path=shop.db", "--set", "table=docs", "--depth", "0"), "The depth is 0. From 1 to 1,000"),
+        (("--set", "path=shop.db", "--set", "table=docs", "--concurrency", "0"), "from 1 to 16"),
+        (("--set", "path=shop.db", "--set", "table=docs", "--timeout", "nan"), "--timeout"),
+        (("--set", "path=shop.db", "--set", "table=docs", "--out", "no/a.run"), "no/a.run"),
+        (("--set", "path=shop.db", "--set", "table=docs", "--documents-out", "-"), "the same"),
+        (("--set", "path=shop.db", "--set", "table=docs", "--secret", "secret=HOME"), "secrets of sqlite-fts5: none"),
+        (("--engine", "json-http", "--set", "address=shop"), "is no address"),
+        (("--engine", "json-http"), "address is missing"),
+    ],
+)
+def test_mistakes_end_with_2_and_one_line(assay: Call, more: tuple[str, ...], message: str) -> None:
+    shop()
+    status, out, err = assay("fetch", "queries.csv", "--engine", "sqlite-fts5", *more)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
