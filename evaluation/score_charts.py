@@ -17,6 +17,8 @@ ROW = 15
 # The picture over time: room for numbers at its left, for the names of runs at its right, for snapshots below.
 WIDE, HIGH = 900.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 150.0, 14.0, 34.0
+# Few snapshots stand side by side at the left, so that a phone shows them without scrolling.
+MOST_STEP = 140.0
 LINE_OF_WORDS = 14.0
 MOST_NAMES = 10
 LONGEST_SNAPSHOT = 60
@@ -80,11 +82,12 @@ def over_time(
     --------
     >>> one = Estimate("bm25", 0.5, 0.4, 0.6)
     >>> over_time(["first", "second"], {"bm25": [one, None]}, "nDCG@10 over time").width
-    900.0
+    474.0
     """
     axis = axis_over([one for found in runs.values() for one in found if one], HIGH - BOTTOM, TOP)
-    step = (WIDE - LEFT - RIGHT) / max(len(snapshots), 1)
-    strokes = [Stroke(f"M{LEFT},{axis.at(tick)}H{WIDE - RIGHT}", "grid") for tick in axis.ticks()]
+    step = min((WIDE - LEFT - RIGHT) / max(len(snapshots), 1), MOST_STEP)
+    end = LEFT + step * max(len(snapshots), 1)
+    strokes = [Stroke(f"M{LEFT},{axis.at(tick)}H{end}", "grid") for tick in axis.ticks()]
     words = [Words(LEFT - 6, axis.at(tick) + 4, axis.written(tick), "end", "mute") for tick in axis.ticks()]
     words += _snapshot_names(snapshots, step)
     ends: list[tuple[float, str]] = []
@@ -97,8 +100,8 @@ def over_time(
         strokes += _line(axis, points, name == here)
         last = next((point for point in reversed(points) if point), None)
         ends += [(axis.at(last[1].value), name)] if last else []
-    words += _names(ends, here)
-    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE)
+    words += _names(ends, here, end)
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=end + RIGHT)
 
 
 def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: bool) -> list[Stroke]:
@@ -118,7 +121,7 @@ def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: boo
     return [Stroke(path, "here-line" if here else "axis"), *strokes]
 
 
-def _names(ends: Sequence[tuple[float, str]], here: str) -> list[Words]:
+def _names(ends: Sequence[tuple[float, str]], here: str, end: float) -> list[Words]:
     """Each run's name beside the end of its line, pushed down where two would lie on each other."""
     words: list[Words] = []
     lowest = -LINE_OF_WORDS
@@ -126,7 +129,7 @@ def _names(ends: Sequence[tuple[float, str]], here: str) -> list[Words]:
     for y, name in sorted(ends):
         lowest = max(y + 4, lowest + LINE_OF_WORDS)
         kind = "" if name == here or not here else "mute"
-        words.append(Words(WIDE - RIGHT + 8, round(lowest, 1), shown[name], kind=kind))
+        words.append(Words(end + 8, round(lowest, 1), shown[name], kind=kind))
     return words
 
 

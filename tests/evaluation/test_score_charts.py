@@ -61,6 +61,12 @@ def test_many_snapshots_keep_their_names_apart() -> None:
     assert below[-1].text.endswith("39")
 
 
+def test_few_snapshots_are_seen_on_a_phone() -> None:
+    chart = over_time(["one"], {"a": [A], "b": [B]}, "over time")
+    assert chart.width < 390
+    assert all(x < 390 - LEFT for x, _ in places(chart, "mark"))
+
+
 def test_nothing_to_draw() -> None:
     assert over_time([], {}, "over time").strokes
     assert tier_rows([], "by tier").label == "by tier"
