@@ -82,7 +82,7 @@ def over_time(
     --------
     >>> one = Estimate("bm25", 0.5, 0.4, 0.6)
     >>> over_time(["first", "second"], {"bm25": [one, None]}, "nDCG@10 over time").width
-    474.0
+    900.0
     """
     axis = axis_over([one for found in runs.values() for one in found if one], HIGH - BOTTOM, TOP)
     step = min((WIDE - LEFT - RIGHT) / max(len(snapshots), 1), MOST_STEP)
@@ -101,7 +101,7 @@ def over_time(
         last = next((point for point in reversed(points) if point), None)
         ends += [(axis.at(last[1].value), name)] if last else []
     words += _names(ends, here, end)
-    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=end + RIGHT)
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE)
 
 
 def _line(axis: Axis, points: Sequence[tuple[float, Estimate] | None], here: bool) -> list[Stroke]:
