@@ -4,6 +4,8 @@ from judgments.models.audit import AuditRow
 from judgments.models.collection import Collection, Membership, Role
 from judgments.models.declaration import Declaration
 from judgments.models.document import Document
+from judgments.models.example import Example
+from judgments.models.gold import GoldPair, Probe, ProbeAnswer
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.job import Job
 from judgments.models.judgment import Adjudication, Judgment
@@ -15,6 +17,7 @@ from judgments.models.scale import Grade, Scale
 from judgments.models.snapshot import Snapshot
 from judgments.models.source import ImportedLabel, LabelSource
 from judgments.models.stratum import Place, QueryGroup, RefusedProposal, Stratum
+from judgments.models.tally import RoundReport, Tally
 from judgments.models.upload import Upload
 from judgments.models.user import ApiToken, User
 
@@ -25,6 +28,8 @@ __all__ = [
     "Collection",
     "Declaration",
     "Document",
+    "Example",
+    "GoldPair",
     "Grade",
     "GuidelinesVersion",
     "Handout",
@@ -37,6 +42,8 @@ __all__ = [
     "Membership",
     "Pair",
     "Place",
+    "Probe",
+    "ProbeAnswer",
     "Query",
     "QueryGroup",
     "QuerySample",
@@ -44,10 +51,12 @@ __all__ = [
     "Role",
     "Round",
     "RoundRater",
+    "RoundReport",
     "Scale",
     "Slot",
     "Snapshot",
     "Stratum",
+    "Tally",
     "Upload",
     "User",
 ]

@@ -54,6 +54,9 @@ class Membership(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
+    # What a rater reads (tags such as ``de``; none means any) and what they were found fit for, in the lead's words.
+    languages = models.JSONField(default=list, blank=True)
+    qualifications = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -14,8 +14,8 @@ from judgments.models.user import User
 
 class JudgmentQuerySet(EventQuerySet):
     def current(self) -> JudgmentQuerySet:
-        """The answers that stand: not superseded by a later one, not taken back."""
-        return self.filter(superseded_by__isnull=True).exclude(state=Judgment.State.UNDONE)
+        """The answers that stand: not superseded by a later one, not taken back, not set aside."""
+        return self.filter(superseded_by__isnull=True).exclude(state__in=Judgment.NO_ANSWER)
 
     def counted(self) -> JudgmentQuerySet:
         """The grades that statistics and labels are made from: current, graded, within the k of the pair."""
@@ -33,6 +33,9 @@ class Judgment(PublicModel, EventModel):
         UNRATEABLE = "unrateable", "cannot judge"
         LATER = "later", "later"
         UNDONE = "undone", "taken back"  # supersedes an answer and leaves none
+        REQUEUED = "requeued", "set aside"  # the same, by a lead: the pair goes to somebody else
+
+    NO_ANSWER = (State.UNDONE, State.REQUEUED)
 
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="judgments")
     rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="judgments")
@@ -43,6 +46,8 @@ class Judgment(PublicModel, EventModel):
     note = models.TextField(blank=True)
     seconds_active = models.FloatField(null=True)
     seconds_away = models.FloatField(null=True)
+    # How it was given: by key, click or touch; one document or a list; excerpt or whole text; width of the window.
+    how = models.JSONField(default=dict)
     # True when the pair had all its ratings already: kept, and not counted.
     surplus = models.BooleanField(default=False)
     document_sha256 = models.CharField(max_length=64)
@@ -57,11 +62,12 @@ class Judgment(PublicModel, EventModel):
             models.UniqueConstraint(fields=["rater", "client_id"], name="judgment_recorded_once"),
             models.CheckConstraint(
                 condition=Q(state="graded", grade__isnull=False)
-                | Q(state__in=["unrateable", "later", "undone"], grade__isnull=True),
+                | Q(state__in=["unrateable", "later", "undone", "requeued"], grade__isnull=True),
                 name="judgment_grade_fits_state",
             ),
             models.CheckConstraint(
-                condition=~Q(state="undone") | Q(supersedes__isnull=False), name="undo_takes_something_back"
+                condition=~Q(state__in=["undone", "requeued"]) | Q(supersedes__isnull=False),
+                name="undo_takes_something_back",
             ),
             models.CheckConstraint(condition=~Q(supersedes=F("id")), name="judgment_supersedes_another"),
             # One chain of events per rater and pair: only its first event supersedes nothing.

@@ -21,6 +21,9 @@ class Pair(PublicModel):
     position = models.PositiveIntegerField()  # place in the round: queries whole, one after the other
     ratings_wanted = models.PositiveSmallIntegerField()
     origin = models.JSONField(default=dict)  # pool, strategy, step, seed, runs and ranks
+    # Kept current under the pair's lock: how far its counted grades lie apart, and whether a lead settled it.
+    spread = models.PositiveSmallIntegerField(default=0)
+    settled = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["position"]
@@ -28,6 +31,9 @@ class Pair(PublicModel):
             models.UniqueConstraint(fields=["round", "query", "document"], name="pair_once_per_round"),
             models.UniqueConstraint(fields=["round", "position"], name="pair_position_once"),
             models.CheckConstraint(condition=Q(ratings_wanted__gte=1), name="pair_wants_a_rating"),
+        ]
+        indexes = [
+            models.Index(fields=["round", "-spread", "position"], name="pair_in_conflict", condition=Q(spread__gt=0)),
         ]
 
     def __str__(self) -> str:
@@ -67,6 +73,11 @@ class Slot(models.Model):
             models.Index(
                 fields=["round", "position", "lease_until"],
                 name="slot_next_open",
+                condition=Q(filled_by__isnull=True),
+            ),
+            models.Index(
+                fields=["round", "number", "position", "lease_until"],
+                name="slot_next_in_breadth",
                 condition=Q(filled_by__isnull=True),
             ),
             models.Index(fields=["rater", "round"], name="slot_of_rater"),

@@ -46,6 +46,7 @@ class Query(PublicModel):
     draft = models.TextField(blank=True)
     drafted_by = models.CharField(max_length=60, blank=True)
     group = OpaqueIdField(blank=True)
+    language = models.CharField(max_length=35, blank=True)  # a tag such as ``de`` or ``pt-BR``; empty is not known
     tier = models.CharField(max_length=5, choices=Tier.choices, blank=True)
     frequency = models.BigIntegerField(null=True)
     clients = models.BigIntegerField(null=True)

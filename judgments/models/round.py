@@ -43,6 +43,29 @@ class Round(PublicModel):
     # A round may take more pairs while it is open: at most so many in all, as long as somebody goes on choosing.
     most_pairs = models.PositiveIntegerField(null=True)
     growing = models.BooleanField(default=False)
+    # How pairs are handed out: every pair once before any a second time, or each query to its end.
+    breadth_first = models.BooleanField(default=False)
+    # Two grades so many steps apart call in another rater, at most so many more for a pair; None calls in nobody.
+    extra_at = models.PositiveSmallIntegerField(null=True)
+    extra_most = models.PositiveSmallIntegerField(default=1)
+    # Who may rate: those who were asked, or whoever of the collection's raters fits and comes by.
+    walk_in = models.BooleanField(default=False)
+    qualification = models.CharField(max_length=60, blank=True)
+    by_language = models.BooleanField(default=False)
+    # What is asked beside the ratings: the share of own pairs shown again, and one pair of known grade in so many.
+    repeat_share = models.FloatField(default=0.0)
+    gold_every = models.PositiveSmallIntegerField(null=True)
+    # Calibration comes first where there is a mark: the share of its pairs to be right, within so many steps.
+    pass_mark = models.FloatField(null=True)
+    pass_within = models.PositiveSmallIntegerField(default=0)
+    # The gate that the round's agreement is held against.
+    gate_coefficient = models.CharField(max_length=40, default="alpha-ordinal")
+    gate_threshold = models.FloatField(default=0.60)
+    # How documents are shown at first; a rater may choose otherwise.
+    as_list = models.BooleanField(default=False)
+    # Kept current by whoever adds pairs or slots, so that nobody counts a million rows to show a page.
+    pairs_made = models.PositiveIntegerField(default=0)
+    slots_made = models.PositiveIntegerField(default=0)
     opened_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
 
@@ -58,6 +81,16 @@ class Round(PublicModel):
             models.CheckConstraint(
                 condition=Q(growing=False) | Q(most_pairs__isnull=False), name="round_grows_to_an_end"
             ),
+            models.CheckConstraint(
+                condition=Q(repeat_share__gte=0, repeat_share__lte=0.5), name="round_repeats_a_share"
+            ),
+            models.CheckConstraint(
+                condition=Q(pass_mark__isnull=True) | Q(pass_mark__gt=0, pass_mark__lte=1),
+                name="round_pass_mark_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=Q(gate_threshold__gte=-1, gate_threshold__lte=1), name="round_gate_can_be_met"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -72,6 +105,13 @@ class RoundRater(models.Model):
     pseudonym = OpaqueIdField(max_length=12)
     joined_at = models.DateTimeField(auto_now_add=True)
     left_at = models.DateTimeField(null=True)
+    # A paused rater is handed nothing until a lead says so; what they gave stays, unless it is set aside.
+    paused_at = models.DateTimeField(null=True)
+    pause_reason = models.CharField(max_length=500, blank=True)
+    # When they passed the round's calibration, and the share that was right then.
+    calibrated_at = models.DateTimeField(null=True)
+    calibration_share = models.FloatField(null=True)
+    guidelines_read_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["pseudonym"]

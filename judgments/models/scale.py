@@ -22,6 +22,8 @@ class Scale(PublicModel):
     """A set of named grades. A round has one; changing it means a new round."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="scales")
+    # The lowest grade that counts as relevant where a metric knows only yes and no.
+    relevant_from = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

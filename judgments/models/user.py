@@ -11,6 +11,9 @@ from judgments.models.fields import PublicModel
 class User(PublicModel, AbstractUser):
     """A person with a name and a password; what they may do is said by memberships."""
 
+    # Which key does what on the station, where it is not the usual one: {"act": "key"}.
+    station_keys = models.JSONField(default=dict, blank=True)
+
 
 class ApiToken(PublicModel):
     """A program's key. Only its SHA-256 is stored: the text is shown once, when it is made."""

@@ -1,0 +1,128 @@
+"""Which grades are known beforehand, who was shown them, and what did they answer?
+
+What is asked here is no rating: it measures the rater, not the pair. It has tables of its own, so that it can never
+count toward the k of a pair, its label, or the agreement of a round.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from judgments.models.document import Document
+from judgments.models.fields import EventModel, PublicModel
+from judgments.models.pair import Pair
+from judgments.models.query import Query
+from judgments.models.round import Round
+from judgments.models.user import User
+
+
+class GoldPair(PublicModel):
+    """A query and a document whose grade is known. Raters learn from it before a round, or are checked by it within."""
+
+    class Use(models.TextChoices):
+        CALIBRATION = "calibration", "calibration, with feedback"
+        HIDDEN = "hidden", "hidden during the round"
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="gold")
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
+    use = models.CharField(max_length=11, choices=Use.choices)
+    position = models.PositiveIntegerField()
+    grade = models.SmallIntegerField()
+    explanation = models.TextField(blank=True)  # why the grade is right: what a rater reads after calibrating
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["use", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "query", "document"], name="gold_pair_once_per_round"),
+            models.UniqueConstraint(fields=["round", "use", "position"], name="gold_position_once"),
+            models.CheckConstraint(condition=Q(use__in=["calibration", "hidden"]), name="gold_use_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.query} x {self.document}"
+
+
+class Probe(PublicModel):
+    """That a rater was shown a pair whose right answer is known: a gold one, or one that they graded themselves.
+
+    To the rater its public id looks like a pair's, and nothing tells it from one.
+    """
+
+    class Kind(models.TextChoices):
+        CALIBRATION = "calibration", "calibration"
+        GOLD = "gold", "hidden gold"
+        REPEAT = "repeat", "own pair again"
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="probes")
+    rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="probes")
+    kind = models.CharField(max_length=11, choices=Kind.choices)
+    gold = models.ForeignKey(GoldPair, null=True, on_delete=models.PROTECT, related_name="probes")
+    pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="probes")
+    expected = models.SmallIntegerField()  # the known grade, or the rater's own first one
+    attempt = models.PositiveSmallIntegerField(default=1)  # a calibration may be taken again
+    answered = models.BooleanField(default=False)
+    handed_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rater", "gold", "attempt"], condition=Q(gold__isnull=False), name="gold_once_per_attempt"
+            ),
+            models.UniqueConstraint(fields=["rater", "pair"], condition=Q(pair__isnull=False), name="repeat_once"),
+            models.CheckConstraint(condition=Q(kind__in=["calibration", "gold", "repeat"]), name="probe_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind="repeat", pair__isnull=False, gold__isnull=True)
+                | Q(kind__in=["calibration", "gold"], pair__isnull=True, gold__isnull=False),
+                name="probe_asks_what_is_known",
+            ),
+        ]
+        indexes = [models.Index(fields=["round", "rater", "kind"], name="probe_of_rater")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.rater_id}"
+
+
+class ProbeAnswer(PublicModel, EventModel):
+    """What a rater answered to a probe: an event, as a judgment is."""
+
+    class State(models.TextChoices):
+        GRADED = "graded", "graded"
+        UNRATEABLE = "unrateable", "cannot judge"
+        LATER = "later", "later"
+        UNDONE = "undone", "taken back"
+
+    probe = models.ForeignKey(Probe, on_delete=models.PROTECT, related_name="answers")
+    rater = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    client_id = models.UUIDField()
+    state = models.CharField(max_length=10, choices=State.choices)
+    grade = models.SmallIntegerField(null=True)
+    reason = models.CharField(max_length=500, blank=True)
+    note = models.TextField(blank=True)
+    seconds_active = models.FloatField(null=True)
+    seconds_away = models.FloatField(null=True)
+    how = models.JSONField(default=dict)
+    supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "client_id"], name="probe_answer_recorded_once"),
+            models.CheckConstraint(
+                condition=Q(state="graded", grade__isnull=False)
+                | Q(state__in=["unrateable", "later", "undone"], grade__isnull=True),
+                name="probe_answer_grade_fits_state",
+            ),
+            models.CheckConstraint(condition=~Q(supersedes=F("id")), name="probe_answer_supersedes_another"),
+            models.UniqueConstraint(
+                fields=["probe"], condition=Q(supersedes__isnull=True), name="probe_answer_one_chain"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.grade if self.grade is not None else ''}".strip()
