@@ -114,7 +114,7 @@ def acts(snapshot: Snapshot, found: Freshness) -> list[dict[str, Any]]:
             "act": action,
             "signals": [one.signal.title for one in found.report.asking if one.signal.action == action.name],
             "state": next(LOOKS[one.state] for one in found.report.asking if one.signal.action == action.name),
-            "url": "" if action.pools else _address(snapshot, action.name, found),
+            "url": "" if action.pools else _address(snapshot, action.name),
             "needs_runs": action.since and not refreshing.runs_for(snapshot, action.name),
             "made": refreshing.made(snapshot, action.name) if action.pools else None,
             "token": uuid.uuid4(),
@@ -123,21 +123,13 @@ def acts(snapshot: Snapshot, found: Freshness) -> list[dict[str, Any]]:
     ]
 
 
-def _address(snapshot: Snapshot, action: str, found: Freshness) -> str:
-    """Where queries are drawn: of the newest log, or a stratum of what is new, with what is known of it filled in."""
+def _address(snapshot: Snapshot, action: str) -> str:
+    """Where queries are drawn: of the newest log, or a stratum of what is new."""
     slug = snapshot.collection.slug
-    log = snapshot.collection.query_logs.first()
     if action == "new-stratum":
-        return f"{reverse('strata', args=[slug])}?{urlencode(_stratum(found) | ({'log': log.uuid} if log else {}))}"
+        return f"{reverse('freshness_stratum', args=[slug])}?{urlencode({'snapshot': snapshot.uuid})}"
+    log = snapshot.collection.query_logs.first()
     return reverse("query_log", args=[slug, log.uuid]) if log else reverse("query_logs_new", args=[slug])
-
-
-def _stratum(found: Freshness) -> dict[str, str]:
-    """The largest new category or language as the form of a stratum takes it; a declared one by its name."""
-    one = next(one for one in found.report.asking if one.signal.action == "new-stratum")
-    kind, first = one.signal.name, one.detail[0]
-    name = str(first.get(kind) or first.get("note") or "")
-    return {"name": name, "language" if kind == "language" else "words": name}
 
 
 def run_rows(found: Freshness) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ urlpatterns = [
     path("c/<slug:slug>/freshness/pool/", freshness.freshness_pool, name="freshness_pool"),
     path("c/<slug:slug>/freshness/feed/", freshness.freshness_feed, name="freshness_feed"),
     path("c/<slug:slug>/freshness/fields/", freshness.freshness_fields, name="freshness_fields"),
+    path("c/<slug:slug>/freshness/stratum/", freshness.freshness_stratum, name="freshness_stratum"),
     path("c/<slug:slug>/freshness/history/", freshness.freshness_history, name="freshness_history"),
     path("c/<slug:slug>/freshness/declare/", freshness.freshness_declare, name="freshness_declare"),
     path(

@@ -120,7 +120,7 @@ def values_of(collection: TestCollection, name: str) -> dict[str, Any]:
     total = 0
     for value, number in told:
         total += number
-        for one in _plain(value):
+        for one in plain_values(value):
             counts[one] += number
     few = len(counts) <= MOST_VALUES
     return {
@@ -131,7 +131,7 @@ def values_of(collection: TestCollection, name: str) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> list[str]:
+def plain_values(value: Any) -> list[str]:
     """The values of one document: SQLite answers numbers and `null` as they are, PostgreSQL all of it as text."""
     if value is None or value == "null" or value == "":
         return []

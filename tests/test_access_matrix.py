@@ -50,6 +50,7 @@ POST   c/<slug:slug>/freshness/feed/                                  404 403 42
 GET    c/<slug:slug>/freshness/fields/                                404 403 403 200 302
 POST   c/<slug:slug>/freshness/fields/                                404 403 403 422 302
 GET    c/<slug:slug>/freshness/history/                               404 403 200 200 302
+GET    c/<slug:slug>/freshness/stratum/                               404 403 403 302 302
 POST   c/<slug:slug>/freshness/pool/                                  404 403 403 302 302
 GET    c/<slug:slug>/guidelines/                                      404 403 200 200 302
 GET    c/<slug:slug>/guidelines/new/                                  404 403 403 200 302

@@ -6,6 +6,7 @@ import json
 import uuid as uuid_module
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -18,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from evaluation import feeding, freshness, freshness_job, refreshing
 from evaluation.freshness_forms import DeclarationForm, FeedForm, FieldsForm
 from evaluation.freshness_rows import CHECKS, RUNS, SIGNALS, acts, check_rows, run_rows, signal_rows
+from evaluation.new_parts import filled_in
 from evaluation.staleness.actions import ACTIONS
 from evaluation.views.scores import chosen_snapshot
 from judgments import access, declarations
@@ -100,6 +102,18 @@ def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
     count = pool.entries.count()
     messages.success(request, f"Drew {count:,} pair{'' if count == 1 else 's'}. Open the round when it fits.")
     return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
+
+
+@login_required
+@require_safe
+def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead to the form of a stratum with what is known of the new part filled in: only who asks waits for it."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    snapshot = chosen_snapshot(collection, request.GET.get("snapshot", ""))
+    log = collection.query_logs.first()
+    told = filled_in(collection, freshness.look(snapshot)) if snapshot else {}
+    told |= {"log": str(log.uuid)} if log else {}
+    return redirect(f"{reverse('strata', args=[slug])}?{urlencode(told)}")
 
 
 def _seed(request: HttpRequest) -> int:

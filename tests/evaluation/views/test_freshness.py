@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation import scoring
-from judgments import rounds
+from judgments import declarations, rounds
 from judgments.models import Declaration
 from pooling.models import Pool
 from tests.evaluation.stage import by_digit
@@ -63,6 +63,33 @@ def test_files_and_api_tell_what_the_page_tells(stage, snapshot, client_of, api_
     rows = client_of(engineer).get(f"{PAGE}?format=signals.csv").getvalue().decode().splitlines()
     assert len(rows) == 13
     assert "bm25" in client_of(engineer).get(f"{PAGE}?format=csv").getvalue().decode()
+
+
+def test_a_new_category_is_drawn_by_the_words_of_its_titles(stage, snapshot, client_of, lead, collection):
+    """Its name has two parts, which no query holds; the titles of a list field count too."""
+    client = client_of(lead)
+    assert client.get(f"{PAGE}stratum/").url == "/c/shop/strata/?"
+    new = [
+        {
+            "doc_id": f"k{n}",
+            "title": f"Kayak {n} for two",
+            "fields": {"category": ["Water > Boats"] if n else "Water > Boats"},
+        }
+        for n in range(6)
+    ]
+    stage.store("documents", "".join(json.dumps(one) + "\n" for one in new), "new.jsonl")
+    stage.drawn(head=1, torso=1, tail=1)
+    declarations.declare(collection, kind="category", note="Water > Boats", actor=lead)
+    page = client.get(PAGE)
+    (act,) = [act for act in page.context["acts"] if act["act"].name == "new-stratum"]
+    assert act["url"] in html(page)
+    form = client.get(act["url"], follow=True).context["form"]
+    log = collection.query_logs.get()
+    assert {name: form[name].value() for name in ("name", "words", "log")} == {
+        "name": "Water > Boats",
+        "words": "kayak",
+        "log": str(log.uuid),
+    }
 
 
 def test_declaring_and_taking_back(snapshot, client_of, lead, collection):
