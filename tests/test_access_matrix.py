@@ -32,6 +32,7 @@ POST   c/<slug:slug>/connectors/<uuid:uuid>/                          404 403 42
 GET    c/<slug:slug>/connectors/<uuid:uuid>/change/                   404 403 200 200 302
 POST   c/<slug:slug>/connectors/<uuid:uuid>/change/                   404 403 422 422 302
 POST   c/<slug:slug>/connectors/<uuid:uuid>/go-on/                    404 403 302 302 302
+GET    c/<slug:slug>/connectors/<uuid:uuid>/remove/                   404 403 200 200 302
 POST   c/<slug:slug>/connectors/<uuid:uuid>/remove/                   404 403 302 302 302
 POST   c/<slug:slug>/connectors/<uuid:uuid>/try/                      404 403 422 422 302
 GET    c/<slug:slug>/connectors/new/                                  404 403 200 200 302

@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access
 from judgments.core.errors import AssayError
@@ -97,15 +97,32 @@ def connector_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def connector_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """What is lost with it and what stays; removed only from there, since the secret cannot be had back."""
     collection, row = reached(request, slug, uuid)
+    if request.method == "POST":
+        return _removed(request, collection, row)
+    fetches = list(row.fetches.select_related("job", "run"))
+    context = {
+        "collection": collection,
+        "step": "runs",
+        "connector": row,
+        "kind": kind_title(row),
+        "asking": next((one.job for one in fetches if one.job is not None and not one.job.over), None),
+        "lost": [one for one in fetches if one.waits and one.answered],
+        "runs": [one.run for one in fetches if one.run is not None],
+    }
+    return render(request, "pooling/connector_remove.html", context)
+
+
+def _removed(request: HttpRequest, collection: Collection, row: Connector) -> HttpResponse:
     try:
         connected.remove(row, actor=request.user)
     except AssayError as error:
         messages.error(request, str(error))
         return redirect("connector", collection.slug, row.uuid)
-    messages.success(request, f"{row.name} is removed with its secret. Runs that were fetched from it stay.")
+    messages.success(request, f"{row.name} is removed. Runs that were fetched from it stay.")
     return redirect("connectors", collection.slug)
 
 

@@ -164,10 +164,35 @@ def test_what_is_not_there_is_not_gone_on_with(fetch: str, visitor: Client, conn
     assert "There is no such fetch any more." in answer.content.decode()
 
 
+def test_it_is_asked_before_one_is_removed(visitor: Client, connect: Any) -> None:
+    row = connect("locked", secret=SECRET)
+    Query.objects.create(collection=row.collection, query_id="q1", text="rain jacket")
+    Fetch.objects.create(connector=row, run_name="monday", depth=4, queries=[["q1", "rain jacket"]], answered=1)
+    page = visitor.get(at(row, "change/")).content.decode()
+    assert f'href="{at(row, "remove/")}"' in page
+    assert f'action="{at(row, "remove/")}"' not in page
+    page = visitor.get(at(row, "remove/")).content.decode()
+    assert Connector.objects.exists()
+    for lost in ("Its secret", "monday: 1 of 1 query answered", "No run was fetched from it", "Remove my locked"):
+        assert lost in page
+    assert SECRET not in page
+
+
 def test_removed(visitor: Client, connect: Any) -> None:
     answer = visitor.post(at(connect("good"), "remove/"), follow=True)
-    assert "my good is removed with its secret" in answer.content.decode()
+    assert "my good is removed." in answer.content.decode()
     assert not Connector.objects.exists()
+
+
+def test_one_that_is_being_asked_is_not_removed(visitor: Client, connect: Any, engineer: Any) -> None:
+    row = connect("good")
+    job = Job.objects.create(kind="fetch", title="Fetch monday", collection=row.collection, created_by=engineer)
+    Fetch.objects.create(connector=row, run_name="monday", depth=4, job=job)
+    page = visitor.get(at(row, "remove/")).content.decode()
+    assert "is being asked right now" in page
+    assert "Remove my good</button>" not in page
+    assert "Cancel that job first" in visitor.post(at(row, "remove/"), follow=True).content.decode()
+    assert Connector.objects.exists()
 
 
 def test_a_long_list(visitor: Client, collection: Any, engineer: Any) -> None:
@@ -185,6 +210,8 @@ def test_a_kind_that_is_gone(visitor: Client, collection: Any) -> None:
     row = Connector.objects.create(collection=collection, name="old", kind="gone", settings={"address": "x"})
     assert "gone" in visitor.get(at(row)).content.decode()
     assert visitor.get("/c/shop/connectors/").status_code == 200
+    assert f'href="{at(row, "remove/")}"' in visitor.get(at(row)).content.decode()
+    assert "Remove old" in visitor.get(at(row, "remove/")).content.decode()
     for path, body in (("try/", {"query": "x"}), ("change/", {})):
         page = visitor.post(at(row, path), body, follow=True).content.decode()
         assert "there is no connector" in page.lower()
