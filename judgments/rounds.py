@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -28,6 +29,7 @@ from judgments.models import (
     Slot,
     User,
 )
+from judgments.round_settings import RoundSettings
 from judgments.scales import make_scale
 
 BATCH = 2_000
@@ -51,8 +53,10 @@ def create_round(
     guidelines: GuidelinesVersion,
     actor: User,
     grades: Sequence[tuple[int, str, str]] | None = None,
-    ratings_per_pair: int = 2,
-    overlap: float = 1.0,
+    relevant_from: int | None = None,
+    ratings_per_pair: int | None = None,
+    overlap: float | None = None,
+    settings: RoundSettings | None = None,
     raters: Sequence[User] = (),
     seed: int = 1,
     most_pairs: int | None = None,
@@ -75,10 +79,12 @@ def create_round(
         The lead who does it.
     grades : sequence of (value, label, cue), optional
         The scale; 0-3 with the usual names when None.
-    ratings_per_pair : int
-        k: how many raters grade an overlapping pair.
-    overlap : float
-        The share of pairs, drawn with the seed, that get k ratings; the others get one.
+    relevant_from : int, optional
+        The lowest grade that counts as relevant where a metric knows only yes and no; all but the lowest when None.
+    ratings_per_pair, overlap : int, float, optional
+        In place of those of ``settings``: k, and the share of pairs, drawn with the seed, that get k ratings.
+    settings : RoundSettings, optional
+        All else that can be set; the usual values when None.
     raters : sequence of User
         Who is asked to rate. They must be members as rater or lead.
     seed : int
@@ -93,7 +99,11 @@ def create_round(
     Conflict
         The name is taken.
     """
-    _check(collection, name, ratings_per_pair, overlap)
+    _check_name(collection, name.strip())
+    given = {"ratings_per_pair": ratings_per_pair, "overlap": overlap}
+    settings = replace(settings or RoundSettings(), **{one: value for one, value in given.items() if value is not None})
+    scale = make_scale(collection, grades, relevant_from=relevant_from)
+    settings.check(scale.values())
     chosen = _by_query(candidates)
     if not chosen:
         raise NotValid("A round needs at least one pair.", {"pool": "This pool is empty."})
@@ -104,15 +114,14 @@ def create_round(
         round_ = Round.objects.create(
             collection=collection,
             name=name.strip(),
-            scale=make_scale(collection, grades),
+            scale=scale,
             guidelines=guidelines,
-            ratings_per_pair=ratings_per_pair,
-            overlap=overlap,
             seed=seed,
             provenance=provenance,
             most_pairs=most_pairs,
             growing=most_pairs is not None,
             created_by=actor,
+            **settings.as_dict(),
         )
     _add_pairs(round_, chosen)
     _invite(round_, raters, random.Random(f"{seed} raters"))  # noqa: S311 - a draw that must be repeatable
@@ -279,14 +288,6 @@ def _free(name: str) -> Iterator[None]:
             yield
     except IntegrityError as error:
         raise _taken(name) from error
-
-
-def _check(collection: Collection, name: str, ratings_per_pair: int, overlap: float) -> None:
-    _check_name(collection, name.strip())
-    if not 1 <= ratings_per_pair <= 20:
-        raise NotValid("Ratings per pair cannot be that.", {"ratings_per_pair": "A whole number from 1 to 20."})
-    if not 0 <= overlap <= 1:
-        raise NotValid("The overlap is a share of the pairs.", {"overlap": "A number from 0 to 1, for example 0.2."})
 
 
 def _by_query(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -1,15 +1,68 @@
-"""How is a scale of named grades made?"""
+"""How is a scale of named grades made, and which ones are offered ready to use?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Grade, Scale
 from judgments.models.scale import DEFAULT_GRADES
 
+Row = tuple[int, str, str]
 
-def make_scale(collection: Collection, grades: Sequence[tuple[int, str, str]] | None) -> Scale:
+
+@dataclass(frozen=True)
+class Preset:
+    """A scale that is offered ready to use.
+
+    Attributes
+    ----------
+    title : str
+        What its button says.
+    grades : tuple of (value, label, cue)
+        The lowest first, cues in the rater's own voice.
+    relevant_from : int
+        The lowest grade that counts as relevant where a metric knows only yes and no.
+    """
+
+    title: str
+    grades: tuple[Row, ...]
+    relevant_from: int = 1
+
+
+PRESETS: dict[str, Preset] = {
+    "graded-4": Preset("Four grades, 0-3", DEFAULT_GRADES),
+    "binary": Preset(
+        "Yes or no, 0-1",
+        (
+            (0, "Not relevant", "This does not help with what was asked."),
+            (1, "Relevant", "This helps, if only a little."),
+        ),
+    ),
+    "graded-3": Preset(
+        "Three grades, 0-2",
+        (
+            (0, "Not relevant", "This does not help with what was asked."),
+            (1, "Partly relevant", "It helps somewhat; I would go on looking."),
+            (2, "Relevant", "I could stop looking here."),
+        ),
+    ),
+    "graded-5": Preset(
+        "Five grades, 0-4",
+        (
+            (0, "Poor", "It has nothing to do with what I want."),
+            (1, "Fair", "I see the connection, and I would not open it."),
+            (2, "Good", "Worth opening, though others are likely better."),
+            (3, "Very good", "I would be glad to find this."),
+            (4, "Perfect", "Just what I am looking for."),
+        ),
+        relevant_from=2,
+    ),
+}
+
+
+def make_scale(collection: Collection, grades: Sequence[Row] | None, *, relevant_from: int | None = None) -> Scale:
     """Make a scale with these grades; the usual four when None is given.
 
     Parameters
@@ -18,11 +71,15 @@ def make_scale(collection: Collection, grades: Sequence[tuple[int, str, str]] | 
         Where it belongs.
     grades : sequence of (value, label, cue) or None
         Two or more, with different values from 0 to 100.
+    relevant_from : int, optional
+        The lowest grade that counts as relevant where a metric knows only yes and no; every grade above the lowest when
+        None is given.
 
     Raises
     ------
     NotValid
-        Too few grades, a value twice or out of bounds, or a grade without a label.
+        Too few grades, a value twice or out of bounds, a grade without a label, or a threshold that no grade or every
+        grade reaches.
     """
     rows = sorted(grades or DEFAULT_GRADES)
     values = [value for value, _, _ in rows]
@@ -34,7 +91,11 @@ def make_scale(collection: Collection, grades: Sequence[tuple[int, str, str]] | 
         raise NotValid(
             "This scale cannot be used.", {"scale": "Values are whole numbers from 0 to 100, each with a label."}
         )
-    scale = Scale.objects.create(collection=collection)
+    threshold = max(1, values[0] + 1) if relevant_from is None else relevant_from
+    if not values[0] < threshold <= values[-1]:
+        said = f"A grade from {values[0] + 1} to {values[-1]}: some grades must reach it, and not all of them."
+        raise NotValid(f"Nothing tells relevant from not relevant. {said}", {"relevant_from": said})
+    scale = Scale.objects.create(collection=collection, relevant_from=threshold)
     Grade.objects.bulk_create(
         Grade(scale=scale, value=value, label=label.strip()[:40], cue=cue.strip()[:200]) for value, label, cue in rows
     )
