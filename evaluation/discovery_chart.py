@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from evaluation.charts import dot
-from pooling.charts import Chart, Stroke, Words
+from pooling.charts import PHONE, Chart, Stroke, Words
 
 if TYPE_CHECKING:
     from evaluation.estimators.discovery import Discovery
     from evaluation.estimators.missed import Missed
 
 WIDE, HIGH = 900.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 150.0, 14.0, 44.0
+LEFT, TOP, BOTTOM = 64.0, 28.0, 44.0
 # Depths that are named along the curve, where there is room.
 NAMED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 ROOM = 56.0
 
 
-def discovery_curve(curve: Discovery, missed: Missed) -> Chart:
+def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Chart:
     """Draw relevant documents found over documents pooled, depth by depth, and where the estimate ends.
 
     Parameters
@@ -29,6 +29,8 @@ def discovery_curve(curve: Discovery, missed: Missed) -> Chart:
         What each depth added.
     missed : Missed
         What is estimated to be still unjudged; drawn as a whisker at the right where it is known.
+    width : float
+        Of the picture; under `pooling.charts.PHONE` the words of its end stand above the curve, not beside it.
 
     Examples
     --------
@@ -44,15 +46,16 @@ def discovery_curve(curve: Discovery, missed: Missed) -> Chart:
     top = max(found, 1, found + (missed.high or 0.0))
     ticks = _ticks(top)
     top = max(top, ticks[-1])
+    right = width - (28.0 if width <= PHONE else 150.0)
 
     def x(pairs: float) -> float:
-        return round(LEFT + (WIDE - LEFT - RIGHT) * pairs / max(pooled, 1), 1)
+        return round(LEFT + (right - LEFT) * pairs / max(pooled, 1), 1)
 
     def y(relevant: float) -> float:
         return round(HIGH - BOTTOM - (HIGH - BOTTOM - TOP) * relevant / top, 1)
 
     points = [f"{x(0)},{y(0)}", *(f"{x(step['pooled'])},{y(step['relevant'])}" for step in steps)]
-    strokes = [Stroke(f"M{LEFT},{y(tick)}H{WIDE - RIGHT}", "grid") for tick in ticks]
+    strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
     strokes += _whole(curve, x)
     # Below the ranks that are judged whole a flat line says nothing, so that it is drawn as one that does not count.
     strokes += [Stroke(f"M{' '.join(points[curve.whole :])}", "axis")] if curve.whole < curve.depth else []
@@ -61,11 +64,11 @@ def discovery_curve(curve: Discovery, missed: Missed) -> Chart:
     words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
     words += _depths(steps, x)
     words.append(Words(LEFT, HIGH - 6, "pairs that the runs return down to this rank", kind="mute"))
-    words += _ends(strokes, missed, found, y)
+    words += _ends(strokes, missed, found, y, right, beside=width > PHONE)
     label = (
         f"{found:,} relevant among {steps[-1]['judged']:,} judged pairs of {pooled:,} that the runs return, by depth"
     )
-    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=WIDE)
+    return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width)
 
 
 def _ticks(top: float) -> list[int]:
@@ -95,14 +98,22 @@ def _depths(steps: Sequence[dict[str, int]], x: Callable[[float], float]) -> lis
     return words
 
 
-def _ends(strokes: list[Stroke], missed: Missed, found: int, y: Callable[[float], float]) -> list[Words]:
+def _ends(
+    strokes: list[Stroke], missed: Missed, found: int, y: Callable[[float], float], right: float, *, beside: bool
+) -> list[Words]:
     """At the right how many were found, and between which numbers all of them are."""
-    words = [Words(WIDE - RIGHT + 26, y(found) + 4, f"{found:,} found")]
+
+    def words_at(height: float, text: str, kind: str = "") -> Words:
+        if beside:
+            return Words(right + 26, height + 4, text, kind=kind)
+        return Words(right + 4, height - 8, text, "end", kind)
+
+    words = [words_at(y(found), f"{found:,} found")]
     if missed.value is None or missed.low is None or missed.high is None or not missed.unjudged:
         return words
-    at = WIDE - RIGHT + 14
+    at = right + 14
     low, middle, high = (y(found + value) for value in (missed.low, missed.value, missed.high))
     strokes += [Stroke(f"M{at},{low}V{high}", "axis"), dot(at, middle, "mark")]
-    if words[0].y - middle > 16:
-        words.append(Words(WIDE - RIGHT + 26, middle + 4, f"about {found + missed.value:,.0f} in all", kind="mute"))
+    if y(found) - middle > 16:
+        words.append(words_at(middle, f"about {found + missed.value:,.0f} in all", "mute"))
     return words

@@ -14,6 +14,8 @@ from judgments.core.amounts import amount
 from pooling.chart_names import shorts
 
 WIDTH = 320
+# As wide as a phone shows a picture whose words can be read: what does not fit at its side stands elsewhere.
+PHONE = 340.0
 NAME = 88  # room for the names of bars
 MOST_BARS = 60
 WIDEST_BAR = 32.0

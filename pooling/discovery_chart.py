@@ -6,18 +6,21 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pooling.charts import Bar, Chart, Stroke, Words
+from pooling.charts import PHONE, Bar, Chart, Stroke, Words
 
 if TYPE_CHECKING:
-    from pooling.strategies.discovery import Found
+    from pooling.strategies.discovery import Depth, Found
 
 WIDE, HIGH = 900.0, 320.0
-LEFT, RIGHT, TOP, BOTTOM = 56.0, 150.0, 30.0, 44.0
+LEFT, BOTTOM = 56.0, 44.0
+# About how wide a letter is.
+LETTER = 6.2
+BESIDE = "depth k of the same runs, at least"
 # More points than there are pixels only make the file longer.
 MOST_POINTS = 300
 
 
-def found_curve(found: Found, strategy: str) -> Chart:
+def found_curve(found: Found, strategy: str, width: float = WIDE) -> Chart:
     """Draw relevant documents over judged pairs, and what depth k of the same runs is known to have found.
 
     Parameters
@@ -26,6 +29,8 @@ def found_curve(found: Found, strategy: str) -> Chart:
         The counts.
     strategy : str
         What the pairs were chosen by, in words.
+    width : float
+        Of the picture; up to `pooling.charts.PHONE` its words stand above one another and over the curve.
 
     Examples
     --------
@@ -35,42 +40,43 @@ def found_curve(found: Found, strategy: str) -> Chart:
     """
     depths = [one for one in found.depths if one.pairs <= max(found.judged, 1)]
     beyond = next((one for one in found.depths if one.pairs > found.judged), None)
-    right = max(found.judged, 1)
+    judged, narrow = max(found.judged, 1), width <= PHONE
+    right, above = width - (16.0 if narrow else 150.0), 62.0 if narrow else 30.0
     ticks = _ticks(max(found.total, 1))
     top = max(found.total, ticks[-1], 1)
 
     def x(pairs: float) -> float:
-        return round(LEFT + (WIDE - LEFT - RIGHT) * min(pairs, right) / right, 1)
+        return round(LEFT + (right - LEFT) * min(pairs, judged) / judged, 1)
 
     def y(relevant: float) -> float:
-        return round(HIGH - BOTTOM - (HIGH - BOTTOM - TOP) * relevant / top, 1)
+        return round(HIGH - BOTTOM - (HIGH - BOTTOM - above) * relevant / top, 1)
 
     places = _thinned(found.judged)
     line = " ".join(f"{x(at)},{y(found.relevant[at - 1])}" for at in places)
-    strokes = [Stroke(f"M{LEFT},{y(tick)}H{WIDE - RIGHT}", "grid") for tick in ticks]
+    strokes = [Stroke(f"M{LEFT},{y(tick)}H{right}", "grid") for tick in ticks]
     words = [Words(LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "mute") for tick in ticks]
     if depths:
         # Where the next depth lies beyond the edge, the line is carried to the edge in its direction.
         steps = [(0.0, 0.0), *((one.pairs, one.relevant) for one in depths)]
-        if beyond is not None and steps[-1][0] < right:
+        if beyond is not None and steps[-1][0] < judged:
             before, after = steps[-1], (beyond.pairs, beyond.relevant)
-            share = (right - before[0]) / (after[0] - before[0])
-            steps.append((right, before[1] + share * (after[1] - before[1])))
+            share = (judged - before[0]) / (after[0] - before[0])
+            steps.append((judged, before[1] + share * (after[1] - before[1])))
         strokes.append(Stroke("M" + " ".join(f"{x(pairs)},{y(good)}" for pairs, good in steps), "line"))
     strokes.append(Stroke(f"M{x(0)},{y(0)} {line}".rstrip(), "here-line"))
-    words += [Words(x(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in _ticks(right)[1:]]
+    words += [Words(x(at), HIGH - BOTTOM + 18, f"{at:,}", "middle", "mute") for at in _ticks(judged)[1:]]
     words.append(Words(LEFT, HIGH - 6, "pairs judged, in the order in which they were", kind="mute"))
-    words.append(Words(WIDE - RIGHT + 10, y(found.total) + 4, f"{found.total:,} found"))
-    if depths:
+    words.append(_end(right, y(found.total), f"{found.total:,} found", narrow))
+    last = depths[-1] if depths else None
+    if last and not narrow:
         # Under the corner of its line that it speaks of: what follows there belongs to the next depth.
-        last = depths[-1]
         at = (x(last.pairs) + 10, y(last.relevant) + 20)
         words.append(Words(*at, f"depth {last.depth}: {last.relevant:,}+", kind="mute"))
-    bars, legend = _legend(strategy, bool(depths))
+    bars, legend = _legend(strategy, last, narrow)
     told = f"{found.total:,} relevant among {found.judged:,} judged pairs, in the order of judging"
     if depths:
         told += f"; depth {depths[-1].depth} is known to hold {depths[-1].relevant:,} among {depths[-1].pairs:,}"
-    return Chart(HIGH, told, tuple(strokes), bars, (*words, *legend), WIDE)
+    return Chart(HIGH, told, tuple(strokes), bars, (*words, *legend), width)
 
 
 def _thinned(judged: int) -> list[int]:
@@ -80,13 +86,22 @@ def _thinned(judged: int) -> list[int]:
     return sorted({round(1 + at * (judged - 1) / (MOST_POINTS - 1)) for at in range(MOST_POINTS)})
 
 
-def _legend(strategy: str, with_depth: bool) -> tuple[tuple[Bar, ...], Sequence[Words]]:
-    bars = [Bar(LEFT, 6, 14, 3, "here")]
-    words = [Words(LEFT + 20, 12, f"found by {strategy}", kind="mute")]
-    if with_depth:
-        at = LEFT + 20 + 6.2 * len(words[0].text) + 24
-        bars.append(Bar(round(at, 1), 6, 14, 3, "mark"))
-        words.append(Words(round(at + 20, 1), 12, "at least found by depth k of the same runs", kind="mute"))
+def _end(right: float, y: float, text: str, narrow: bool) -> Words:
+    """How many were found: beside the end of the curve, or over it, where no curve that only rises can be."""
+    return Words(right, y - 8, text, "end") if narrow else Words(right + 10, y + 4, text)
+
+
+def _legend(strategy: str, last: Depth | None, narrow: bool) -> tuple[tuple[Bar, ...], Sequence[Words]]:
+    """The two lines' names, on a phone below one another; there the depth that is told stands here as well."""
+    begin = 0.0 if narrow else LEFT
+    bars = [Bar(begin, 6, 14, 3, "here")]
+    words = [Words(begin + 20, 12, strategy, kind="mute")]
+    if last:
+        at = begin if narrow else begin + 20 + LETTER * len(strategy) + 24
+        down = 18 if narrow else 0
+        bars.append(Bar(round(at, 1), 6 + down, 14, 3, "mark"))
+        said = f"depth k of the same runs; depth {last.depth}: {last.relevant:,}+" if narrow else BESIDE
+        words.append(Words(round(at + 20, 1), 12 + down, said, kind="mute"))
     return tuple(bars), words
 
 

@@ -25,6 +25,7 @@ from judgments.templatetags.figures import percent
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, answer
 from pooling.chart_names import short
+from pooling.charts import PHONE
 from pooling.views.picture_files import picture
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def _told(found: Reuse, together: list[str], given: dict[str, str]) -> dict[str,
         "lowest_tau": min((one.tau for one in every if one.tau is not None), default=None),
         "undefined": [one for one in every if one.reason],
         "chart": discovery_curve(found.curve, found.missed) if steps else None,
+        "on_phone": discovery_curve(found.curve, found.missed, PHONE) if steps else None,
         "steps": [step for step in steps if step["depth"] in SHOWN_DEPTHS or step is steps[-1]],
         "cutoffs": list(next(iter(found.judged.values()), {})),
         "judged": [(name, name in found.contributors, list(of.values())) for name, of in sorted(found.judged.items())],

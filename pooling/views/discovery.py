@@ -18,6 +18,7 @@ from judgments.views.lists import Column, Page
 from judgments.views.rounds import frame
 from pooling import discovery as verbs
 from pooling import refill
+from pooling.charts import PHONE
 from pooling.discovery_chart import found_curve
 from pooling.models import Pool, Refill
 from pooling.strategies import STRATEGIES
@@ -72,6 +73,7 @@ def shown(user: Any, pool: Pool | None, rounds: Sequence[Round]) -> dict[str, An
         "found_same": found.same_work(),
         "found_from": verbs.relevant_from(pool) if pool else 1.0,
         "found_chart": found_curve(found, _title(pool)),
+        "found_on_phone": found_curve(found, _title(pool), PHONE),
         "found_curve": _points(found, SHOWN),
         "found_depths": depths,
         "found_tables": (_points(found, found.judged), depths),
@@ -88,8 +90,8 @@ def _points(found: Found, most: int) -> Page:
 
 def _title(pool: Pool | None) -> str:
     if pool is None:
-        return "these pairs"
-    return STRATEGIES[pool.strategy].title.lower() if pool.strategy in STRATEGIES else pool.strategy
+        return "These pairs"
+    return STRATEGIES[pool.strategy].title if pool.strategy in STRATEGIES else pool.strategy
 
 
 @login_required

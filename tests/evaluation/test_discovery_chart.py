@@ -10,10 +10,18 @@ import pytest
 from evaluation.discovery_chart import HIGH, WIDE, discovery_curve
 from evaluation.estimators.discovery import Discovery
 from evaluation.estimators.missed import CURVE, Missed
+from pooling.charts import PHONE
 
 
 def curve(relevant, judged, unjudged, whole):
     return Discovery(*(np.array([part]) for part in (judged, relevant, unjudged)), whole)
+
+
+def reach(word):
+    """From where to where a text goes, a letter being six wide."""
+    long = 6 * len(word.text)
+    begin = word.x - {"start": 0, "middle": long / 2, "end": long}[word.anchor]
+    return begin, begin + long
 
 
 def points(chart):
@@ -23,14 +31,17 @@ def points(chart):
     return [(float(x), float(y)) for one in found for x, y in one]
 
 
+@pytest.mark.parametrize("width", [WIDE, PHONE])
 @pytest.mark.parametrize("high", [None, 0.0, 30.0, 4_000.0])
 @pytest.mark.parametrize("relevant", [[0, 0, 0], [1, 0, 0], [3, 2, 1], [900, 300, 20]])
-def test_everything_stands_inside_the_frame(relevant, high):
+def test_everything_stands_inside_the_frame(relevant, high, width):
     told = (None, None, None) if high is None else (high / 2, 0.0, high)
     missed = Missed(*told, CURVE, sum(relevant), 90, 1, reason=None if told[0] is not None else "too few")
-    chart = discovery_curve(curve(relevant, [1000, 1000, 0], [0, 0, 1000], 2), missed)
-    assert all(0 <= x <= WIDE and 0 <= y <= HIGH for x, y in points(chart))
-    assert all(0 <= word.y <= HIGH for word in chart.words)
+    chart = discovery_curve(curve(relevant, [1000, 1000, 0], [0, 0, 1000], 2), missed, width)
+    assert all(0 <= x <= width and 0 <= y <= HIGH for x, y in points(chart))
+    assert all(
+        0 <= begin and end <= width and 0 < word.y <= HIGH for word in chart.words for begin, end in [reach(word)]
+    )
     assert f"{sum(relevant):,} found" in [word.text for word in chart.words]
     assert chart.label.startswith(f"{sum(relevant):,} relevant among 2,000 judged pairs of 3,000")
 

@@ -12,6 +12,7 @@ import pytest
 from judgments import assignment, query_groups, rounds, submission
 from judgments.models import Judgment, Membership, RoundRater
 from pooling import discovery
+from pooling.charts import PHONE, Words
 from pooling.discovery_chart import HIGH, WIDE, found_curve
 from pooling.strategies.discovery import discovery as count
 from tests.pooling.growth import choose_all, make_growing, rate, relevant
@@ -21,13 +22,24 @@ Grow = Callable[..., Any]
 
 @pytest.mark.parametrize("judged", [0, 1, 7, 5_000])
 @pytest.mark.parametrize("sizes", [[], [1, 2], [4, 9, 16, 25], list(range(60, 6_000, 60))])
-def test_everything_stands_inside_the_picture(judged: int, sizes: list[int]) -> None:
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_everything_stands_inside_the_picture(judged: int, sizes: list[int], width: float) -> None:
     found = count([(at % 3 == 0, 1 + at % 40) for at in range(judged)], sizes)
-    chart = found_curve(found, "thompson sampling")
+    chart = found_curve(found, "text learning", width)
+    assert chart.width == width
     ends = [re.findall(r"(-?[\d.]+),(-?[\d.]+)", stroke.d) for stroke in chart.strokes]
-    assert all(0 <= float(x) <= WIDE and 0 <= float(y) <= HIGH for line in ends for x, y in line)
-    assert all(0 <= word.y <= HIGH for word in chart.words)
+    assert all(0 <= float(x) <= width and 0 <= float(y) <= HIGH for line in ends for x, y in line)
+    assert all(
+        0 <= begin and end <= width and 0 <= word.y <= HIGH for word in chart.words for begin, end in [reach(word)]
+    )
     assert f"{-(-judged // 3):,} found" in [word.text for word in chart.words]
+
+
+def reach(word: Words) -> tuple[float, float]:
+    """From where to where a text goes, a letter being six wide."""
+    long = 6 * len(word.text)
+    begin = word.x - {"start": 0, "middle": long / 2, "end": long}[word.anchor]
+    return begin, begin + long
 
 
 def test_what_depth_k_would_have_found_is_counted_by_hand() -> None:
