@@ -13,13 +13,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, growing, reliability, rounds
+from judgments import access, assignment, growing, reliability, round_settings, rounds
 from judgments.api.endpoint import InRound
+from judgments.api.round_settings import SettingsBody, Strict, settings_in
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import Collection, Membership, Round, User
 
 
-class GradeBody(serializers.Serializer):
+class GradeBody(Strict):
     """One value of a scale, with what stands on its button."""
 
     value = serializers.IntegerField()
@@ -27,16 +28,23 @@ class GradeBody(serializers.Serializer):
     cue = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
 
 
-class ScaleBody(serializers.Serializer):
-    """The grades that can be given."""
+class ScaleBody(Strict):
+    """The grades that can be given, and from which on a document counts as relevant."""
 
     grades = GradeBody(many=True)
+    relevant_from = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The lowest grade that counts where a metric knows only yes and no; null: all but the lowest.",
+    )
 
 
 class ScaleOfRound(serializers.Serializer):
     """The scale of a round, lowest grade first."""
 
     grades = GradeBody(many=True, source="grades.all")
+    relevant_from = serializers.IntegerField(help_text="The lowest grade that counts where only yes and no are known.")
 
 
 class RoundBody(serializers.Serializer):
@@ -50,6 +58,7 @@ class RoundBody(serializers.Serializer):
     guidelines_version = serializers.IntegerField(source="guidelines.number")
     ratings_per_pair = serializers.IntegerField()
     overlap = serializers.FloatField(help_text="Share of the pairs that get all their ratings; the others get one.")
+    settings = serializers.SerializerMethodField(help_text="All that can be set; PATCH takes the same names.")
     seed = serializers.IntegerField()
     pairs = serializers.IntegerField(source="pair_count")
     most_pairs = serializers.IntegerField(
@@ -63,6 +72,9 @@ class RoundBody(serializers.Serializer):
     opened_at = serializers.DateTimeField(allow_null=True)
     closed_at = serializers.DateTimeField(allow_null=True)
 
+    def get_settings(self, round_: Round) -> dict[str, Any]:
+        return round_settings.RoundSettings.of(round_).as_dict()
+
     def get_refill(self, round_: Round) -> dict[str, Any] | None:
         return growing.told(round_)
 
@@ -70,20 +82,17 @@ class RoundBody(serializers.Serializer):
         return sorted(asked.user.username for asked in round_.raters.all() if asked.left_at is None)
 
 
-class RoundChange(serializers.Serializer):
-    """What may change in a round; its pairs, scale, guidelines and ratings per pair may not."""
+class RoundChange(SettingsBody):
+    """What may change in a round; its pairs, scale, guidelines, seed and ratings per pair may not."""
 
+    FIXED = dict.fromkeys(
+        ("collection", "guidelines", "guidelines_version", "most_pairs", "pairs", "pool", "refill", "scale", "seed"),
+        "This is fixed when a round is made: make a new round.",
+    )
     name = serializers.CharField(max_length=120, required=False)
     raters = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="User names to ask as well; nobody is taken out."
     )
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        fixed = set(self.initial_data) - {"name", "raters"}
-        if fixed:
-            said = "This is fixed when a round is made: make a new round."
-            raise serializers.ValidationError(dict.fromkeys(sorted(fixed), said))
-        return attrs
 
 
 class ProgressOfRater(serializers.Serializer):
@@ -151,13 +160,18 @@ class OneRound(InRound):
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         return Response(round_told(self.round))
 
-    @extend_schema(summary="Rename a round, ask more raters", request=RoundChange)
+    @extend_schema(summary="Rename a round, ask more raters, change its settings", request=RoundChange)
     def patch(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """A round has one scale and one guidelines version; to change either, make a new round."""
+        """A round has one scale and one guidelines version; to change either, make a new round.
+
+        A draft may change all settings but `ratings_per_pair` and `overlap`; an open round also keeps what it is
+        measured by (`pass_mark`, `pass_within`, `gate_coefficient`, `gate_threshold`); a closed one changes no more.
+        """
         changes = self.sent(RoundChange)
         with transaction.atomic():
             if "name" in changes:
                 rounds.rename(self.round, name=changes["name"], actor=request.user)
+            round_settings.change(self.round, settings_in(changes), actor=request.user)
             if changes.get("raters"):
                 asked = members_called(self.round.collection, changes["raters"])
                 rounds.invite(self.round, asked, actor=request.user)

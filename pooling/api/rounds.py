@@ -14,15 +14,17 @@ from rest_framework.response import Response
 
 from judgments import guidelines
 from judgments.api.endpoint import InRound, Rows
+from judgments.api.round_settings import SettingsBody, Strict, settings_in
 from judgments.api.rounds import RoundBody, ScaleBody, members_called, round_told, shown_rounds
 from judgments.api.seeds import Seed
 from judgments.core.errors import NotFound, NotValid
 from judgments.models import Collection, GuidelinesVersion, User
+from judgments.round_settings import RoundSettings
 from pooling import pools, refill
 from pooling.models import Pool, Refill
 
 
-class Plan(serializers.Serializer):
+class Plan(Strict):
     """How pairs are chosen while the round is open, for a pool whose strategy learns."""
 
     most_pairs = serializers.IntegerField(min_value=2, max_value=10_000_000, help_text="The budget: pairs in all.")
@@ -63,9 +65,10 @@ class RefillAct(serializers.Serializer):
     act = serializers.ChoiceField(choices=("go-on", "stop"))
 
 
-class NewRound(serializers.Serializer):
+class NewRound(SettingsBody):
     """A round over the pairs of a pool."""
 
+    FIXED = {"most_pairs": "This belongs into `refill`: a round without it has the pool's pairs and no others."}
     name = serializers.CharField(max_length=120)
     pool = serializers.UUIDField()
     scale = ScaleBody(required=False, allow_null=True, default=None, help_text="Null for 0-3 with the usual names.")
@@ -77,8 +80,6 @@ class NewRound(serializers.Serializer):
         trim_whitespace=False,
         help_text="Markdown. A text that differs from the newest version becomes the next one; null takes the newest.",
     )
-    ratings_per_pair = serializers.IntegerField(default=2, min_value=1, max_value=20)
-    overlap = serializers.FloatField(default=1.0, min_value=0, max_value=1)
     raters = serializers.ListField(child=serializers.CharField(), default=list, help_text="User names.")
     seed = Seed()
     refill = Plan(required=False, allow_null=True, default=None, help_text="Null for the pool's pairs alone.")
@@ -125,12 +126,17 @@ class Rounds(Rows):
         pool = self._pool(asked.pop("pool"))
         scale, text, plan = asked.pop("scale"), asked.pop("guidelines"), asked.pop("refill")
         asked["raters"] = members_called(self.collection, asked["raters"])
-        grades = [(row["value"], row["label"], row["cue"]) for row in scale["grades"]] if scale else None
+        chosen = settings_in(asked)
+        asked = {name: value for name, value in asked.items() if name not in chosen}
+        asked["settings"] = RoundSettings(**chosen)
+        if scale:
+            asked["grades"] = [(row["value"], row["label"], row["cue"]) for row in scale["grades"]]
+            asked["relevant_from"] = scale["relevant_from"]
         # Both or none: a round that is refused leaves no version of the guidelines behind.
         with transaction.atomic():
             version = version_for(self.collection, text, actor=request.user)
             make = partial(refill.begin, **plan) if plan else pools.make_round
-            made = make(pool, actor=request.user, grades=grades, guidelines=version, **asked)
+            made = make(pool, actor=request.user, guidelines=version, **asked)
         return Response(round_told(made), status=201)
 
     def _pool(self, uuid: Any) -> Pool:

@@ -26,6 +26,30 @@ def test_the_usual_scale_when_none_is_given(make: Any) -> None:
     assert (told["state"], told["ratings_per_pair"], told["overlap"], told["pairs"]) == ("draft", 2, 1.0, 5)
 
 
+def test_settings_stand_beside_the_round_and_change_by_the_same_names(make: Any, api: Any) -> None:
+    told = make(extra_at=2, gold_every=10, overlap=0.5).json()
+    assert {name: told["settings"][name] for name in ("extra_at", "gold_every", "overlap")} == {
+        "extra_at": 2,
+        "gold_every": 10,
+        "overlap": 0.5,
+    }
+    address = f"/api/v1/rounds/{told['id']}/"
+    changed = api.patch(address, {"extra_at": None, "as_list": True}, format="json").json()["settings"]
+    assert (changed["extra_at"], changed["as_list"], changed["gold_every"]) == (None, True, 10)
+    for name, value in [("overlap", 0.2), ("scale", {}), ("pool", "x"), ("as_lists", True), ("pass_mark", 7)]:
+        refused = api.patch(address, {name: value}, format="json")
+        assert (refused.status_code, set(refused.json()["error"]["fields"])) == (400, {name})
+
+
+def test_from_which_grade_on_a_document_is_relevant(make: Any) -> None:
+    grades = [{"value": value, "label": f"G{value}"} for value in range(4)]
+    assert make(scale=None).json()["scale"]["relevant_from"] == 1
+    assert make(name="B", scale={"grades": grades, "relevant_from": 2}).json()["scale"]["relevant_from"] == 2
+    for value in (0, 4):
+        refused = make(name="C", scale={"grades": grades, "relevant_from": value})
+        assert (refused.status_code, set(refused.json()["error"]["fields"])) == (400, {"relevant_from"})
+
+
 def test_a_scale_of_ones_own(make: Any) -> None:
     grades = [{"value": 0, "label": "No"}, {"value": 1, "label": "Yes", "cue": "It helps."}]
     told = make(scale={"grades": grades}).json()
@@ -62,6 +86,13 @@ def test_a_round_that_is_refused_leaves_no_guidelines(make: Any) -> None:
         ({"scale": {"grades": [{"value": 0, "label": "No"}, {"value": 2**40, "label": "Yes"}]}}, "scale"),
         ({"scale": []}, "scale"),
         ({"seed": "x"}, "seed"),
+        ({"gold_every": 1}, "gold_every"),
+        ({"extra_at": 4}, "extra_at"),
+        ({"gate_coefficient": "kappa"}, "gate_coefficient"),
+        # Belongs into refill, and was passed over in silence once.
+        ({"most_pairs": 100}, "most_pairs"),
+        ({"rating_per_pair": 3}, "rating_per_pair"),
+        ({"refill": {"most_pairs": 100, "batches": 2}}, "refill"),
     ],
 )
 def test_what_cannot_be_made_is_told_by_field(make: Any, asked: Any, field: str) -> None:
