@@ -189,6 +189,11 @@ def _draw(round_: Round, rater: User) -> str:
     return f"{round_.seed} {round_.raters.values_list('pseudonym', flat=True).get(user=rater)}"
 
 
+def in_order(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
+    """These pairs in the rater's own order, which stays as it was drawn, however often it is asked for."""
+    return _shuffled(pairs, _draw(round_, rater))
+
+
 def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:
     """Queries in the round's order; within a query the order that is drawn."""
     pairs = list(pairs)

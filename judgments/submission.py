@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import uuid as uuid_module
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
@@ -35,6 +36,7 @@ class Answer:
     note: str = ""
     seconds_active: float | None = None
     seconds_away: float | None = None
+    how: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,7 @@ def _event(pair: Pair, answer: Answer, rater: User, *, surplus: bool, before: Ju
         note=answer.note[:LONGEST_NOTE],
         seconds_active=answer.seconds_active,
         seconds_away=answer.seconds_away,
+        how=answer.how,
         surplus=surplus,
         document_sha256=pair.document.content_sha256,
         supersedes=before,

@@ -11,7 +11,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotAuthenticated, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,6 +21,7 @@ from judgments.api.errors import told_of
 from judgments.api.rounds import GradeBody
 from judgments.api.schema import ErrorBody
 from judgments.core.errors import AssayError, NotValid, TooLarge
+from judgments.how import sensible
 from judgments.models import Judgment, Pair, Slot
 from judgments.richtext import document_html
 from judgments.submission import Answer, Receipt
@@ -85,6 +86,12 @@ class AnswerSent(serializers.Serializer):
     )
     seconds_active = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0, max_value=1e7)
     seconds_away = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0, max_value=1e7)
+    how = serializers.JSONField(
+        required=False, default=dict, help_text="How it was given, docs/rating.md; what is not known is left out."
+    )
+
+    def validate_how(self, sent: Any) -> dict[str, Any]:
+        return sensible(sent)
 
 
 class ReceiptBody(serializers.Serializer):
@@ -121,6 +128,13 @@ class Rating(InRound):
     scope = "rate"
     also = (409, 410)
     tag = "rating"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Answers that a browser kept are recorded for who gave them, never for who is logged in there by now."""
+        super().initial(request, *args, **kwargs)
+        whose = request.headers.get("X-Assay-Rater")
+        if whose and whose != str(request.user.uuid):
+            raise NotAuthenticated("Somebody else is logged in here by now. Log in again as who gave these answers.")
 
 
 class Batch(Rating):
