@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any
+from uuid import UUID, uuid4
 
 from judgments.core.errors import NotValid
 from judgments.models import Query, QuerySample
@@ -27,10 +28,18 @@ DRAWN = ("tier", "probability", "weight", "frequency", "clients", "sample", "raw
 
 
 def put_on_record(
-    log: QueryLog, *, method: str, seed: int, parameters: dict[str, Any], frame: CountedLog, tiers: TierCut
+    log: QueryLog,
+    *,
+    method: str,
+    seed: int,
+    parameters: dict[str, Any],
+    frame: CountedLog,
+    tiers: TierCut,
+    token: UUID | str | None = None,
 ) -> QuerySample:
-    """Keep what is needed to draw again, and the frame that was drawn from."""
+    """Keep what is needed to draw again, and the frame that was drawn from; called by the token, if there is one."""
     return QuerySample.objects.create(
+        uuid=token or uuid4(),
         collection=log.collection,
         log_name=log.name,
         log_sha256=log.sha256,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import IO, Any, overload
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
@@ -21,9 +22,7 @@ from pooling import kept_log
 from pooling.drawn_queries import add, put_on_record, sampled
 from pooling.log_traffic import Progress, Traffic, counted, rows_on, usual
 from pooling.models import QueryLog
-from pooling.sampling.draw import (
-    STRATIFIED,
-)
+from pooling.sampling.draw import STRATIFIED
 from pooling.sampling.log import WINDOW_DAYS, CountedLog
 from pooling.sampling.log_columns import count_stream
 from pooling.sampling.redaction import redact
@@ -144,6 +143,7 @@ def draw(
     window_days: int | None = WINDOW_DAYS,
     language: str | None = None,
     frame: CountedLog | None = None,
+    token: UUID | str | None = None,
     **cuts: Any,
 ) -> tuple[QuerySample, list[Query]]:
     """Draw queries from a log into the collection, each with tier, inclusion probability, weight and one raw row.
@@ -168,6 +168,9 @@ def draw(
         Only searches in this language, where the log says which are.
     frame : CountedLog, optional
         What :func:`counted` says of this window and language, if it was asked already.
+    token : UUID, optional
+        What the draw is to be called. Asked twice with one token, as by a double click, it is drawn once; the second
+        answer names no new query.
     **cuts
         Where the tiers are cut: ``head_share`` and ``torso_share``, or ``head_ranks`` and ``torso_ranks``, as
         `pooling.sampling.tiers.cut_tiers` takes them.
@@ -177,6 +180,8 @@ def draw(
     tuple of QuerySample and list of Query
         The draw on record, and the queries that are new in the collection.
     """
+    if earlier := _drawn(log, token):
+        return earlier, []
     if log.collection.strata.exists():
         said = "This collection has strata. Add what you draw as a stratum of its own, with its share of the traffic."
         raise Conflict(said)
@@ -193,20 +198,34 @@ def draw(
         **({} if language is None else {"language": language}),
         **({} if tiers.head_ranks is None else {"head_ranks": tiers.head_ranks, "torso_ranks": tiers.torso_ranks}),
     }
-    with transaction.atomic():
-        record = put_on_record(log, method=method, seed=seed, parameters=parameters, frame=frame, tiers=tiers)
-        try:
-            with transaction.atomic():
-                queries = add(log, record, sample)
-        except IntegrityError as error:
-            raise Conflict("Somebody else added queries at the same moment. Draw again.") from error
-        sentence = f"{actor} drew {amount(len(sample.queries), 'query', 'queries')} from {log}, seed {seed}"
-        audit.record("query_logs.draw", sentence, actor=actor, collection=log.collection, target=record)
+    design = {"method": method, "seed": seed, "parameters": parameters, "frame": frame, "tiers": tiers}
+    try:
+        with transaction.atomic():
+            record = put_on_record(log, token=token, **design)
+            queries = add(log, record, sample)
+            sentence = f"{actor} drew {amount(len(sample.queries), 'query', 'queries')} from {log}, seed {seed}"
+            audit.record("query_logs.draw", sentence, actor=actor, collection=log.collection, target=record)
+    except IntegrityError as error:
+        if earlier := _drawn(log, token):  # another request with this token was through a moment ago
+            return earlier, []
+        if token and QuerySample.objects.filter(uuid=token).exists():
+            raise Conflict("This token has another draw. Send one of your own making.") from None
+        raise Conflict("Somebody else added queries at the same moment. Draw again.") from error
     return record, queries
 
 
+def _drawn(log: QueryLog, token: UUID | str | None) -> QuerySample | None:
+    known = QuerySample.objects.filter(collection=log.collection, log_sha256=log.sha256)
+    return known.filter(uuid=token).first() if token else None
+
+
 def draw_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
-    """The same as a job, for a log that takes longer than a request should."""
+    """The same as a job, for a log that takes longer than a request should; with one token twice it is one job."""
+    token = options.pop("token", None)
+    waiting = Job.objects.filter(collection=log.collection, kind="draw", parameters__options__token=str(token))
+    if token and (earlier := waiting.first()):
+        return earlier
+    options |= {"token": str(token)} if token else {}
     parameters = {"log": str(log.uuid), "options": options}
     title = f"Draw queries from {log}"
     return jobs.start("draw", title=title, parameters=parameters, collection=log.collection, actor=actor)

@@ -176,9 +176,15 @@ def add_list(
 
 
 def add_later(log: QueryLog, *, actor: User, **options: Any) -> Job:
-    """The same as :func:`add_stratum` as a job, for a log that takes longer than a request should."""
+    """The same as :func:`add_stratum` as a job, for a log that takes longer than a request should.
+
+    A name is once in a collection: while it is being added, asking again leads to the same job.
+    """
     parameters = {"log": str(log.uuid), "options": options}
     title = f"Add stratum {options['name']}"
+    asked = Job.objects.filter(collection=log.collection, kind="stratum", parameters__options__name=options["name"])
+    if earlier := asked.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first():
+        return earlier
     return jobs.start("stratum", title=title, parameters=parameters, collection=log.collection, actor=actor)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
+from uuid import uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -22,6 +23,7 @@ from judgments.core.errors import NotValid
 from judgments.models import QuerySample
 from judgments.templatetags.figures import number, percent
 from judgments.views.lists import Column, Listing, Page, answer
+from judgments.views.sent import uuid_of
 from pooling import charts, drawn_queries, log_traffic
 from pooling import query_logs as verbs
 from pooling.forms import DrawForm
@@ -120,15 +122,21 @@ def query_log(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     form = DrawForm(asked, initial=DrawForm.DEFAULTS)
     if request.method == "POST" and form.is_valid():
         with form.telling():
-            if log_traffic.is_large(log):
-                return redirect("job", verbs.draw_later(log, actor=request.user, **_options(form.values)).uuid)
-            record, new = verbs.draw(log, actor=request.user, **_options(form.values))
-            drawn = amount(record.queries.count(), "query", "queries")
-            messages.success(request, f"Drew {drawn} with seed {record.seed}; new here: {len(new):,}.")
-            return redirect("queries", collection.slug)
+            return _draw(request, log, {**_options(form.values), "token": uuid_of(request.POST.get("token", ""))})
     context = {"collection": collection, "step": "queries", "log": log, "form": form, **_plan(log, form)}
     asked_for = tables.file_of(request, context["tables"], context)
     return asked_for or render(request, "pooling/query_log.html", context, status=form.status)
+
+
+def _draw(request: HttpRequest, log: QueryLog, options: dict[str, Any]) -> HttpResponse:
+    """Draw what was shown; a second click on the same plan leads to the same draw."""
+    if log_traffic.is_large(log):
+        return redirect("job", verbs.draw_later(log, actor=request.user, **options).uuid)
+    record, new = verbs.draw(log, actor=request.user, **options)
+    drawn = amount(record.queries.count(), "query", "queries")
+    fresh = f"; new here: {len(new):,}" if new else ""
+    messages.success(request, f"Drew {drawn} with seed {record.seed}{fresh}.")
+    return redirect("queries", log.collection.slug)
 
 
 def _options(values: dict[str, Any]) -> dict[str, Any]:
@@ -169,6 +177,7 @@ def _plan(log: QueryLog, form: DrawForm) -> dict[str, Any]:
     samples = _samples(log)
     drawn = [row.drawn for row in rows if row.drawn is not None]
     return {
+        "token": uuid4(),
         "values": {name: "" if value is None else value for name, value in values.items()},
         "traffic": traffic,
         "last": parse_datetime(traffic.last) if traffic.last else None,

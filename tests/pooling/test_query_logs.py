@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,22 @@ def test_a_large_log_is_drawn_by_a_job_that_draws_once(log: Any, lead: Any, monk
     assert (job.done, job.total) == (9, 9)
     assert query_logs.work_on_draw(jobs.Work(job)) == result
     assert QuerySample.objects.count() == 1
+
+
+def test_with_one_token_a_draw_is_made_once(log: Any, lead: Any, collection: Any, store: Any) -> None:
+    asked: dict[str, Any] = {"actor": lead, "sizes": {"head": 1, "torso": 1}, "token": uuid.uuid4()}
+    first, new = query_logs.draw(log, **asked)
+    again, fresh = query_logs.draw(log, **asked)
+    assert (again, fresh, len(new), first.uuid) == (first, [], 2, asked["token"])
+    one, two = (query_logs.draw_later(log, **asked) for _ in range(2))
+    assert one == two
+    assert query_logs.work_on_draw(jobs.Work(one)) == {"queries": 2, "new": 0, "seed": 1}
+    assert QuerySample.objects.count() == 1
+    assert query_logs.draw_later(log, **{**asked, "token": uuid.uuid4()}) != one
+    assert query_logs.draw_later(log, **{**asked, "token": None}) != query_logs.draw_later(log, actor=lead)
+    other = QueryLog.objects.get(uuid=store(collection, "query-logs", b"query,count\nmap,4\n", "other.csv")["id"])
+    with pytest.raises(Conflict, match="This token has another draw"):
+        query_logs.draw(other, **asked)
 
 
 def test_storing_a_log_as_a_job_tells_its_rows_and_can_be_cancelled(collection: Any, lead: Any) -> None:

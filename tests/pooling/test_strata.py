@@ -96,6 +96,7 @@ def test_what_cannot_join_is_refused(first: Collection, log: QueryLog, later: Qu
 
 def test_as_a_job_it_joins_once(first: Collection, later: QueryLog, lead: Any) -> None:
     job = strata.add_later(later, actor=lead, name="shoes", share=0.2)
+    assert strata.add_later(later, actor=lead, name="shoes", share=0.2) == job
     for _ in range(2):
         strata.work_on_stratum(jobs.Work(Job.objects.get(pk=job.pk)))
     assert first.strata.count() == 2

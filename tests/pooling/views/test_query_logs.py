@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
 
-from judgments.models import Query, QuerySample
+from judgments.models import Job, Query, QuerySample
 from tests.pooling.conftest import LOG
 
 PLAN = {
@@ -110,6 +111,20 @@ def test_a_large_log_is_drawn_by_a_job(log: Any, client_of: Any, lead: Any, at: 
     assert answer.headers["Location"].startswith("/jobs/")
     unseen = client.get(at("query_log", log.collection, log), {**PLAN, "head_share": "0.3"}).content.decode()
     assert "Draw up to 5 queries" in unseen
+
+
+def test_a_double_click_draws_once(log: Any, client_of: Any, lead: Any, at: Any, monkeypatch: Any) -> None:
+    client, url = client_of(lead), at("query_log", log.collection, log)
+    (token,) = re.findall(r'name="token" value="([^"]+)"', client.get(url, PLAN).content.decode())
+    for _ in range(2):
+        page = client.post(url, {**PLAN, "token": token}, follow=True).content.decode()
+    assert "Drew 5 queries with seed 7." in page
+    assert QuerySample.objects.count() == 1
+    monkeypatch.setattr("pooling.log_traffic.LARGE", 5)
+    (token,) = re.findall(r'name="token" value="([^"]+)"', client.get(url, PLAN).content.decode())
+    first, second = (client.post(url, {**PLAN, "token": token}).headers["Location"] for _ in range(2))
+    assert first == second
+    assert Job.objects.filter(kind="draw").count() == 1
 
 
 def test_the_plan_follows_ranks_in_table_and_picture(log: Any, client_of: Any, lead: Any, at: Any) -> None:
