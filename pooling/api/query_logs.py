@@ -20,6 +20,7 @@ from judgments.api.posted import PostedFile, json_lines
 from judgments.api.seeds import Seed
 from judgments.core.errors import NotFound
 from pooling import log_traffic, query_logs
+from pooling.api.strict import Strict
 from pooling.models import QueryLog
 from pooling.sampling.draw import PPS, STRATIFIED
 from pooling.sampling.log import WINDOW_DAYS
@@ -55,7 +56,7 @@ class LogBody(serializers.Serializer):
         return log_traffic.languages(log)
 
 
-class Draw(serializers.Serializer):
+class Draw(Strict):
     """How many queries to draw, and where the tiers are cut."""
 
     head = serializers.IntegerField(required=False, min_value=0, max_value=query_logs.MOST_QUERIES)
@@ -87,6 +88,16 @@ class Draw(serializers.Serializer):
         required=False,
         max_length=40,
         help_text="Only searches in this language, where the log has a column `language`: `de` takes `de-AT` too.",
+    )
+
+
+class NewDraw(Draw):
+    """A draw that can be asked for twice without drawing twice."""
+
+    token = serializers.UUIDField(
+        default=None,
+        allow_null=True,
+        help_text="A UUID of yours, the sample's `id` to be: sent twice, it is drawn once.",
     )
 
 
@@ -144,7 +155,7 @@ class DrawQueries(InCollection):
 
     @extend_schema(
         summary="Draw queries",
-        request=Draw,
+        request=NewDraw,
         responses={201: Drawn, 202: Started},
         examples=[OpenApiExample("By tier", {"head": 50, "torso": 100, "tail": 50, "seed": 1}, request_only=True)],
     )
@@ -153,7 +164,7 @@ class DrawQueries(InCollection):
         log = self.collection.query_logs.filter(uuid=uuid).first()
         if log is None:
             raise NotFound("This collection has no such query log.")
-        asked = self.sent(Draw)
+        asked = self.sent(NewDraw)
         sizes = {tier: asked.pop(tier) for tier in query_logs.DEFAULT_SIZES if tier in asked}
         given = dict.fromkeys(query_logs.DEFAULT_SIZES, 0) | sizes if sizes else None
         if log_traffic.is_large(log):

@@ -77,11 +77,28 @@ def test_drawing_by_traffic(draw: Any) -> None:
         ({"seed": 10**30}, "seed"),
         ({"head_share": 2}, "head_share"),
         ({"window_days": 0}, "window_days"),
+        ({"haed": 5}, "haed"),
+        ({"token": "mine"}, "token"),
     ],
 )
 def test_what_cannot_be_drawn_is_told_by_field(draw: Any, asked: Any, field: str) -> None:
     response = draw(**asked)
     assert (response.status_code, set(response.json()["error"]["fields"])) == (400, {field})
+
+
+def test_an_option_that_nobody_knows_draws_nothing(draw: Any, world: World) -> None:
+    before = world.collection.queries.count()
+    fields = draw(head=1, windowdays=30, nonsense=None).json()["error"]["fields"]
+    assert set(fields) == {"windowdays", "nonsense"}
+    assert "window_days" in fields["windowdays"]
+    assert world.collection.queries.count() == before
+
+
+def test_with_one_token_it_is_drawn_once(draw: Any, world: World) -> None:
+    asked = {"head": 1, "tail": 2, "token": "0b2f64a0-55cf-4b3a-8a4e-0c5b6b2c9d11"}
+    first, second = draw(**asked).json(), draw(**asked).json()
+    assert first["sample"]["id"] == second["sample"]["id"] == asked["token"]
+    assert (first["drawn"], second["drawn"], second["queries"]) == (3, 3, [])
 
 
 @pytest.mark.parametrize("asked", [{"head": 0, "torso": 0, "tail": 0}, {"head_share": 0.9, "torso_share": 0.1}])

@@ -33,7 +33,11 @@ def test_a_stratum_from_the_log_and_one_from_a_list(drawn: Any, log: Any) -> Non
     rows = drawn.get(f"{SHOP}/strata/").json()["results"]
     assert {row["name"]: row["share"] for row in rows} == pytest.approx({"first": 0.45, "small": 0.05, "de": 0.5})
     assert {row["stratum"] for row in drawn.get(f"{SHOP}/queries/?stratum=de").json()["results"]} == {"de"}
-    for bad, field in (({"name": "x"}, "queries"), ({"name": "x", "queries": ["a"]}, "share")):
+    for bad, field in (
+        ({"name": "x"}, "queries"),
+        ({"name": "x", "queries": ["a"]}, "share"),
+        ({"name": "x", "wrods": []}, "wrods"),
+    ):
         refused = drawn.post(f"{SHOP}/strata/", bad, format="json")
         assert (refused.status_code, list(refused.json()["error"]["fields"])) == (400, [field])
     asked = {"name": "x", "log": "00000000-0000-0000-0000-000000000404"}
