@@ -31,6 +31,7 @@ LATELY = 30 * DAY
 UNREAD = "large, and not read yet; the page of freshness reads it"
 # How a state looks on the way of the data.
 LOOKS = {FRESH: "done", WARN: "warn", STALE: "fail", UNKNOWN: "todo"}
+INCOMPLETE = "incomplete"
 WORDS = {FRESH: "fresh", WARN: "ageing", STALE: "stale", UNKNOWN: "not known"}
 
 
@@ -56,7 +57,13 @@ class Freshness:
 
     @property
     def word(self) -> str:
-        return WORDS[self.report.state]
+        return word_of(self.report)
+
+    @property
+    def headline(self) -> str:
+        """What is to be said of the labels, where any signal asks for something."""
+        so_then = ", and were so when they were frozen" if self.report.incomplete else ""
+        return f"are {self.word}{so_then}"
 
     @property
     def unjudged(self) -> float | None:
@@ -83,6 +90,11 @@ class Freshness:
         at = self.checked_at.isoformat() if self.checked_at else None
         unknown = [one.signal.name for one in self.report.unknown]
         return {"state": self.report.state, "warnings": self.warnings, "unknown": unknown, "checked_at": at}
+
+
+def word_of(report: Report) -> str:
+    """One word: labels whose runs never were judged deep enough did not go stale."""
+    return INCOMPLETE if report.incomplete else WORDS[report.state]
 
 
 def look(snapshot: Snapshot) -> Freshness:
@@ -177,7 +189,7 @@ def check(snapshot: Snapshot, read: Read, *, actor: User | None) -> FreshnessChe
         traffic=traffic,
         created_by=actor,
     )
-    sentence = f"{actor or 'the server'} checked how fresh {snapshot} is: {WORDS[found.state]}"
+    sentence = f"{actor or 'the server'} checked how fresh {snapshot} is: {word_of(read.report)}"
     audit.record("freshness.check", sentence, actor=actor, collection=snapshot.collection, target=snapshot)
     return found
 

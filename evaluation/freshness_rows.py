@@ -9,12 +9,14 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from evaluation import refreshing
-from evaluation.freshness import LOOKS, WORDS, Freshness
+from evaluation.freshness import LOOKS, WORDS, Freshness, word_of
 from evaluation.staleness.actions import ACTIONS
+from evaluation.staleness.report import told_again
 from evaluation.staleness.signal import DAYS, INDEX, SHARE, Finding, percent
 from judgments.models import Snapshot
 from judgments.views.lists import Column, Listing
 
+MOST_NAMED = 3
 SIGNALS = Listing(
     name="freshness",
     noun=("signal", "signals"),
@@ -139,6 +141,12 @@ def run_rows(found: Freshness) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["mean"] is None, -(row["mean"] or 0.0), row["name"]))
 
 
+def _few(titles: list[str]) -> str:
+    """Some of them by name, and how many more."""
+    more = len(titles) - MOST_NAMED
+    return ", ".join(titles[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def check_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
     """Every check of the collection, the newest first."""
     rows = snapshot.collection.freshness_checks.select_related("snapshot", "created_by").defer("snapshot__manifest")
@@ -148,9 +156,10 @@ def check_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
             "snapshot": row.snapshot.name,
             "state": row.state,
             "look": LOOKS[row.state],
-            "word": WORDS[row.state],
+            "word": word_of(told_again(row.report, "")),
             "unjudged": next((one["now"] for one in row.report["signals"] if one["signal"] == "unjudged"), None),
             "asking": ", ".join(one["title"] for one in row.report["signals"] if one["action"]),
+            "few": _few([one["title"] for one in row.report["signals"] if one["action"]]),
             "by": str(row.created_by) if row.created_by else "the server",
         }
         for row in rows

@@ -274,5 +274,5 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], Found], tuple[str, str, bool]
         signal("embedding"),
         ("Judge again", "freshness", True),
     ),
-    ("fresh", "The newest snapshot is fresh", checked, ("See what is stale", "freshness", False)),
+    ("fresh", "The newest snapshot is fresh", checked, ("See the signals", "freshness", False)),
 )

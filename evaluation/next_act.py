@@ -197,8 +197,12 @@ def freshness_due(look: Look) -> Next | None:
     if fresh is None or not fresh.report.asking:
         return None
     finding = fresh.report.asking[0]
-    act = Act("See what is stale", reverse("freshness", args=[look.slug]))
-    return Next("freshness", f"make {look.standing.snapshot} fresh again: {finding.words}.", act)
+    address, name = reverse("freshness", args=[look.slug]), look.standing.snapshot
+    if fresh.report.incomplete:
+        return Next(
+            "freshness", f"judge what runs return and {name} lacks: {finding.words}.", Act("See what to do", address)
+        )
+    return Next("freshness", f"make {name} fresh again: {finding.words}.", Act("See what is stale", address))
 
 
 def reading_due(look: Look) -> Next | None:

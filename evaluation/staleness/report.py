@@ -10,6 +10,7 @@ from evaluation.staleness import SIGNALS
 from evaluation.staleness.actions import ACTIONS, Action
 from evaluation.staleness.facts import Facts, Missing, RunHoles
 from evaluation.staleness.signal import FRESH, ORDER, UNKNOWN, Finding, worst
+from evaluation.staleness.unjudged import never_judged
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,16 @@ class Report:
     def actions(self) -> list[Action]:
         """What to do, the most urgent first, each once."""
         return [ACTIONS[name] for name in dict.fromkeys(one.signal.action for one in self.asking)]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether all that asks for anything are holes that were there when the labels were frozen.
+
+        Nothing went stale then: what these runs return was never judged.
+        """
+        unjudged = self["unjudged"]
+        over = [one for one in unjudged.detail if (one["now"] or 0.0) > (unjudged.signal.warn or 0.0)]
+        return self.asking == [unjudged] and all(never_judged(one["now"], one["baseline"]) for one in over)
 
     def __getitem__(self, name: str) -> Finding:
         return next(one for one in self.findings if one.signal.name == name)

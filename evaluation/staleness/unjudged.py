@@ -93,7 +93,21 @@ def look(facts: Facts) -> Reading | Missing:
     ]
     of = f"the first {DEPTH} of {run.name}" if len(known) > 1 else f"its first {DEPTH}"
     words = f"{percent(most)} of {of} unjudged, the mean over {run.queries:,} quer{'y' if run.queries == 1 else 'ies'}"
+    words += _since(before, run)
     return Reading(most, words, max(earlier, default=None), tuple(detail))
+
+
+def _since(before: Mapping[str, float | None], run: RunHoles) -> str:
+    """Whether the holes were there when the labels were frozen: then nothing went stale, it was never judged."""
+    then = before.get(run.sha256) if run.sha256 else None
+    if then is None:
+        return "; the run came since the labels were frozen" if before else ""
+    return "; so it was when the labels were frozen" if never_judged(run.mean, then) else ""
+
+
+def never_judged(now: float | None, then: float | None) -> bool:
+    """Whether a run has no more unjudged documents than on the day of the freeze."""
+    return now is not None and then is not None and now <= then + 1e-12
 
 
 UNJUDGED = Signal(

@@ -55,7 +55,7 @@ def _told(request: HttpRequest, snapshot: Snapshot, found: freshness.Freshness) 
         "lead": lead,
         "rows": signal_rows(found),
         "acts": acts(snapshot, found),
-        "checks": check_rows(snapshot)[:12],
+        "checks": check_rows(snapshot),
         "job": collection.jobs.filter(kind=freshness_job.KIND, state__in=freshness_job.OPEN).first(),
         "snapshots": list(collection.snapshots.defer("manifest")),
         "newest": collection.snapshots.first() == snapshot,

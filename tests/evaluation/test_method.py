@@ -150,7 +150,7 @@ def test_the_newest_snapshot_is_fresh_or_says_what_is_not(stage, check):
     assert check("fresh").state == "todo"
     stage.whole_way()
     assert check("fresh").state == "warn"
-    assert check("fresh").numbers.startswith("ageing, never checked; ")
+    assert check("fresh").numbers.startswith("incomplete, never checked; ")
 
 
 def test_method_reads_a_bounded_number_of_times(stage, collection, django_assert_max_num_queries):

@@ -46,6 +46,29 @@ def test_labels_are_not_fresh_while_nobody_knows_what_is_unjudged():
     assert look(facts({"documents": 200}, grown)).state == "stale"
 
 
+def test_what_was_never_judged_did_not_go_stale():
+    """Runs that had these holes on the day of the freeze make labels incomplete; anything that came since, stale."""
+    then = {"runs": [run_with(0.8, "old"), run_with(0.1, "good", "b")], "documents": 100}
+    same = {**then, "documents": 100}
+    found = look(facts(same, then, days=1.0))
+    assert (found.state, found.incomplete) == ("stale", True)
+    assert found["unjudged"].words.endswith("so it was when the labels were frozen")
+    worse = look(facts({**same, "runs": [run_with(0.9, "old")]}, then))
+    assert (worse.incomplete, "frozen" in worse["unjudged"].words) == (False, False)
+    came = look(facts({**same, "runs": [*then["runs"], run_with(0.5, "new", "c")]}, then))
+    assert (came.incomplete, came["unjudged"].words.endswith("so it was when the labels were frozen")) == (False, True)
+    newest = look(facts({**same, "runs": [run_with(0.9, "new", "c")]}, then))
+    assert newest["unjudged"].words.endswith("the run came since the labels were frozen")
+    # Another signal, an engine's reply without a file, no baseline, or nothing that asks: none of them is incomplete.
+    for now, before in (
+        ({**same, "documents": 200}, then),
+        ({"runs": [run_with(0.8, "live", "")]}, {"runs": [run_with(0.8, "live", "")]}),
+        (same, {}),
+        ({"runs": [run_with(0.1)]}, {"runs": [run_with(0.1)]}),
+    ):
+        assert not look(facts(now, before)).incomplete
+
+
 def test_every_signal_has_an_action_and_says_where_its_thresholds_come_from():
     for name in SIGNALS:
         signal = SIGNALS[name]

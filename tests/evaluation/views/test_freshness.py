@@ -126,7 +126,11 @@ def test_handing_in_a_reply_and_what_is_none(snapshot, client_of, engineer):
 def test_scores_say_on_what_they_stand(stage, snapshot, client_of, engineer, collection):
     scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["nDCG@10"])
     client = client_of(engineer)
-    assert "are ageing." in html(client.get("/c/shop/scores/"))
+    # A quarter of what bm25 returns was not judged from the beginning: nothing went stale.
+    so_then = "The labels of first are incomplete, and were so when they were frozen."
+    assert so_then in html(client.get("/c/shop/scores/"))
+    assert "so it was when the labels were frozen" in html(client.get(PAGE))
+    assert "judge what runs return and first lacks" in html(client_of(stage.lead).get("/c/shop/"))
     stage.run("new", "6701", 4)
     scoring.score_runs(snapshot, list(collection.runs.all()), actor=engineer, metrics=["nDCG@10"])
     for page in ("scores/", "scores/compare/", "scores/history/", "scores/query/?query=q00", "scores/reuse/"):

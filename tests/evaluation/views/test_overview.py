@@ -59,7 +59,7 @@ def test_each_state_has_one_main_button(stage, page, lead, engineer):
 def test_whole_way(stage, page, collection, lead, engineer):
     scoring.score_runs(stage.whole_way(), list(collection.runs.all()), actor=engineer)
     html = page(lead)
-    assert main_buttons(html) == ["See what is stale"]
+    assert main_buttons(html) == ["See what to do"]
     assert html.count('<li class="step"') == 8
     assert html.count('<svg class="chart') == 7  # all but the queries, which no log stands behind
     assert "scored bm25, neural on first" in html
