@@ -18,6 +18,7 @@ from judgments import access
 from judgments import jobs as verbs
 from judgments.models import Job
 from judgments.templatetags.figures import number, state
+from judgments.templatetags.page import jobs_running
 from judgments.views.lists import Choice, Column, Listing, answer
 
 # Shape by state; the word is the state's own.
@@ -62,6 +63,11 @@ JOBS = Listing(
 @require_safe
 def job_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
+    if request.htmx and request.htmx.target == "jobs-running":  # type: ignore[attr-defined]
+        context = {"collection": collection, "running": jobs_running(collection)}
+        bar = render(request, "judgments/_jobs_running.html", context)
+        patch_vary_headers(bar, ["HX-Request", "HX-Target"])
+        return bar
     rows = Job.objects.filter(collection=collection).select_related("created_by").defer("log", "traceback")
     return answer(request, JOBS, rows, "judgments/jobs.html", {"collection": collection})
 

@@ -69,6 +69,21 @@ def test_running_jobs_stand_in_the_bar(client_of, job, lead):
     assert "25 of 100" in html
 
 
+def test_the_bar_asks_again_while_a_job_runs_and_not_after(client_of, job, lead, rater):
+    """A page that is left open must not say for hours that something runs; nor ask for hours."""
+    client, address = client_of(lead), reverse("jobs", args=["shop"])
+    bar = client.get("/c/shop/").content.decode().split("<main")[0]
+    assert f'hx-get="{address}" hx-trigger="every 15s"' in bar
+    polled = {"HX-Request": "true", "HX-Target": "jobs-running"}
+    html = client.get(address, headers=polled).content.decode()
+    assert html.lstrip().startswith("<a") and "1 job running" in html and "hx-get" in html
+    Job.objects.update(state="done")
+    over = client.get(address, headers=polled).content.decode()
+    assert ("no job running" in over, "hx-get" in over, f'href="{address}"' in over) == (True, False, True)
+    assert "no job running" not in client.get("/c/shop/").content.decode()
+    assert client_of(rater).get(address, headers=polled).status_code == 403
+
+
 @pytest.mark.parametrize("change", [{"done": 0}, {"total": None}, {"started_at": None}, {"state": "done"}])
 def test_time_left_is_not_guessed(job, change):
     for name, value in change.items():
