@@ -18,8 +18,10 @@ MOST_STEPS = 100
 
 # What the pairs and slots were made by.
 NEVER = ("ratings_per_pair", "overlap")
-# Who rates already was not asked to pass; and a gate that is moved once there are grades to move it by is none.
-UNTIL_OPEN = ("pass_mark", "pass_within", "gate_coefficient", "gate_threshold")
+# Who rates already was not asked to pass.
+UNTIL_OPEN = ("pass_mark", "pass_within")
+# What labels are frozen by, not graded by: a lead may move it at any time, and every move is on record.
+ALWAYS = ("gate_coefficient", "gate_threshold")
 
 # Field: what holds, in the words of an error. A bound of None is open.
 WHOLE: Mapping[str, tuple[int, int, str]] = {
@@ -156,7 +158,7 @@ def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
     """Set some of a round's settings anew, as far as its state allows.
 
     A draft may change all but what its slots were made by. An open round may still change how pairs are handed out
-    and what is mixed in, from the next batch on; what it is measured by stays. A closed round changes no more.
+    and what is mixed in, from the next batch on; what raters had to pass stays. Of a closed round only the gate changes.
 
     Parameters
     ----------
@@ -172,7 +174,7 @@ def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
     NotValid
         A value does not hold, or its setting is fixed by now.
     Conflict
-        The round is closed.
+        The round is closed, and its gate is not what is to change.
     """
     round_ = Round.objects.select_for_update().select_related("collection", "scale").get(pk=round_.pk)
     before = RoundSettings.of(round_)
@@ -180,8 +182,8 @@ def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
     changed = [name for name in NAMES if getattr(before, name) != getattr(after, name)]
     if not changed:
         return round_
-    if round_.state == Round.State.CLOSED:
-        raise Conflict(f"Round {round_} is closed: its settings are on record.")
+    if round_.state == Round.State.CLOSED and set(changed) - set(ALWAYS):
+        raise Conflict(f"Round {round_} is closed: its settings are on record, and only its gate can change.")
     _refuse_fixed(round_, changed)
     after.check(round_.scale.values())
     for name in changed:
@@ -197,7 +199,7 @@ def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
 def fixed(round_: Round) -> tuple[str, ...]:
     """The settings that can no longer change."""
     if round_.state == Round.State.CLOSED:
-        return NAMES
+        return tuple(name for name in NAMES if name not in ALWAYS)
     return NEVER if round_.state == Round.State.DRAFT else (*NEVER, *UNTIL_OPEN)
 
 

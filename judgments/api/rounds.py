@@ -164,8 +164,8 @@ class OneRound(InRound):
     def patch(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """A round has one scale and one guidelines version; to change either, make a new round.
 
-        A draft may change all settings but `ratings_per_pair` and `overlap`; an open round also keeps what it is
-        measured by (`pass_mark`, `pass_within`, `gate_coefficient`, `gate_threshold`); a closed one changes no more.
+        A draft may change all settings but `ratings_per_pair` and `overlap`; an open round keeps what raters had to
+        pass (`pass_mark`, `pass_within`) as well; of a closed one only `gate_coefficient` and `gate_threshold` change.
         """
         changes = self.sent(RoundChange)
         with transaction.atomic():
