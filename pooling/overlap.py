@@ -1,4 +1,4 @@
-"""How alike are the first documents of a collection's runs, and how many of them has nobody judged?"""
+"""Which of the first documents of a collection's runs are in all, in some, in one, and how many has nobody judged?"""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Overlap:
-    """The runs' parts, and for each two runs the share of documents that they have in common."""
+    """The runs' parts, over so many first documents of every query; how alike two are tells `pooling.run_health`."""
 
     depth: int
     parts: tuple[Part, ...]
-    shares: tuple[tuple[float | None, ...], ...]
 
 
 def first(run: Run, depth: int = DEPTH) -> First:
@@ -74,12 +73,6 @@ def overlap(collection: Collection, chosen: Sequence[Run], depth: int = DEPTH) -
         In the order in which they are to stand.
     depth : int
         How many documents of each query.
-
-    Returns
-    -------
-    Overlap
-        ``shares[i][j]`` is twice the number of common documents over the sum of both numbers (Dice): with ten
-        documents for every query from both, the mean share of the ten that is the same. None where both are empty.
     """
     queries = set(collection.queries.values_list("query_id", flat=True))
     judged = pools.judged_pairs(collection)
@@ -94,13 +87,8 @@ def overlap(collection: Collection, chosen: Sequence[Run], depth: int = DEPTH) -
         unjudged = len(own - judged)
         left_out = len(queries - answer.keys())
         parts.append(Part(run, counts["all"], counts["some"], counts["alone"], unjudged, left_out))
-    return Overlap(depth, tuple(parts), tuple(tuple(_dice(one, other) for other in pairs) for one in pairs))
+    return Overlap(depth, tuple(parts))
 
 
 def _pairs(answer: First, queries: set[str]) -> set[tuple[str, str]]:
     return {(query_id, doc_id) for query_id, docs in answer.items() if query_id in queries for doc_id in docs}
-
-
-def _dice(one: set[tuple[str, str]], other: set[tuple[str, str]]) -> float | None:
-    both = len(one) + len(other)
-    return 2 * len(one & other) / both if both else None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 from judgments import snapshots
@@ -120,22 +119,38 @@ def _of_file(run: Run) -> tuple[Figures, list[int], frozenset[str]]:
     return once(f"figures:{run.sha256}:{run.path}", read, keep=DAY)
 
 
+def jaccards(chosen: Sequence[Run]) -> list[list[float | None]]:
+    """How alike each two runs are: the Jaccard of `Likeness`, shape (runs, runs); None where no query is answered."""
+    if not chosen:
+        return []
+    queries = sorted(chosen[0].collection.queries.values_list("query_id", flat=True))
+    liken = _comparer(queries)
+    return [[1.0 if one == other else liken(one, other).jaccard for other in chosen] for one in chosen]
+
+
 def _others(run: Run, queries: Sequence[str]) -> list[Other]:
+    liken = _comparer(queries)
     others = run.collection.runs.exclude(pk=run.pk).select_related("collection")
-    # The same runs over the same queries are always as alike.
-    over = hashlib.sha256("\n".join(queries).encode()).hexdigest()
-    own: list[Tops] = []
-
-    def compared(other: Run) -> Likeness:
-        if not own:
-            own.append(tops(runs.ranked(run), queries))
-        return likeness(own[0], tops(runs.ranked(other), queries))
-
-    found = [
-        Other(other, once(f"like:{run.path}:{other.path}:{over}", partial(compared, other), keep=DAY))
-        for other in others
-    ]
+    found = [Other(other, liken(run, other)) for other in others]
     return sorted(found, key=lambda other: (-(other.likeness.rbo or 0.0), other.run.name))
+
+
+def _comparer(queries: Sequence[str]) -> Callable[[Run, Run], Likeness]:
+    """Compares two runs; what was compared before, either way round, is known: the same runs are always as alike."""
+    over = hashlib.sha256("\n".join(queries).encode()).hexdigest()
+    known: dict[str, Tops] = {}
+
+    def of(run: Run) -> Tops:
+        if run.path not in known:
+            known[run.path] = tops(runs.ranked(run), queries)
+        return known[run.path]
+
+    def compare(one: Run, other: Run) -> Likeness:
+        first, second = sorted((one, other), key=lambda run: run.path)
+        key = f"like:{first.path}:{second.path}:{over}"
+        return once(key, lambda: likeness(of(first), of(second)), keep=DAY)
+
+    return compare
 
 
 def _unlabeled(run: Run) -> Unlabeled | None:

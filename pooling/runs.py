@@ -23,6 +23,7 @@ from pooling.models import Run
 if TYPE_CHECKING:
     from judgments.core.run import Run as RankedRun
     from judgments.formats.run_files import RunFile
+    from pooling.health.figures import Figures
 
 TOP = 10
 
@@ -45,15 +46,22 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
         first = next(row for row in rows if row.doc_id in strange_documents)
         what = f"documents without content here: {len(strange_documents):,}, the first is {first.doc_id}"
         findings.append(_warning(first, "W38", what, "stored; raters will see no text", "Store their documents."))
-    return Checked(rows, findings, health(rows, set(queries)))
+    figures = _figures(rows)
+    if figures.mostly_tied:
+        findings.append(_mostly_tied(figures))
+    return Checked(rows, findings, health(rows, set(queries), figures))
 
 
-def health(rows: Sequence[RunRow], queries: set[str]) -> dict[str, Any]:
-    """Rows, queries, depth, ties and ranks: what to know about a run before one trusts it."""
+def _figures(rows: Sequence[RunRow]) -> Figures:
     from judgments.formats.run_rows import RunRows
     from pooling.health.figures import figures
 
-    found = figures(RunRows.of(rows))
+    return figures(RunRows.of(rows))
+
+
+def health(rows: Sequence[RunRow], queries: set[str], found: Figures | None = None) -> dict[str, Any]:
+    """Rows, queries, depth, ties and ranks: what to know about a run before one trusts it."""
+    found = found or _figures(rows)
     answered = {row.query_id for row in rows}
     return {
         "rows": found.rows,
@@ -204,6 +212,13 @@ def rename(run: Run, *, name: str, actor: User) -> None:
 
 def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:
     return Finding(row.line, code, "warning", f"{row.query_id} Q0 {row.doc_id}", what, done, fix)
+
+
+def _mostly_tied(found: Figures) -> Finding:
+    """About the file as a whole: no line of it is wrong, and its order is hardly the system's."""
+    what = f"{found.tied_rows:,} of {found.rows:,} rows have a score that another row of their query has"
+    done = "stored; metrics order them by document id, descending, as trec_eval does"
+    return Finding(None, "W52", "warning", "", what, done, "Have the system write its scores with all their digits.")
 
 
 RUNS = ImportKind(

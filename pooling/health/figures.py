@@ -14,6 +14,8 @@ from judgments.formats.stored_run import stored_order
 
 # More bars than these are a blur.
 MOST_DEPTHS = 12
+# From this share of tied rows on a run's order is hardly its own.
+MOSTLY = 0.75
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,11 @@ class Figures:
     def ties(self) -> float | None:
         """The share of tied rows; None for a run without rows."""
         return self.tied_rows / self.rows if self.rows else None
+
+    @property
+    def mostly_tied(self) -> bool:
+        """Whether hardly any row stands where it does by its score."""
+        return (self.ties or 0.0) >= MOSTLY
 
 
 def figures(rows: RunRows) -> Figures:

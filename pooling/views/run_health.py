@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from judgments.core.amounts import amount
+from judgments.templatetags.figures import percent
 from judgments.views.columns import Column
 from pooling import charts, run_health
 from pooling.health.likeness import DEPTH
@@ -79,6 +80,11 @@ def _warnings(found: run_health.Health) -> list[str]:
     if found.stayed_out:
         twice = f", {found.twice:,} of them because a document stood twice in a query" if found.twice else ""
         said.append(f"{amount(found.stayed_out, 'odd row')} of its file stayed out when it was stored{twice}.")
+    if own.mostly_tied:
+        said.append(
+            f"{percent(own.ties)} of its rows have a score that another row of the query has. What order they stand in "
+            "is not the system’s: metrics go by document id."
+        )
     if own.infinite:
         said.append(f"{amount(own.infinite, 'score')} of it {_is(own.infinite)} infinite.")
     return said

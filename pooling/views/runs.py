@@ -14,8 +14,9 @@ from django.views.decorators.http import require_safe
 
 from judgments import access
 from judgments.models import Collection
+from judgments.templatetags.figures import percent
 from judgments.views.lists import Column, Listing, answer
-from pooling import charts
+from pooling import charts, run_health
 from pooling import overlap as overlaps
 from pooling.models import Run
 from pooling.views import tables
@@ -58,8 +59,8 @@ RUNS = Listing(
         Column("rows", "Rows", order="-", numeric=True, value=lambda row: row.run.rows),
         Column("queries", "Queries", order="-", numeric=True, value=lambda row: row.run.queries),
         Column("left_out", "Not answered", order="-", numeric=True),
-        Column("median_depth", "Depth", order="-", numeric=True),
-        Column("ties", "Rows tied", order="-", numeric=True),
+        Column("median_depth", "Median depth", order="-", numeric=True),
+        Column("ties", "Tied rows", order="-", numeric=True, show=lambda row: percent(row.ties)),
         Column("pools", "Pools", order="-", numeric=True),
         Column("created_at", "Stored", order="-", style="nowrap", value=lambda row: row.run.created_at),
         Column("description", "What is new in it", style="clip muted", value=lambda row: row.run.description),
@@ -92,13 +93,14 @@ def run_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _picture(collection: Collection, runs: Sequence[Run], found: overlaps.Overlap) -> dict[str, Any]:
     """The overlap of the newest runs, as bars, counts and a matrix."""
+    shown = runs
     if len(runs) > MOST_IN_PICTURE:
-        newest = sorted(runs, key=lambda run: run.created_at, reverse=True)[:MOST_IN_PICTURE]
-        found = overlaps.overlap(collection, newest)
+        shown = sorted(runs, key=lambda run: run.created_at, reverse=True)[:MOST_IN_PICTURE]
+        found = overlaps.overlap(collection, shown)
     parts = tables.small("overlap", ("run", "runs"), PARTS, found.parts)
     names = [part.run.name for part in found.parts]
     matrix = tables.small(
-        "shared", ("run", "runs"), _matrix_columns(names), list(zip(names, found.shares, strict=True))
+        "shared", ("run", "runs"), _matrix_columns(names), list(zip(names, run_health.jaccards(shown), strict=True))
     )
     return {
         "parts": parts,

@@ -27,8 +27,31 @@ def test_no_run_says_how_to_begin(collection: Any, client_of: Any, engineer: Any
 def test_the_list_has_health_and_overlap(example: Any, client_of: Any, engineer: Any, at: Any) -> None:
     page = client_of(engineer).get(at("runs", example)).content.decode()
     assert "2 runs" in page
-    assert '<td data-level="1">0.33</td>' in page
+    assert '<td data-level="1">0.20</td>' in page
+    assert ">67 %</td>" in page
+    # The same numbers under the same words on the page of one of them.
+    bm25 = client_of(engineer).get(at("run", example, example.runs.get(name="bm25"))).content.decode()
+    assert ">0.200</td>" in bm25
+    assert "<dd>67 %</dd><dd>2 have the score of another row of the query, in 1 query" in bm25
     assert page.count('role="img"') == 1
+
+
+def test_a_file_whose_rows_nearly_all_tie_is_called_odd_before_it_is_stored(
+    example: Any, client_of: Any, lead: Any, at: Any
+) -> None:
+    client = client_of(lead)
+    lines = "".join(f"q1 Q0 d{place} {place} {2 - (place > 1)} flat\n" for place in range(1, 11))
+    check = client.post(at("runs_new", example), {"file": io.BytesIO(lines.encode())}).headers["Location"]
+    page = client.get(check).content.decode()
+    assert "9 of 10 rows have a score that another row of their query has" in page
+    assert "with all their digits" in page
+    assert "every row can be used" not in page
+    client.post(check, {"name": "flat"})
+    stored = client.get(at("run", example, example.runs.get(name="flat"))).content.decode()
+    assert "90 % of its rows have a score that another row of the query has." in stored
+    # Some ties are usual, and no reason to worry anybody.
+    upload = ingestion.receive(example, kind="runs", file=io.BytesIO(BM25[:-1]), filename="x.run", actor=lead)
+    assert "W52" not in upload.report["codes"]
 
 
 def test_one_run_has_nothing_to_be_compared_with(
