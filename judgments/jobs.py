@@ -34,8 +34,8 @@ Handler = Callable[["Work"], "dict[str, Any]"]
 # Apps above this one register their kinds in their AppConfig.
 KINDS: Family[Handler] = Family("job kind", {"import": "judgments.ingestion:work_on_upload"})
 
-# What apps above want to look at now and then, besides lost jobs.
-TICKS: Family[Callable[[], None]] = Family("tick", {})
+# What is looked at now and then, besides lost jobs; apps above add what they want to look at.
+TICKS: Family[Callable[[], Any]] = Family("tick", {"task-results": "judgments.task_results:forget"})
 
 
 class Cancelled(AssayError):

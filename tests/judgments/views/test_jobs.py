@@ -76,7 +76,8 @@ def test_the_bar_asks_again_while_a_job_runs_and_not_after(client_of, job, lead,
     assert f'hx-get="{address}" hx-trigger="every 15s"' in bar
     polled = {"HX-Request": "true", "HX-Target": "jobs-running"}
     html = client.get(address, headers=polled).content.decode()
-    assert html.lstrip().startswith("<a") and "1 job running" in html and "hx-get" in html
+    assert html.lstrip().startswith("<a")
+    assert ("1 job running" in html, "hx-get" in html) == (True, True)
     Job.objects.update(state="done")
     over = client.get(address, headers=polled).content.decode()
     assert ("no job running" in over, "hx-get" in over, f'href="{address}"' in over) == (True, False, True)
