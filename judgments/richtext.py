@@ -8,15 +8,32 @@ from functools import lru_cache
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 
+# No mark: in a document it says that a word stands in the query, and nothing else.
 PROSE = {
-    *("p", "br", "hr", "h2", "h3", "h4", "ul", "ol", "li", "strong", "b", "em", "i", "u", "s", "sub", "sup", "mark"),
+    *("p", "br", "hr", "h2", "h3", "h4", "ul", "ol", "li", "strong", "b", "em", "i", "u", "s", "sub", "sup"),
     *("blockquote", "code", "pre", "kbd", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd", "a", "span"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "th": {"scope", "colspan", "rowspan"}, "td": {"colspan", "rowspan"}}
 # No tag reaches over the next one's beginning: else a text of many beginnings is walked once for each of them.
-MARKUP = re.compile(r"<(?:p|div|br|ul|ol|li|h[1-6]|table|b|strong|em|i|a|span)\b[^<>]*>", re.IGNORECASE)
+MARKUP = re.compile(r"<(?i:p|div|br|ul|ol|li|h[1-6]|table|b|strong|em|i|a|span)\b[^<>]*>")
+# A text that begins with a tag is markup from the beginning, whatever the tag: a saved page, a lone picture.
+PAGE = re.compile(
+    r"\s*<(?:!--|!doctype\b|\?xml\b|/?(?:html|head|body|title|meta|link|script|style|svg|img|picture|figure|iframe"
+    r"|video|audio|object|embed|canvas|form|input|select|textarea|button|section|article|main|header|footer|nav|aside"
+    r"|p|div|br|hr|ul|ol|li|dl|dt|dd|h[1-6]|table|thead|tbody|tr|td|th|b|strong|em|i|u|s|a|span|font|center|pre|code"
+    r"|blockquote|template|noscript)\b[^<>]*>)",
+    re.IGNORECASE,
+)
+# What a page carries beside its text, and what ends it: taken out first, else a cut text might be nothing else.
+BALLAST = re.compile(r"<((?i:script\b|style\b|svg\b|!--))|data:[\w/+.-]{0,80};base64,")
+ENDS = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "svg")}
+ENDS |= {"!--": re.compile("-->"), "": re.compile(r"[^A-Za-z0-9+/=]")}
 # Markup is walked more than once; text beyond this is cut from what is rendered, and the page says so.
 LONGEST = 200_000
+# A text with more of them than this is no page that anybody wrote.
+MOST_BALLAST = 5_000
+# The last word is given up rather than cut in two, unless it is so long that it is none.
+LAST_WORD = 200
 
 
 def clean_html(html: str) -> SafeString:
@@ -33,12 +50,55 @@ def clean_html(html: str) -> SafeString:
 
 def document_html(text: str) -> SafeString:
     """A document's text for the rater: markup kept where there is some, paragraphs made where there is none."""
-    shown = text[:LONGEST]
-    if MARKUP.search(shown):
+    shown, _ = capped(text)
+    if is_markup(shown):
         return clean_html(shown)
     paragraphs = (part.strip() for part in re.split(r"\n\s*\n", shown))
     escaped = (nh3.clean_text(part) if "<" in part or "&" in part else part for part in paragraphs if part)
     return clean_html("".join(f"<p>{part}</p>" for part in escaped).replace("\n", "<br>"))
+
+
+def is_markup(text: str) -> bool:
+    """Whether a text is HTML: one of the usual tags stands in it, or it begins with a tag."""
+    return PAGE.match(text) is not None or MARKUP.search(text) is not None
+
+
+def capped(text: str) -> tuple[str, bool]:
+    """So much of a text as is rendered, and whether there is more of it; ends between two words and outside of tags.
+
+    What costs time is bounded before anything is parsed. Of markup the scripts, styles and inlined pictures are gone
+    first: a saved page often begins with more of them than is rendered at all.
+
+    Examples
+    --------
+    >>> capped("word " * 50_000)[0][-9:], capped("<style>" + "x" * 300_000 + "</style><p>A tent")
+    ('word word', ('<p>A tent', False))
+    """
+    whole = _without_ballast(text) if is_markup(text[:LONGEST]) else text
+    if len(whole) <= LONGEST:
+        return whole, False
+    shown = whole[:LONGEST]
+    opened = shown.rfind("<", LONGEST - LAST_WORD)
+    if opened > shown.rfind(">"):
+        shown = shown[:opened]
+    space = max(shown.rfind(" ", len(shown) - LAST_WORD), shown.rfind("\n", len(shown) - LAST_WORD))
+    return (shown[:space] if space > 0 else shown), True
+
+
+def _without_ballast(text: str) -> str:
+    """The text without scripts, styles, drawings, comments and inlined data, as far as it may be rendered."""
+    parts: list[str] = []
+    at, room = 0, LONGEST + 1
+    for _ in range(MOST_BALLAST):
+        found = BALLAST.search(text, at, at + room)
+        if found is None:
+            break
+        parts.append(text[at : found.start()])
+        room -= len(parts[-1])
+        end = ENDS[(found[1] or "").lower()].search(text, found.end())
+        # What never ends takes the rest with it, as it would in a browser.
+        at = len(text) if end is None else end.end() if found[1] else end.start()
+    return "".join([*parts, text[at : at + room]])
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,154 @@
+"""What of a document does a rater see first: all of a short one, the best passages for the query of a long one?
+
+The passages are sentences, escaped, in the document's order: they come out as paragraphs, whatever the markup was.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from judgments.highlight import WORD, fitting, highlight, highlight_text, mark, whole_words
+from judgments.models import Document
+from judgments.richtext import capped, document_html
+from judgments.sentences import Sentence, chosen, sentences, touch
+
+# Longer texts are collapsed.
+COLLAPSED_FROM = 1_200
+# What separates blocks of text, cells of a row, and everything else between angle brackets.
+BLOCK = re.compile(r"</?(?:p|br|hr|h[1-6]|ul|ol|li|table|thead|tbody|tr|dl|dt|dd|blockquote|pre)\b[^>]*>")
+CELL = re.compile(r"</t[dh]>\s*<t[dh][^>]*>")
+TAG = re.compile(r"<[^>]*>")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document as a rater of one query sees it. Everything in it is safe to put into a page.
+
+    Parameters
+    ----------
+    title : SafeString
+        The title with the query's words marked; empty where there is none.
+    excerpt : SafeString or None
+        The best passages as paragraphs, the query's words marked; None for a text that is short enough to be shown.
+    length : int
+        Characters of the text without its markup, as far as it is shown.
+    cut : bool
+        Whether the text is longer than what is ever shown (``richtext.LONGEST``).
+    unreadable : str
+        Why there is no text to read, in words; empty where there is one.
+    image : str
+        The address of the document's picture, empty where it has none or where it is not fetched over TLS.
+    """
+
+    title: SafeString
+    excerpt: SafeString | None
+    length: int
+    cut: bool
+    unreadable: str
+    image: str
+    text: str
+    query: str
+
+    @cached_property
+    def whole(self) -> SafeString:
+        """The whole text with its markup, the query's words marked; made when it is asked for."""
+        return _whole(self.text, self.query)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A text as it is read: its safe HTML, and its blocks as plain text."""
+
+    html: SafeString
+    plain: str  # a block a line
+    length: int
+
+
+def shown(document: Document, query: str) -> Shown:
+    """The document for the rater of a query.
+
+    Parameters
+    ----------
+    document : Document
+        Its title, text and picture are read, nothing else: neither rank, score nor origin can come along.
+    query : str
+        What was typed.
+    """
+    text, cut = capped(document.text)
+    read = _read(text)
+    return Shown(
+        title=highlight_text(document.title, query),
+        excerpt=_excerpt(text, query) if read.length > COLLAPSED_FROM else None,
+        length=read.length,
+        cut=cut,
+        unreadable=_unreadable(document, read),
+        image=document.image if document.image.lower().startswith("https://") else "",
+        text=text,
+        query=query,
+    )
+
+
+def _unreadable(document: Document, read: _Read) -> str:
+    if read.length:
+        return ""
+    if document.stub:
+        return "Nobody has sent the content of this document yet: only its id is known."
+    if document.text.strip():
+        return "This document holds markup only: scripts, pictures or empty tags, and no text to read."
+    return "This document has no text."
+
+
+# By the text itself: the same text is the same passages, whatever a hash in a row says.
+@lru_cache(maxsize=64)
+def _read(text: str) -> _Read:
+    safe = document_html(text)
+    with_breaks = BLOCK.sub("\n", CELL.sub(" · ", safe))
+    plain = html.unescape(TAG.sub("", with_breaks))
+    blocks = [block for line in plain.split("\n") if (block := " ".join(line.split()))]
+    return _Read(safe, "\n".join(blocks), sum(map(len, blocks)))
+
+
+@lru_cache(maxsize=256)
+def _excerpt(text: str, query: str) -> SafeString:
+    plain = _read(text).plain
+    found = sentences(plain)
+    words = fitting(set(WORD.findall(plain)), query)
+    starts = [start for start, _ in found]
+    hits: dict[int, frozenset[str]] = {}
+    for start, word in whole_words(plain, words):
+        place = bisect_right(starts, start) - 1
+        hits[place] = hits.get(place, frozenset()) | words[word]
+    return _paragraphs(plain, found, chosen(plain, found, hits), words)
+
+
+@lru_cache(maxsize=64)
+def _whole(text: str, query: str) -> SafeString:
+    return highlight(_read(text).html, query)
+
+
+def _paragraphs(text: str, found: Sequence[Sentence], places: list[int], words: Collection[str]) -> SafeString:
+    """The chosen sentences: what stands together as it stands, dots where something was left out."""
+    parts: list[list[int]] = []  # first place, last place
+    for place in places:
+        if parts and parts[-1][1] == place - 1 and touch(text, found[place - 1], found[place]):
+            parts[-1][1] = place
+        else:
+            parts.append([place, place])
+    shown: list[str] = []
+    before = -1
+    for first, last in parts:
+        start, end = found[first][0], found[last][1]
+        inside = text[end : end + 1] not in ("", "\n")
+        closing = " …" if inside or (last == places[-1] and last < len(found) - 1) else ""
+        opening = "… " if first > before + 1 else ""
+        shown.append(f'<p dir="auto">{opening}{escape(text[start:end])}{closing}</p>')
+        before = last
+    return mark(SafeString("".join(shown)), words)
