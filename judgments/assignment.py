@@ -17,16 +17,16 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from judgments import growing
+from judgments import growing, probing
 from judgments.core.errors import Closed, NotAllowed
-from judgments.models import Handout, Judgment, Pair, Round, Slot, User
+from judgments.models import Handout, Judgment, Pair, Probe, Round, Slot, User
 from judgments.rounds import is_rater
 
 LEASE = timedelta(minutes=30)
 LARGEST_BATCH = 50
 
 
-def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair]:
+def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Probe]:
     """Lease the next pairs to the rater: first those in hand, then the rest of the query, then the next query.
 
     Parameters
@@ -40,8 +40,9 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair]:
 
     Returns
     -------
-    list of Pair
-        Leased to the rater until ``LEASE`` from now; empty when there is nothing left for them.
+    list of Pair or Probe
+        Leased to the rater until ``LEASE`` from now, with what is mixed in (`judgments/probing.py`); empty when
+        nothing is left for them.
 
     Raises
     ------
@@ -61,7 +62,8 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair]:
         waiting += _take(round_, rater, size - len(waiting), until, draw, after=waiting)
         growing.wake(round_)
     put_off = [pair for pair in held if pair.pk in postponed]
-    return [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]
+    pairs = [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]
+    return probing.mix_in(round_, rater, pairs, size)
 
 
 def check_open(round_: Round, rater: User) -> None:
@@ -77,7 +79,8 @@ def remaining(round_: Round, rater: User) -> int:
     """How many pairs are still open to the rater: in hand, or with a free slot and not answered by them."""
     slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
     mine = Q(rater=rater)
-    return slots.filter(mine | _open_to(round_, rater)).values("pair").distinct().count()
+    pairs = slots.filter(mine | _open_to(round_, rater)).values("pair").distinct().count()
+    return pairs + probing.waiting(round_, rater)
 
 
 def ahead(round_: Round) -> dict[int, int]:
@@ -85,7 +88,8 @@ def ahead(round_: Round) -> dict[int, int]:
     raters = list(round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True))
     free = Slot.objects.filter(_nobody(), round=round_, filled_by__isnull=True).order_by().values("pair")
     mine = Slot.objects.filter(round=round_, rater__in=raters, pair__in=free)
-    surplus = Judgment.objects.filter(pair__in=free, rater__in=raters, surplus=True)
+    over = Q(surplus=True) | Q(state=Judgment.State.REQUEUED)
+    surplus = Judgment.objects.filter(over, pair__in=free, rater__in=raters)
     left = dict.fromkeys(raters, free.distinct().count())
     for rows in (mine, surplus):
         counted = rows.order_by().values_list("rater").annotate(number=Count("pair", distinct=True))
@@ -117,12 +121,17 @@ class Standing:
     left: int
 
 
-def standing(round_: Round, rater: User, pair: Pair) -> Standing:
+def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
     """Where the rater stands with this pair before them. Pairs that were put off count as open."""
     answers = Judgment.objects.current().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
     done = dict(answers.order_by().values_list("pair__query").annotate(number=Count("pk")))
     slots = Slot.objects.filter(round=round_, filled_by__isnull=True).filter(Q(rater=rater) | _open_to(round_, rater))
     left = dict(slots.order_by().values_list("pair__query").annotate(number=Count("pair", distinct=True)))
+    # What is mixed in counts as what it looks like.
+    for query, answered, waiting in probing.by_query(round_, rater):
+        done[query] = done.get(query, 0) + answered
+        left[query] = left.get(query, 0) + waiting
+    done, left = ({query: number for query, number in one.items() if number} for one in (done, left))
     here = done.get(pair.query_id, 0)
     over = sum(1 for query in done if query not in left)
     return Standing(
@@ -135,10 +144,10 @@ def standing(round_: Round, rater: User, pair: Pair) -> Standing:
     )
 
 
-def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | None:
+def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe | None:
     """The pair, if it is leased to the rater and waits for their answer."""
     held = round_.pairs.filter(uuid=uuid, slots__rater=rater, slots__filled_by__isnull=True)
-    return held.select_related("query", "document").first()
+    return held.select_related("query", "document").first() or probing.in_hand(round_, rater, uuid)
 
 
 def _in_hand(round_: Round, rater: User, until: datetime) -> list[Pair]:
@@ -180,8 +189,10 @@ def _open_to(round_: Round, rater: User) -> Q:
     looked at, so the database reads each of them once, however large the round is.
     """
     mine = Slot.objects.filter(round=round_, rater=rater).order_by().values("pair")
-    surplus = Judgment.objects.filter(pair__round=round_, rater=rater, surplus=True).order_by().values("pair")
-    return Q(filled_by__isnull=True) & _nobody() & ~Q(pair__in=mine) & ~Q(pair__in=surplus)
+    # Surplus, or set aside by a lead: the pair is somebody else's from then on.
+    done = Judgment.objects.filter(pair__round=round_, rater=rater).order_by().values("pair")
+    done = done.filter(Q(surplus=True) | Q(state=Judgment.State.REQUEUED))
+    return Q(filled_by__isnull=True) & _nobody() & ~Q(pair__in=mine) & ~Q(pair__in=done)
 
 
 def _draw(round_: Round, rater: User) -> str:

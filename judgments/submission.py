@@ -15,10 +15,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from judgments import growing
+from judgments import growing, probing
 from judgments.assignment import LEASE, check_open
 from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid
-from judgments.models import Handout, Judgment, Pair, Round, Slot, User
+from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, Slot, User
 
 STATES = (Judgment.State.GRADED, Judgment.State.UNRATEABLE, Judgment.State.LATER)
 LONGEST_NOTE = 10_000
@@ -41,9 +41,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of an answer: ``new`` is False when it had been recorded before."""
+    """What became of an answer: ``new`` is False when it had been recorded before.
 
-    judgment: Judgment
+    The answer to a probe (`judgments/probing.py`) stands here under the same name: whoever reads it cannot tell.
+    """
+
+    judgment: Judgment | ProbeAnswer
     new: bool
 
 
@@ -118,7 +121,9 @@ class _Desk:
         self.slots = {slot.pair_id: slot for slot in Slot.objects.filter(**mine)}
         ids = [answer.client_id for answer in answers]
         rows = Judgment.objects.filter(rater=rater, client_id__in=ids).select_related("pair")
-        self.recorded = {row.client_id: row for row in rows}
+        self.recorded: dict[uuid_module.UUID, Judgment | ProbeAnswer] = {row.client_id: row for row in rows}
+        if probing.mixes(round_) or len(self.pairs) < len({answer.pair for answer in answers}):
+            self.recorded |= probing.recorded(round_, rater, ids)
 
     def take(self, answer: Answer) -> Receipt | AssayError:
         """Record one answer, or say why not."""
@@ -126,20 +131,33 @@ class _Desk:
             earlier = self.recorded.get(answer.client_id)
             if earlier is not None:
                 return Receipt(_same_pair(earlier, answer), new=False)
+            if answer.pair not in self.pairs:
+                return Receipt(self._probed(answer), new=True)
             return Receipt(self._record(self._leased(answer), answer), new=True)
         except AssayError as error:
             return error
+
+    def _probed(self, answer: Answer) -> ProbeAnswer:
+        """The answer for what is none of the round's pairs, if it was shown to the rater as one."""
+        if self.refusal is not None:
+            raise self.refusal
+        _check(self.round, answer)
+        probe = probing.probe_of(self.round, self.rater, answer.pair)
+        event = probing.record(probe, self.rater, answer.client_id, **_given(answer))
+        self.recorded[answer.client_id] = event
+        return event
 
     def _leased(self, answer: Answer) -> Pair:
         """The pair that the answer is for, if it may be answered."""
         if self.refusal is not None:
             raise self.refusal
         _check(self.round, answer)
-        pair = self.pairs.get(answer.pair)
-        if pair is None:
-            raise NotFound("This round has no such pair.")
+        pair = self.pairs[answer.pair]
         if pair.pk not in self.leased:
-            raise Conflict("This pair was never leased to you. Ask for a batch first.")
+            raise Conflict(probing.NEVER_LEASED)
+        newest = self.newest.get(pair.pk)
+        if newest is not None and newest.state == Judgment.State.REQUEUED:
+            raise Conflict("This pair was given to somebody else by the lead. Your answer for it is no longer needed.")
         return pair
 
     def _record(self, pair: Pair, answer: Answer) -> Judgment:
@@ -150,7 +168,7 @@ class _Desk:
                 judgment = _event(pair, answer, self.rater, surplus=slot is None, before=self.newest.get(pair.pk))
         except IntegrityError:
             # The same client id on two connections, for two pairs: the other one was first.
-            raise Conflict("This client id stands for another pair already. Make a new id for every answer.") from None
+            raise Conflict(probing.STANDS_FOR_ANOTHER) from None
         if slot is not None:
             _fill(slot, judgment)
             self.slots[pair.pk] = slot
@@ -170,14 +188,14 @@ def _refusal(round_: Round, rater: User) -> AssayError | None:
     return None
 
 
-def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment:
+def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment | ProbeAnswer:
     """Take an answer back: a new event that supersedes it. The pair is in the rater's hand again.
 
     Undoing twice is undoing once; what stands no more cannot be taken back.
     """
     judgment = Judgment.objects.filter(rater=rater, client_id=client_id, pair__round=round_).first()
     if judgment is None:
-        raise NotFound("There is no answer with this client id.")
+        return _undo_probed(round_, client_id, rater)
     again = uuid_module.uuid5(client_id, "undo")
     with transaction.atomic():
         pair = _locked().get(pk=judgment.pair_id)
@@ -201,15 +219,27 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
     return event
 
 
-def last_answer(round_: Round, rater: User) -> Judgment | None:
+def _undo_probed(round_: Round, client_id: uuid_module.UUID, rater: User) -> ProbeAnswer:
+    """The same for an answer to what was mixed in."""
+    answer = probing.recorded(round_, rater, [client_id]).get(client_id)
+    if answer is None:
+        raise NotFound("There is no answer with this client id.")
+    refusal = _refusal(round_, rater)
+    with transaction.atomic():
+        return probing.undo(answer, uuid_module.uuid5(client_id, "undo"), refusal)
+
+
+def last_answer(round_: Round, rater: User) -> Judgment | ProbeAnswer | None:
     """The rater's newest answer in the round that still stands: what ``z`` takes back."""
     mine = Judgment.objects.current().of_round(round_).filter(rater=rater)
-    return mine.select_related("pair__query", "pair__document").order_by("-pk").first()
+    newest = mine.select_related("pair__query", "pair__document").order_by("-pk").first()
+    probed = probing.last_answer(round_, rater)
+    return probed if newest is None or (probed and probed.created_at > newest.created_at) else newest
 
 
-def _same_pair(judgment: Judgment, answer: Answer) -> Judgment:
+def _same_pair(judgment: Judgment | ProbeAnswer, answer: Answer) -> Judgment | ProbeAnswer:
     if judgment.pair.uuid != answer.pair:
-        raise Conflict("This client id stands for another pair already. Make a new id for every answer.")
+        raise Conflict(probing.STANDS_FOR_ANOTHER)
     return judgment
 
 
@@ -231,17 +261,24 @@ def _event(pair: Pair, answer: Answer, rater: User, *, surplus: bool, before: Ju
         pair=pair,
         rater=rater,
         client_id=answer.client_id,
-        state=answer.state,
-        grade=answer.grade,
-        reason=answer.reason[:500],
-        note=answer.note[:LONGEST_NOTE],
-        seconds_active=answer.seconds_active,
-        seconds_away=answer.seconds_away,
-        how=answer.how,
         surplus=surplus,
         document_sha256=pair.document.content_sha256,
         supersedes=before,
+        **_given(answer),
     )
+
+
+def _given(answer: Answer) -> dict[str, Any]:
+    """What is kept of an answer, whatever it is an answer to."""
+    return {
+        "state": answer.state,
+        "grade": answer.grade,
+        "reason": answer.reason[:500],
+        "note": answer.note[:LONGEST_NOTE],
+        "seconds_active": answer.seconds_active,
+        "seconds_away": answer.seconds_away,
+        "how": answer.how,
+    }
 
 
 def _fill(slot: Slot, judgment: Judgment) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated, ValidationError
@@ -22,7 +23,7 @@ from judgments.api.rounds import GradeBody
 from judgments.api.schema import ErrorBody
 from judgments.core.errors import AssayError, NotValid, TooLarge
 from judgments.how import sensible
-from judgments.models import Judgment, Pair, Slot
+from judgments.models import Judgment, Pair, Probe, Slot
 from judgments.richtext import document_html
 from judgments.submission import Answer, Receipt
 
@@ -158,10 +159,12 @@ class Batch(Rating):
             return Response(status=204, headers={"Retry-After": str(LOOK_AGAIN)} if self.round.growing else None)
         return self.told(BatchBody, self._batch(pairs))
 
-    def _batch(self, pairs: list[Pair]) -> dict[str, Any]:
+    def _batch(self, pairs: list[Pair | Probe]) -> dict[str, Any]:
         rater = self.request.user
-        slots = Slot.objects.filter(rater=rater, pair__in=pairs, filled_by__isnull=True)
+        leased = [pair for pair in pairs if isinstance(pair, Pair)]
+        slots = Slot.objects.filter(rater=rater, pair__in=leased, filled_by__isnull=True)
         expires_at = slots.order_by("lease_until").values_list("lease_until", flat=True).first()
+        expires_at = expires_at or timezone.now() + assignment.LEASE
         return {
             # The lease is the caller's hold on these slots; its name changes when it is renewed.
             "lease": uuid_module.uuid5(self.round.uuid, f"{rater.uuid} {expires_at}"),

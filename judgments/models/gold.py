@@ -6,11 +6,13 @@ count toward the k of a pair, its label, or the agreement of a round.
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.db import models
 from django.db.models import F, Q
 
 from judgments.models.document import Document
-from judgments.models.fields import EventModel, PublicModel
+from judgments.models.fields import EventModel, EventQuerySet, PublicModel
 from judgments.models.pair import Pair
 from judgments.models.query import Query
 from judgments.models.round import Round
@@ -86,6 +88,30 @@ class Probe(PublicModel):
     def __str__(self) -> str:
         return f"{self.kind} for {self.rater_id}"
 
+    @property
+    def asked(self) -> GoldPair | Pair:
+        """What is asked: the pair of known grade, or the rater's own pair."""
+        # The database refuses a probe that asks for neither.
+        return cast("GoldPair | Pair", self.gold or self.pair)
+
+    @property
+    def query(self) -> Query:
+        return self.asked.query
+
+    @property
+    def query_id(self) -> int:
+        return self.asked.query_id
+
+    @property
+    def document(self) -> Document:
+        return self.asked.document
+
+
+class ProbeAnswerQuerySet(EventQuerySet):
+    def current(self) -> ProbeAnswerQuerySet:
+        """The answers that stand: not superseded by a later one, not taken back."""
+        return self.filter(superseded_by__isnull=True).exclude(state=ProbeAnswer.State.UNDONE)
+
 
 class ProbeAnswer(PublicModel, EventModel):
     """What a rater answered to a probe: an event, as a judgment is."""
@@ -109,6 +135,8 @@ class ProbeAnswer(PublicModel, EventModel):
     supersedes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="superseded_by")
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = ProbeAnswerQuerySet.as_manager()
+
     class Meta:
         ordering = ["pk"]
         constraints = [
@@ -126,3 +154,10 @@ class ProbeAnswer(PublicModel, EventModel):
 
     def __str__(self) -> str:
         return f"{self.state} {self.grade if self.grade is not None else ''}".strip()
+
+    # A rater's program is answered with the same names for this as for a judgment.
+    surplus = False
+
+    @property
+    def pair(self) -> Probe:
+        return self.probe

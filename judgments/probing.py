@@ -1,0 +1,282 @@
+"""When is a rater shown a pair whose answer is known, without being told, and what becomes of what they say?
+
+Pairs of known grade and the rater's own earlier pairs are mixed into what they are handed. Such a probe is asked and
+answered as any pair is; but its answers have tables of their own and fill no slot. When a probe comes is drawn from the
+round's seed and the rater's pseudonym, so that nobody can count it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid as uuid_module
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from judgments import access
+from judgments.core.errors import AssayError, Conflict, NotFound
+from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Slot, User
+
+# Answers between a pair and the time it is shown again: long enough to have been forgotten.
+LAG = 20
+MIXED = (Probe.Kind.GOLD, Probe.Kind.REPEAT)
+NO_SUCH_PAIR = "This round has no such pair."
+NEVER_LEASED = "This pair was never leased to you. Ask for a batch first."
+STANDS_FOR_ANOTHER = "This client id stands for another pair already. Make a new id for every answer."
+
+
+def mixes(round_: Round) -> bool:
+    """Whether anything is mixed into this round's batches."""
+    return round_.gold_every is not None or round_.repeat_share > 0
+
+
+def mix_in(round_: Round, rater: User, pairs: Sequence[Pair], size: int) -> list[Pair | Probe]:
+    """Put the probes that are due among the pairs of a batch, where a query begins or ends.
+
+    Parameters
+    ----------
+    round_ : Round
+        An open round.
+    rater : User
+        Who is handed the batch.
+    pairs : sequence of Pair
+        What is leased to them, queries whole.
+    size : int
+        How many may be shown at most. What no longer fits stays in the rater's hand.
+
+    Returns
+    -------
+    list of Pair or Probe
+        A probe of a query that is among the pairs' stands among that query's. Others stand between two queries, or at
+        the end when no further pair will come.
+    """
+    held = _held(round_, rater)
+    if not mixes(round_):
+        return _placed(round_, rater, list(pairs), held, size)[:size] if held else list(pairs)
+    more = _room(round_, rater, pairs, size) - len(held)
+    asked = RoundRater.objects.select_related("user").get(round=round_, user=rater)
+    gold = _new_gold(round_, asked, pairs, more)
+    held += gold + _new_repeats(round_, asked, pairs, more - len(gold))
+    return _placed(round_, rater, list(pairs), held, size)[:size]
+
+
+def _held(round_: Round, rater: User) -> list[Probe]:
+    """Probes that the rater was handed and has not answered, those that were put off last."""
+    rows = Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED, answered=False)
+    rows = rows.select_related("gold__query", "gold__document", "pair__query", "pair__document")
+    later = ProbeAnswer.objects.current().filter(probe=OuterRef("pk"), state=ProbeAnswer.State.LATER)
+    return list(rows.annotate(later=Exists(later)).order_by("later", "pk"))
+
+
+def _room(round_: Round, rater: User, pairs: Sequence[Pair], size: int) -> int:
+    """At how many places of the batch a probe could stand without breaking a query in two."""
+    starts = _starts(round_, rater, pairs)
+    return len(starts) + (len(pairs) < size)
+
+
+def _starts(round_: Round, rater: User, pairs: Sequence[Pair]) -> list[int]:
+    """Where in the batch another query begins than the one before; at the front, than the one just graded."""
+    if not pairs:
+        return []
+    newest = Judgment.objects.filter(rater=rater, pair__round=round_).order_by("-pk").values_list("pair__query_id")[:1]
+    before = [row[0] for row in newest] + [pair.query_id for pair in pairs]
+    shift = len(before) - len(pairs)
+    return [
+        place for place in range(len(pairs)) if place + shift and before[place + shift - 1] != pairs[place].query_id
+    ]
+
+
+def _placed(round_: Round, rater: User, pairs: list[Pair], probes: Sequence[Probe], size: int) -> list[Pair | Probe]:
+    starts = _starts(round_, rater, pairs)
+    placed: dict[int, list[Probe]] = {}
+    for probe in probes:
+        own = [place for place, pair in enumerate(pairs) if pair.query_id == probe.query_id]
+        if own and not getattr(probe, "later", False):
+            placed.setdefault(
+                own[0] + _number(round_.seed, probe.asked.position, len(own)) % (len(own) + 1), []
+            ).append(probe)
+        elif starts and not getattr(probe, "later", False):
+            placed.setdefault(starts.pop(0), []).append(probe)
+        elif len(pairs) < size:
+            placed.setdefault(len(pairs), []).append(probe)
+    mixed: list[Pair | Probe] = []
+    for place in range(len(pairs) + 1):
+        mixed += [*placed.get(place, []), *pairs[place : place + 1]]
+    return mixed
+
+
+def _number(*parts: Any) -> int:
+    """A number that is drawn from the parts: the same on every machine."""
+    return int.from_bytes(hashlib.sha256(" ".join(map(str, parts)).encode()).digest()[:8])
+
+
+def _due(draw: str, every: int, answers: int) -> int:
+    """How many probes are due after so many answers: one in each stretch of ``every``, at a place that is drawn."""
+    whole, rest = divmod(max(answers, 0), every)
+    return whole + (_number(draw, whole) % every < rest)
+
+
+def _answers(round_: Round, rater: User) -> int:
+    return Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=False).count()
+
+
+def _new_gold(round_: Round, asked: RoundRater, pairs: Sequence[Pair], most: int) -> list[Probe]:
+    """The next pairs of known grade, if any are due: those of a query at hand before others."""
+    if round_.gold_every is None or access.role_in(asked.user, round_.collection) == Role.LEAD:
+        return []  # whoever leads can read the known grades
+    draw = f"{round_.seed} gold {asked.pseudonym}"
+    shown = Probe.objects.filter(round=round_, rater_id=asked.user_id, kind=Probe.Kind.GOLD)
+    due = _due(draw, round_.gold_every, _answers(round_, asked.user) + len(pairs)) - shown.count()
+    if due <= 0:
+        return []
+    there = Pair.objects.filter(round=round_, query=OuterRef("query"), document=OuterRef("document"))
+    left = GoldPair.objects.filter(round=round_, use=GoldPair.Use.HIDDEN).exclude(pk__in=shown.values("gold"))
+    left = left.filter(~Exists(there)).select_related("query", "document")
+    at_hand = {pair.query_id for pair in pairs}
+    elsewhere = set(round_.pairs.filter(query__in=[gold.query_id for gold in left]).values_list("query", flat=True))
+
+    def turn(gold: GoldPair) -> tuple[int, int]:
+        where = 0 if gold.query_id in at_hand else 2 if gold.query_id in elsewhere else 1
+        return where, _number(draw, gold.position)
+
+    # One of a query at hand stands among its pairs and needs no room of its own.
+    turns = sorted(left, key=turn)[:due]
+    chosen = [gold for place, gold in enumerate(turns) if gold.query_id in at_hand or place < most]
+    return [_shown(round_, asked.user, Probe.Kind.GOLD, gold.grade, gold=gold) for gold in chosen]
+
+
+def _new_repeats(round_: Round, asked: RoundRater, pairs: Sequence[Pair], most: int) -> list[Probe]:
+    """The rater's own pairs again, if any are due: drawn among those that they graded ``LAG`` answers ago or before."""
+    if round_.repeat_share <= 0 or most <= 0:
+        return []
+    draw = f"{round_.seed} repeats {asked.pseudonym}"
+    shown = Probe.objects.filter(round=round_, rater_id=asked.user_id, kind=Probe.Kind.REPEAT)
+    answers = _answers(round_, asked.user)
+    before = shown.count()
+    due = _due(draw, max(round(1 / round_.repeat_share), 1), answers - LAG + len(pairs)) - before
+    if due <= 0:
+        return []
+    graded = Judgment.objects.current().of_round(round_).filter(rater=asked.user, state=Judgment.State.GRADED)
+    old = graded.order_by("pk")[: max(answers - LAG, 0)]
+    known = set(shown.values_list("pair_id", flat=True))
+    free = [row for row in old.values_list("pair_id", "grade") if row[0] not in known]
+    free.sort(key=lambda row: row[0])
+    chosen = []
+    for number in range(min(due, most, len(free))):
+        pair_id, grade = free.pop(_number(draw, "which", before + number) % len(free))
+        chosen.append(_shown(round_, asked.user, Probe.Kind.REPEAT, grade, pair=Pair.objects.get(pk=pair_id)))
+    return chosen
+
+
+def _shown(round_: Round, rater: User, kind: str, expected: int, **what: Any) -> Probe:
+    """Put on record that it is shown; of two requests at the same moment both get the one row."""
+    found, _ = Probe.objects.get_or_create(
+        rater=rater, attempt=1, **what, defaults={"round": round_, "kind": kind, "expected": expected}
+    )
+    return found
+
+
+def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe | None:
+    """The probe with this id, if it was shown to the rater and waits for their answer."""
+    return next((probe for probe in _held(round_, rater) if probe.uuid == uuid), None)
+
+
+def waiting(round_: Round, rater: User) -> int:
+    """How many probes wait for the rater's answer."""
+    return Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED, answered=False).count()
+
+
+def by_query(round_: Round, rater: User) -> list[tuple[int, int, int]]:
+    """How many probes of each query the rater has answered, and how many wait: (query, answered, waiting)."""
+    found: dict[int, list[int]] = {}
+    rows = Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED).order_by()
+    for gold, pair, answered in rows.values_list("gold__query", "pair__query", "answered"):
+        found.setdefault(gold or pair, [0, 0])[not answered] += 1
+    return [(query, answered, waiting) for query, (answered, waiting) in found.items()]
+
+
+def answers_of(round_: Round, rater: User) -> QuerySet[ProbeAnswer]:
+    """The rater's answers to what was mixed in, that stand."""
+    return ProbeAnswer.objects.current().filter(rater=rater, probe__round=round_, probe__kind__in=MIXED)
+
+
+def recorded(round_: Round, rater: User, client_ids: Sequence[uuid_module.UUID]) -> dict[uuid_module.UUID, ProbeAnswer]:
+    """Answers that came before under these client ids."""
+    rows = ProbeAnswer.objects.filter(rater=rater, client_id__in=client_ids, probe__round=round_)
+    return {row.client_id: row for row in rows.select_related("probe")}
+
+
+def probe_of(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe:
+    """The probe that an answer is for, locked for this transaction.
+
+    Raises
+    ------
+    NotFound, Conflict
+        In the words that an answer for no pair, or for a pair that was never leased, is refused with.
+    """
+    probe = Probe.objects.select_for_update().filter(round=round_, uuid=uuid, kind__in=MIXED).first()
+    if probe is None:
+        raise NotFound(NO_SUCH_PAIR)
+    if probe.rater_id != rater.pk:
+        raise Conflict(NEVER_LEASED)
+    return probe
+
+
+def record(probe: Probe, rater: User, client_id: uuid_module.UUID, **fields: Any) -> ProbeAnswer:
+    """Write an answer to a probe down as an event that supersedes the one before, if any.
+
+    Parameters
+    ----------
+    probe : Probe
+        Locked by the caller.
+    rater : User
+        Whose answer it is.
+    client_id : UUID
+        Made by the rater's client, new for each answer.
+    **fields
+        ``state``, ``grade`` and what else a judgment has.
+
+    Raises
+    ------
+    Conflict
+        The client id stands for another pair.
+    """
+    newest = ProbeAnswer.objects.filter(probe=probe, superseded_by__isnull=True).first()
+    try:
+        with transaction.atomic():
+            event = ProbeAnswer.objects.create(
+                probe=probe, rater=rater, client_id=client_id, supersedes=newest, **fields
+            )
+    except IntegrityError:
+        raise Conflict(STANDS_FOR_ANOTHER) from None
+    probe.answered = event.state in (ProbeAnswer.State.GRADED, ProbeAnswer.State.UNRATEABLE)
+    probe.save(update_fields=["answered"])
+    return event
+
+
+def last_answer(round_: Round, rater: User) -> ProbeAnswer | None:
+    """The rater's newest answer to what was mixed in that stands."""
+    return answers_of(round_, rater).select_related("probe").order_by("-pk").first()
+
+
+def undo(answer: ProbeAnswer, again: uuid_module.UUID, refusal: AssayError | None) -> ProbeAnswer:
+    """Take an answer back, inside the caller's transaction; what was asked waits for an answer again.
+
+    Raises
+    ------
+    AssayError
+        ``refusal``, where the round takes no new answer from this rater.
+    Conflict
+        A later answer stands in its place.
+    """
+    Probe.objects.select_for_update().get(pk=answer.probe_id)
+    done = ProbeAnswer.objects.filter(rater=answer.rater, client_id=again).first()
+    if done is not None:
+        return done
+    if refusal is not None:
+        raise refusal
+    if ProbeAnswer.objects.filter(supersedes=answer).exists():
+        raise Conflict("This answer was changed since; undo the newer one.")
+    return record(answer.probe, answer.rater, again, state=ProbeAnswer.State.UNDONE)
