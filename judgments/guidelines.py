@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from judgments import audit
+from judgments.core import text_difference
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, GuidelinesVersion, User
 
 LONGEST = 100_000
+# Unchanged lines that stand around a change; more of them are told as a number.
+AROUND = 2
 # What a lead starts from: every part that raters will ask about, to be filled with the collection's own examples.
 DEFAULT_TEMPLATE = """\
 # How to grade
@@ -101,3 +110,57 @@ def add_version(collection: Collection, *, actor: User, markdown: str) -> Guidel
 def latest(collection: Collection) -> GuidelinesVersion | None:
     """The newest version, if there is one."""
     return GuidelinesVersion.objects.filter(collection=collection).order_by("-number").first()
+
+
+def difference(old: GuidelinesVersion, new: GuidelinesVersion) -> SafeString:
+    """What changed from one version to another, as :func:`difference_of_texts` shows it."""
+    return difference_of_texts(old.markdown, new.markdown)
+
+
+@lru_cache(maxsize=64)
+def difference_of_texts(old: str, new: str) -> SafeString:
+    """What changed from one text to another as safe HTML: lines, and words within lines; the Markdown as it is written.
+
+    Parameters
+    ----------
+    old, new : str
+        Two versions' Markdown, the older first.
+
+    Returns
+    -------
+    SafeString
+        ``<div class="difference">`` with a paragraph a line; empty when both say the same.
+    """
+    lines = text_difference.changes(old.rstrip("\n"), new.rstrip("\n"))
+    if all(line.kind == "kept" for line in lines):
+        return SafeString("")
+    return format_html('<div class="difference" dir="auto">{}</div>', format_html_join("", "{}", _shown(lines)))
+
+
+def _shown(lines: Sequence[text_difference.Line]) -> Iterator[tuple[SafeString]]:
+    """The lines near a change, and between them how many are left out."""
+    changed = [at for at, line in enumerate(lines) if line.kind != "kept"]
+    near = {at + step for at in changed for step in range(-AROUND, AROUND + 1)}
+    skipped = 0
+    for at, line in enumerate(lines):
+        if at not in near:
+            skipped += 1
+            continue
+        if skipped:
+            yield (_left_out(skipped),)
+        skipped = 0
+        yield (format_html('<p data-change="{}">{}</p>', line.kind, _pieces(line)),)
+    if skipped:
+        yield (_left_out(skipped),)
+
+
+def _left_out(lines: int) -> SafeString:
+    return format_html('<p class="muted small">{} as before</p>', amount(lines, "line"))
+
+
+def _pieces(line: text_difference.Line) -> SafeString:
+    tags = {"kept": "{}", "removed": '<del><span class="sr">removed: </span>{}</del>'}
+    tags["added"] = '<ins><span class="sr">added: </span>{}</ins>'
+    # An empty line would have no height.
+    pieces = [piece for piece in line.pieces if piece.text] or [line.pieces[0]._replace(text="\N{NO-BREAK SPACE}")]
+    return format_html_join("", "{}", ((format_html(tags[piece.kind], piece.text),) for piece in pieces))

@@ -46,3 +46,13 @@ def test_empty_or_unchanged_text_is_no_version(collection, lead, text):
 @pytest.mark.django_db
 def test_collection_without_guidelines_has_no_latest(collection):
     assert guidelines.latest(collection) is None
+
+
+def test_difference_shows_what_changed_and_hostile_text_as_text():
+    old = "\n".join(["# How to grade", *(f"line {number}" for number in range(20)), "A part: 1 at most."])
+    new = old.replace("1 at most", "2 at most") + "\n<script>alert(1)</script>"
+    html = guidelines.difference_of_texts(old, new)
+    assert 'removed: </span>1</del><ins><span class="sr">added: </span>2</ins>' in html
+    assert "<script" not in html and "&lt;script&gt;" in html
+    assert "19 lines as before" in html and "line 19" in html and "line 3" not in html
+    assert guidelines.difference_of_texts(old, old + "\n") == ""

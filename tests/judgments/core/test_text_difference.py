@@ -1,0 +1,60 @@
+"""Does a difference lose nothing, and does it tell words within lines?"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from judgments.core import text_difference
+from judgments.core.text_difference import changes
+
+
+def sides(found):
+    """Both texts, put together again from the pieces."""
+    before = [line for line in found if line.kind != "added"]
+    after = [line for line in found if line.kind != "removed"]
+    return tuple(
+        "\n".join("".join(piece.text for piece in line.pieces if piece.kind != other) for line in lines)
+        for lines, other in ((before, "added"), (after, "removed"))
+    )
+
+
+def kinds(old, new):
+    return [line.kind for line in changes(old, new)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_texts_can_be_put_together_again(seed):
+    rng = random.Random(seed)
+    words = ["a", "grade", "0", "1", "–", "(part)", "", "  ", "ß", "שלום"]
+
+    def text():
+        return "\n".join(" ".join(rng.choices(words, k=rng.randint(0, 6))) for _ in range(rng.randint(0, 12)))
+
+    old, new = text(), text()
+    if rng.random() < 0.5:  # mostly alike, as versions are
+        lines = old.split("\n")
+        lines[rng.randrange(len(lines))] = text()
+        new = "\n".join(lines)
+    assert sides(changes(old, new)) == (old, new)
+
+
+def test_what_stays_is_kept_and_what_moves_within_a_line_is_told_by_words():
+    assert kinds("a\nb\nc", "a\nb\nc") == ["kept"] * 3
+    assert kinds("a\nc", "a\nb\nc") == ["kept", "added", "kept"]
+    assert kinds("a\nb\nc", "a\nc") == ["kept", "removed", "kept"]
+    (line,) = changes("- **A part:** 1 at most.", "- **A part:** 2 at most, never 3.")
+    told = [(piece.kind, piece.text) for piece in line.pieces if piece.kind != "kept"]
+    assert told == [("removed", "1"), ("added", "2"), ("added", ", never 3")]
+
+
+def test_lines_with_nothing_in_common_are_two():
+    assert kinds("Grade what was meant.", "## Freshness") == ["removed", "added"]
+
+
+def test_texts_too_long_to_compare_are_told_whole(monkeypatch):
+    monkeypatch.setattr(text_difference, "MOST_LINES", 3)
+    old, new = "same\n1\n2\n3\n4\nend", "same\n5\n6\n7\n8\nend"
+    assert kinds(old, new) == ["kept", *["removed"] * 4, *["added"] * 4, "kept"]
+    assert sides(changes(old, new)) == (old, new)
