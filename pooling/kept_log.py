@@ -26,6 +26,8 @@ from pooling.sampling.redaction import redact
 if TYPE_CHECKING:
     import polars
 
+    from pooling.models import QueryLog
+
 FOLDER = "query-logs"
 RAW, COUNTED = "query-log-csv", "query-log-jsonl"
 # How each is read again. Two queries of a counted log can be one without personal data: all of their counts stand.
@@ -49,10 +51,15 @@ def keep(upload: Upload, *, counted: bool, progress: Callable[[int], None] | Non
     progress : callable, optional
         Called with the bytes that were read so far.
     """
-    with storage.open_file(upload.path) as source, TemporaryFile() as made:
-        log = open_log(
-            cast(BinaryIO, source), path=upload.filename, format=upload.format, written=True, **upload.options
-        )
+    return write(upload, upload.filename, counted=counted, progress=progress)
+
+
+def write(
+    stored: Upload | QueryLog, name: str, *, counted: bool, progress: Callable[[int], None] | None = None
+) -> tuple[str, str]:
+    """The same for a log that lies in storage as anything, under the name by which it is spoken of."""
+    with storage.open_file(stored.path) as source, TemporaryFile() as made:
+        log = open_log(cast(BinaryIO, source), path=name, format=stored.format, written=True, **stored.options)
         with gzip.GzipFile(fileobj=made, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
             for part in anew(log, counted=counted):
                 packed.write(part)
