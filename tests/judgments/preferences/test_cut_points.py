@@ -1,0 +1,36 @@
+"""Do cut points give back the grades that anchors had?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judgments.core.errors import NotValid
+from judgments.preferences.cut_points import learn
+
+
+def test_cut_points_of_a_known_model_are_found() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(0, 2, 4_000)
+    below = 1 / (1 + np.exp(-1.5 * (np.array([-1.0, 0.5, 2.0])[None, :] - scores[:, None])))
+    grades = (rng.random(4_000)[:, None] > below).sum(axis=1)
+    found = learn(scores, grades.tolist())
+    assert found.cuts == pytest.approx((-1.0, 0.5, 2.0), abs=0.12)
+    assert found.steepness == pytest.approx(1.5, abs=0.12)
+    assert found.probabilities(scores[:50]).sum(axis=1) == pytest.approx(np.ones(50))
+
+
+def test_grades_never_fall_as_scores_rise_and_none_is_made_up() -> None:
+    found = learn([-2, -1, -0.5, 0.1, 0.4, 1.0, 2.5, 3.0], [0, 0, 1, 0, 1, 3, 3, 3])
+    given = found.grades(np.linspace(-5, 5, 200))
+    assert (np.diff(given) >= 0).all()
+    assert set(given.tolist()) <= {0, 1, 3}
+
+
+def test_too_few_anchors_are_refused() -> None:
+    with pytest.raises(NotValid, match="3 anchors of 2 grades"):
+        learn([0, 1, 2], [0, 1, 1])
+    with pytest.raises(NotValid, match="of 1 grades"):
+        learn(range(9), [2] * 9)
+    with pytest.raises(NotValid, match="go with"):
+        learn([0, 1], [0])
