@@ -10,6 +10,7 @@ from judgments.access import LEADS
 from judgments.formats.rows import QueryRow
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Place, Query, Round, Stratum, Upload, User
+from judgments.narratives import LONGEST
 
 # What a file may add to a query that is there; its text never changes, since people judged it.
 FILLABLE = ("narrative", "group", "tier", "frequency", "clients", "probability", "weight")
@@ -89,7 +90,11 @@ def _being_judged(collection: Collection) -> dict[str, str]:
 
 
 def _narrative_fault(row: QueryRow, there: Query | None, judged: dict[str, str]) -> Finding | None:
-    """A narrative stands still while it is judged under."""
+    """A narrative is as short as one that is typed, and stands still while it is judged under."""
+    if len(row.narrative) > LONGEST and not (there and there.narrative == row.narrative):
+        what = f"the narrative of {row.query_id} has {len(row.narrative):,} characters, more than {LONGEST:,}"
+        fix = "Shorten it to what a rater needs while grading; what all of them need goes into the guidelines."
+        return Finding(row.line, "E21", "error", f"{row.query_id},{row.query}", what, "not stored", fix)
     if there is None or row.narrative in ("", there.narrative) or row.query_id not in judged:
         return None
     what = f"another narrative for {row.query_id}, which round {judged[row.query_id]} is being judged under"

@@ -35,7 +35,7 @@ CODES: dict[str, Code] = {
     "E18": Code("one query id with two texts", _REJECTED),
     "E19": Code("a control character, NUL or half a surrogate pair", _REJECTED),
     "E20": Code("a key twice in one JSON object", _REJECTED),
-    "E21": Code("an id of over 500 or a query of over 2,048 characters", _REJECTED),
+    "E21": Code("an id of over 500, a query of over 2,048 or a narrative of over 5,000 characters", _REJECTED),
     "E22": Code("two columns with one name", _REFUSED),
     "E23": Code("a value of the wrong kind, or one that does not go with another", _REJECTED),
     "E24": Code("a line that is not a JSON object", _REJECTED),

@@ -10,7 +10,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from judgments import ingestion, narratives, rounds
-from judgments.core.errors import Conflict, NotValid
+from judgments.core.errors import Conflict, NotValid, UnreadableInput
 from judgments.models import AuditRow, Query
 
 pytestmark = pytest.mark.django_db
@@ -90,3 +90,22 @@ def test_a_file_cannot_change_what_is_judged_under(draft_round: Any, lead: Any) 
     assert "which round Round 1 is being judged under" in problem["what"]
     ingestion.store(upload, actor=lead, accept_errors=True)
     assert dict(Query.objects.values_list("query_id", "narrative")) == {"q1": "", "q2": "", "q3": "A need."}
+
+
+def test_a_file_with_a_narrative_that_is_too_long_says_so_at_its_line(collection: Any, lead: Any) -> None:
+    """It was stored whole, and could then not be saved again on its own page."""
+    rows = f"q1,tent,{'x' * 5_001}\nq2,boots,{'y' * 5_000}\n"
+    file = io.BytesIO(f"query_id,query,narrative\n{rows}".encode())
+    upload = ingestion.receive(collection, kind="queries", file=file, filename="q.csv", actor=lead)
+    (told,) = upload.report["problems"]
+    assert (told["line"], told["code"], told["severity"]) == (2, "E21", "error")
+    assert told["what"] == "the narrative of q1 has 5,001 characters, more than 5,000"
+    with pytest.raises(UnreadableInput, match="5,001 characters"):
+        ingestion.store(upload, actor=lead)
+    ingestion.store(upload, actor=lead, accept_errors=True)
+    assert list(collection.queries.values_list("query_id", flat=True)) == ["q2"]
+    # One that stood there before there was a limit keeps no other file out.
+    collection.queries.update(narrative="z" * 6_000)
+    again = f"query_id,query,narrative\nq2,boots,{'z' * 6_000}\n".encode()
+    upload = ingestion.receive(collection, kind="queries", file=io.BytesIO(again), filename="q.csv", actor=lead)
+    assert upload.report["error_count"] == 0
