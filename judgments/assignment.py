@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from judgments import growing, probing
+from judgments import growing, probing, readiness
 from judgments.core.errors import Closed, NotAllowed
 from judgments.models import Handout, Judgment, Pair, Probe, Round, Slot, User
 from judgments.rounds import is_rater
@@ -49,9 +49,10 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
     Closed
         The round takes no answers.
     NotAllowed
-        The rater was not asked to rate here.
+        The rater was not asked to rate here, is paused, or has to calibrate first.
     """
     check_open(round_, rater)
+    readiness.require(round_, rater)
     size = max(1, min(size, LARGEST_BATCH))
     until = timezone.now() + LEASE
     held = _in_hand(round_, rater, until)

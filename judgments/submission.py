@@ -141,9 +141,9 @@ class _Desk:
         """The answer for what is none of the round's pairs, if it was shown to the rater as one."""
         if self.refusal is not None:
             raise self.refusal
-        _check(self.round, answer)
+        check_answer(self.round, answer)
         probe = probing.probe_of(self.round, self.rater, answer.pair)
-        event = probing.record(probe, self.rater, answer.client_id, **_given(answer))
+        event = probing.record(probe, self.rater, answer.client_id, **given(answer))
         self.recorded[answer.client_id] = event
         return event
 
@@ -151,7 +151,7 @@ class _Desk:
         """The pair that the answer is for, if it may be answered."""
         if self.refusal is not None:
             raise self.refusal
-        _check(self.round, answer)
+        check_answer(self.round, answer)
         pair = self.pairs[answer.pair]
         if pair.pk not in self.leased:
             raise Conflict(probing.NEVER_LEASED)
@@ -243,7 +243,8 @@ def _same_pair(judgment: Judgment | ProbeAnswer, answer: Answer) -> Judgment | P
     return judgment
 
 
-def _check(round_: Round, answer: Answer) -> None:
+def check_answer(round_: Round, answer: Answer) -> None:
+    """That the state is one that a rater can send, with a grade of the round's scale where it has one."""
     if answer.state not in STATES:
         raise NotValid(f"There is no state {answer.state!r}.", {"state": f"One of {', '.join(STATES)}."})
     if answer.state != Judgment.State.GRADED:
@@ -264,11 +265,11 @@ def _event(pair: Pair, answer: Answer, rater: User, *, surplus: bool, before: Ju
         surplus=surplus,
         document_sha256=pair.document.content_sha256,
         supersedes=before,
-        **_given(answer),
+        **given(answer),
     )
 
 
-def _given(answer: Answer) -> dict[str, Any]:
+def given(answer: Answer) -> dict[str, Any]:
     """What is kept of an answer, whatever it is an answer to."""
     return {
         "state": answer.state,

@@ -11,7 +11,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from judgments.core.errors import AssayError
+from judgments.core.errors import AssayError, Waits
 from judgments.views.border import status_of
 
 CODES = {
@@ -64,7 +64,10 @@ def told_of(error: AssayError | exceptions.APIException) -> tuple[int, dict[str,
     """The status and the body that an error is answered with."""
     if isinstance(error, AssayError):
         status = status_of(error)
-        return status, shape(status, str(error), getattr(error, "fields", {}))
+        body = shape(status, str(error), getattr(error, "fields", {}))
+        if isinstance(error, Waits):
+            body["error"]["code"] = error.code
+        return status, body
     return error.status_code, shape(error.status_code, *_told(error))
 
 

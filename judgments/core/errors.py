@@ -62,6 +62,24 @@ class NotAllowed(AssayError):
     """The user is a member, but the role does not cover the act."""
 
 
+class Waits(NotAllowed):
+    """The user may act here, but something else comes first; ``code`` names it for a program."""
+
+    code = "waits"
+
+
+class CalibrationFirst(Waits):
+    """The rater has not passed the round's calibration."""
+
+    code = "calibration_first"
+
+
+class Paused(Waits):
+    """A lead asked the rater to wait."""
+
+    code = "paused"
+
+
 class Conflict(AssayError):
     """The act collides with the state of things: a name is taken, a pair was never leased to the caller."""
 
