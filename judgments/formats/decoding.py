@@ -1,104 +1,33 @@
 """How do the bytes of a file become numbered lines of text, without guessing and without holding the file?
 
-Content decides, not the file's name: gzip is known by its first two bytes. UTF-8 is read strictly. Lines end at LF,
-CRLF or a lone CR and nowhere else (``str.splitlines`` would also cut at form feeds and Unicode separators).
+UTF-8 is read strictly. Lines end at LF, CRLF or a lone CR and nowhere else (``str.splitlines`` would also cut at form
+feeds and Unicode separators). How the bytes are got is in `opened`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import re
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from collections.abc import Iterator
 
-from judgments.core.errors import UnreadableInput
+from judgments.formats.opened import BLOCK, HEAD, MAX_EXPANDED, Opened, Source, kept
 
-Source = Path | str | bytes | BinaryIO
+__all__ = ["HEAD", "LINES_WITH_ENDS", "MAX_EXPANDED", "MAX_LINE", "Content", "Source", "kept", "numbered_lines"]
 
-BLOCK = 1 << 20
-HEAD = 1 << 16
 MAX_LINE = 1 << 24
-MAX_EXPANDED = 1 << 31
 MAX_TEXT = 1 << 29
-MAX_RATIO = 250
-RATIO_MATTERS_FROM = 100 << 20
-
-LZ4 = b"\x04\x22\x4d\x18"
-PLAIN = "expected plain text in UTF-8, or that text compressed with gzip"
-BINARY = {b"PK\x03\x04": "a zip archive", LZ4: "an LZ4 file, as ranx writes runs"}
-REMEDY = {LZ4: "unpack it (lz4 -d), or write the run as JSON or Parquet (in ranx: run.save('run.json')), and take that"}
 
 LINES_WITH_ENDS = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
-def kept(source: Source) -> Path | str | bytes:
-    """Return something that can be read more than once: what flows by (a stream, a pipe) is read here.
-
-    Whoever looks at a file before reading it needs that; of a pipe the second look would see only the rest.
-
-    Examples
-    --------
-    >>> kept(io.BytesIO(b"q1 0 d1 1")), kept(b"q1 0 d1 1")
-    (b'q1 0 d1 1', b'q1 0 d1 1')
-    """
-    if isinstance(source, bytes):
-        return source
-    if not isinstance(source, str | Path):
-        return source.read()
-    if str(source) == "-":
-        return sys.stdin.buffer.read()
-    return Path(source).read_bytes() if Path(source).is_fifo() else source
-
-
-class _Counted(io.RawIOBase):
-    """The bytes as they were given, counted while they pass, and hashed where somebody will ask for it."""
-
-    def __init__(self, inner: BinaryIO, hashed: bool) -> None:
-        self._inner = inner
-        # A stream that was handed in may have inherited a readinto that it does not mean.
-        fills = isinstance(inner, io.BufferedReader | io.FileIO | io.BytesIO)
-        self._fill: Callable[[memoryview], int] = inner.readinto if fills else self._copied  # type: ignore[attr-defined]
-        self.hash = hashlib.sha256() if hashed else None
-        self.size = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(cast(bytearray, buffer))
-        size = self._fill(view) or 0
-        if self.hash is not None:
-            self.hash.update(view[:size])
-        self.size += size
-        return size
-
-    def _copied(self, view: memoryview) -> int:
-        """For a stream that has nothing but ``read``."""
-        data = self._inner.read(len(view))
-        view[: len(data)] = data
-        return len(data)
-
-
-class Content:
-    """One input while it is read.
+class Content(Opened):
+    """One input while it is read as text.
 
     Parameters
     ----------
-    source : path, bytes or binary stream
-        ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it, for messages.
+    source, path, limit, block, hashed
+        As `opened.Opened` takes them.
     encoding : str
         ``utf-8``, or ``latin-1`` where the user says so.
-    limit : int
-        How many bytes a compressed file may expand to.
-    block : int
-        How many bytes to ask the file for at a time; who looks at the head alone need not read more.
-    hashed : bool
-        Whether the bytes are hashed, which takes a tenth of the time in which a large run is scored.
 
     Attributes
     ----------
@@ -129,45 +58,18 @@ class Content:
         block: int = BLOCK,
         hashed: bool = True,
     ) -> None:
-        self.path, self.encoding, self.limit = path, encoding, limit
+        super().__init__(source, path, limit=limit, block=block, hashed=hashed)
+        self.encoding = encoding
         self.lines_read = 0
-        self.expanded = 0
         self.bom = False
-        self.parquet = False
         self.ends_in_newline = True
         self.carriage_return_line: int | None = None
         self._offset = 0
-        self._owned: BinaryIO | None = None
-        self._raw = _Counted(self._open(source), hashed)
         try:
-            buffered = io.BufferedReader(self._raw, block)
-            self._gzipped = buffered.peek(2)[:2] == b"\x1f\x8b"
-            self._stream: BinaryIO = self._gunzip(buffered) if self._gzipped else buffered
             self.head = self._without_mark(self._read(HEAD))
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Content:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file if it was opened here; a stream that was handed in belongs to whoever handed it in."""
-        if self._owned is not None:
-            self._owned.close()
-
-    @property
-    def sha256(self) -> str:
-        """The hash of the bytes as they were given, whole once everything was read; empty where none was wanted."""
-        return "" if self._raw.hash is None else self._raw.hash.hexdigest()
-
-    @property
-    def size(self) -> int:
-        """The bytes as they were given, so far."""
-        return self._raw.size
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield (number, text) of every physical line, the line's end taken off."""
@@ -238,74 +140,6 @@ class Content:
             ends = np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
             self.lines_read += int(ends) + (not block.endswith((b"\n", b"\r")))
             yield before, block
-
-    def refuse(self, line: int | None, problem: str, expected: str, code: str) -> NoReturn:
-        """Give up on the file.
-
-        Raises
-        ------
-        UnreadableInput
-            Always.
-        """
-        raise UnreadableInput(self.path, line, problem, expected, code)
-
-    def _open(self, source: Source) -> BinaryIO:
-        if isinstance(source, bytes):
-            return io.BytesIO(source)
-        if not isinstance(source, str | Path):
-            return source
-        if str(source) == "-":
-            return sys.stdin.buffer
-        try:
-            self._owned = Path(source).open("rb")  # noqa: SIM115 (it outlives this call; close() ends it)
-            return self._owned
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            self.refuse(None, f"cannot be opened: {reason}", "expected the path of a file that you may read", "F00")
-
-    def _gunzip(self, buffered: io.BufferedReader[_Counted]) -> BinaryIO:
-        import gzip
-
-        return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
-
-    def _read(self, size: int) -> bytes:
-        try:
-            data = self._stream.read(size)
-        except (EOFError, OSError) as error:
-            self._unreadable(error)
-        except Exception as error:
-            # zlib has an error class of its own that is no OSError; importing it for its name alone is not worth it.
-            if type(error).__module__ != "zlib":
-                raise
-            self._unreadable(error)
-        self.expanded += len(data)
-        if self._gzipped and (self.expanded > self.limit or self._expands_too_far()):
-            self.refuse(None, f"expands to more than {self.expanded:,} bytes", "unpack it and split it", "F02")
-        if not self.parquet and (b"\0" in data or (data[:4] in BINARY and self.expanded == len(data))):
-            # A Parquet file begins with four letters that could begin a text too, but no text holds a NUL.
-            if data[:4] == b"PAR1" and self.expanded == len(data):
-                self.parquet = True
-            else:
-                self._binary(data)
-        return data
-
-    def _unreadable(self, error: Exception) -> NoReturn:
-        if self._gzipped:
-            self.refuse(None, f"is a damaged or truncated gzip file ({error})", "copy or compress it again", "F02")
-        self.refuse(None, f"cannot be read: {error}", "expected a file", "F00")
-
-    def _expands_too_far(self) -> bool:
-        return self.expanded > RATIO_MATTERS_FROM and self.expanded > MAX_RATIO * self.size
-
-    def _binary(self, data: bytes) -> NoReturn:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff") and self.expanded == len(data):
-            self.refuse(None, "is UTF-16 text", "save it as UTF-8", "F01")
-        first = data[:4] if self.expanded == len(data) else b""
-        if kind := BINARY.get(first):
-            self.refuse(None, f"looks like {kind}", REMEDY.get(first, PLAIN), "F03")
-        # Further on the lines before this block are not counted here, and any line would be a guess.
-        line = data.count(b"\n", 0, data.find(b"\0")) + 1 if self.expanded == len(data) and b"\0" in data else None
-        self.refuse(line, "looks like a binary file: it holds a NUL byte", f"{PLAIN}, without it", "F03")
 
     def _without_mark(self, first: bytes) -> bytes:
         if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
