@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Max, Sum
@@ -9,6 +10,7 @@ from django.db.models import Count, Max, Sum
 from judgments.computed import once
 from judgments.models import Collection, Query
 from judgments.query_groups import proposal_key
+from pooling.models import ClickCount
 from pooling.sampling.log import LogQuery, normalize
 from pooling.sampling.near_duplicates import near_duplicates
 
@@ -53,17 +55,30 @@ def proposals(collection: Collection) -> list[Proposal]:
 
 
 def _alike(collection: Collection) -> list[tuple[tuple[int, ...], tuple[str, ...]]]:
-    """Which queries are alike, by key, and why. Kept, since the text of a query never changes."""
+    """Which queries are alike, by key, and why. Kept, since neither the text of a query nor a source ever changes."""
     told = collection.queries.aggregate(many=Count("pk"), last=Max("pk"), searches=Sum("frequency"))
-    key = f"alike:{collection.pk}:{told['many']}:{told['last']}:{told['searches']}"
+    sources = collection.label_sources.aggregate(many=Count("pk"), last=Max("pk"))
+    key = ":".join(str(part) for part in ("alike", collection.pk, *told.values(), *sources.values()))
 
     def compare() -> list[tuple[tuple[int, ...], tuple[str, ...]]]:
         rows = collection.queries.order_by("pk").values_list("pk", "text", "frequency")[:MOST_QUERIES]
         counted = [LogQuery(normalize(text), text, frequency or 0, None, 1, pk) for pk, text, frequency in rows]
-        groups = near_duplicates(counted)
+        keys = [pk for pk, _, _ in rows]
+        groups = near_duplicates(counted, clicked=lambda places: _clicked(collection, keys, places))
         return [(tuple(int(str(one.raw)) for one in group.queries), group.reasons) for group in groups]
 
     return once(key, compare, keep=DAY)
+
+
+def _clicked(collection: Collection, keys: Sequence[int], places: Iterable[int]) -> dict[int, frozenset[object]]:
+    """The documents that people clicked on, by the place of the query, of all sources of clicks."""
+    wanted = {keys[place]: place for place in places}
+    rows = ClickCount.objects.filter(label__query__collection=collection, clicks__gt=0)
+    found: dict[int, set[object]] = {}
+    for query, document in rows.values_list("label__query", "label__document").iterator():
+        if query in wanted:
+            found.setdefault(wanted[query], set()).add(document)
+    return {place: frozenset(documents) for place, documents in found.items()}
 
 
 def _one_group(proposal: Proposal) -> bool:

@@ -1,4 +1,4 @@
-"""Which queries of a log are most likely one query, typed in another order or with another ending?"""
+"""Which queries of a log are most likely one query, typed in another order, with another ending, or misspelt?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 from judgments.core.errors import NotValid
+from pooling.sampling.misspellings import Clicked, misspellings
 from pooling.sampling.queries import LogQuery
 
 SAME_WORDS = "the same words"
@@ -29,15 +30,17 @@ class QueryGroup:
     queries : tuple of LogQuery
         Two or more, most frequent first.
     reasons : tuple of str
-        For each why it is here: ``the same words``, these ``but for an s at the end``, ``nearly the same letters``, or
-        nothing for the first.
+        For each why it is here: ``the same words``, these ``but for an s at the end``, ``nearly the same letters``,
+        ``one letter apart`` with what speaks for a misspelling, or nothing for the first.
     """
 
     queries: tuple[LogQuery, ...]
     reasons: tuple[str, ...]
 
 
-def near_duplicates(queries: Sequence[LogQuery], similarity: float = SIMILARITY) -> list[QueryGroup]:
+def near_duplicates(
+    queries: Sequence[LogQuery], similarity: float = SIMILARITY, clicked: Clicked | None = None
+) -> list[QueryGroup]:
     """Propose which queries to treat as one.
 
     Parameters
@@ -46,6 +49,8 @@ def near_duplicates(queries: Sequence[LogQuery], similarity: float = SIMILARITY)
         In any order.
     similarity : float
         The least share of three-letter parts that two queries have in common, of all parts of both: in (0.5, 1].
+    clicked : callable, optional
+        Told places of queries, answers the documents that were clicked on for each, where that is known.
 
     Returns
     -------
@@ -61,8 +66,9 @@ def near_duplicates(queries: Sequence[LogQuery], similarity: float = SIMILARITY)
     -----
     Two queries belong together when they have the same set of words, with or without an s at the end of words of four
     letters or more (short queries share too few parts to be alike), or when the Jaccard similarity of their sets of
-    three-letter parts reaches `similarity` and all their numbers are the same: a model 20 is not a model 21. Groups are
-    the connected ones. No pair is missed: two sets this similar share two of the n - ceil(s n) + 2 rarest parts of each
+    three-letter parts reaches `similarity` and all their numbers are the same (a model 20 is not a model 21), or when
+    one is a misspelling of the other (`pooling.sampling.misspellings`). Groups are the connected ones. Of the alike no
+    pair is missed: two sets this similar share two of the n - ceil(s n) + 2 rarest parts of each
     (Chaudhuri, Ganti and Kaushik 2006), and only queries that do are compared.
 
     Examples
@@ -84,13 +90,13 @@ def near_duplicates(queries: Sequence[LogQuery], similarity: float = SIMILARITY)
         (ENDING, _same_words(texts, _singular)),
         (ALIKE, _alike(texts, similarity)),
     )
-    for why, pairs in ways:
-        for one, other in pairs:
-            first, second = _leader(leader, one), _leader(leader, other)
-            if first != second:
-                leader[second] = first
-            for place in (one, other):
-                reason.setdefault(place, why)
+    found = ((one, other, why) for why, pairs in ways for one, other in pairs)
+    for one, other, why in chain(found, misspellings(queries, clicked)):
+        first, second = _leader(leader, one), _leader(leader, other)
+        if first != second:
+            leader[second] = first
+        for place in (one, other):
+            reason.setdefault(place, why)
     members: dict[int, list[int]] = defaultdict(list)
     for place in reason:
         members[_leader(leader, place)].append(place)

@@ -27,6 +27,25 @@ def keys(collection: Collection) -> dict[str, str]:
     return {query_id: str(uuid) for query_id, uuid in collection.queries.values_list("query_id", "uuid")}
 
 
+def test_a_misspelling_is_proposed_with_what_speaks_for_it(
+    collection: Collection, store: Callable[..., Any], client_of: Any, lead: Any, at: Any
+) -> None:
+    store(collection, "queries", b"query_id,query,frequency\nq1,tent,90\nq2,tnet,2\nq3,stove,9\nq4,stovw,8\n", "q.csv")
+    client, url = client_of(lead), at("query_groups", collection)
+    page = client.get(url).content.decode()
+    assert "one letter apart, and far fewer searches" in page
+    assert "stovw" not in page
+    clicks = "query,doc_id,position,impressions,clicks\n" + "".join(
+        f"{query},{doc_id},1,100,{clicked}\n"
+        for query in ("stove", "stovw", "tent", "tnet")
+        for doc_id, clicked in (("d1", 5), ("d2", 4), (f"only-{query}", 0))
+    )
+    store(collection, "clicks", clicks.encode(), "clicks.csv")
+    page = client.get(url).content.decode()
+    assert "stovw" in page
+    assert "one letter apart, and the same documents clicked on" in page
+
+
 def test_proposals_are_answered_one_by_one(spelled: Collection, client_of: Any, lead: Any, at: Any) -> None:
     client, url, uuid = client_of(lead), at("query_groups", spelled), keys(spelled)
     page = client.get(url).content.decode()
