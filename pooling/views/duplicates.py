@@ -37,7 +37,7 @@ GROUPS = (
     Column("copy_title", "and with it", style="clip"),
     Column("copy_rank", "at rank", numeric=True),
     Column("why", "They are", value=_why),
-    Column("query_id", "Query id", style="id"),
+    Column("query_id", "Query id", style="id clip"),
     Column("doc_id", "Judged id", style="id"),
     Column("copy_id", "Its copy’s id", style="id"),
 )
