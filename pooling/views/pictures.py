@@ -14,6 +14,8 @@ from pooling.views.picture_files import picture
 
 # More runs than this make a matrix that nobody reads; the file has all.
 MOST_IN_MATRIX = 20
+# And more bars than these are a blur.
+MOST_IN_PICTURE = 12
 
 SYSTEMS = (
     Column("name", "Run", head=True, style="clip"),
@@ -44,6 +46,7 @@ def pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
     systems = [{**row, "shared": row["pairs"] - row["unique"]} for row in summary.get("systems", ())]
     ranks = [tuple(row) for row in summary.get("by_best_rank", ())]
     listed = [{"rank": "returned by no run" if rank is None else rank, "pairs": pairs} for rank, pairs in ranks]
+    shown = _telling(systems)
     by_system = tables.small("systems", ("run", "runs"), SYSTEMS, systems)
     by_rank = tables.small("ranks", ("rank", "ranks"), RANKS, listed)
     by_tier = tables.small("tiers", ("tier", "tiers"), TIERS, _tiers(summary))
@@ -51,12 +54,13 @@ def pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "summary": summary,
         "systems": by_system,
+        "shown_systems": tables.small("systems", ("run", "runs"), SYSTEMS, shown),
         "ranks": by_rank,
         "tiers": by_tier,
         "matrix": matrix,
         "cells": _cells(matrix.rows[:MOST_IN_MATRIX]),
         "tables": (by_system, by_rank, by_tier, matrix),
-        "systems_chart": _systems_chart(systems),
+        "systems_chart": _systems_chart(shown),
         "ranks_chart": charts.rank_bars(ranks, _rank_words(ranks)),
     }
 
@@ -66,6 +70,14 @@ def file_of(request: HttpRequest, context: Mapping[str, Any], name: str) -> Http
     wanted = request.GET.get("picture")
     chart = context.get(f"{wanted}_chart") if wanted in ("systems", "ranks") else None
     return picture(chart, f"{name} pool {wanted}") if chart else None
+
+
+def _telling(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All runs where a picture can hold them, else those that bring most pairs alone; in their order."""
+    if len(systems) <= MOST_IN_PICTURE:
+        return systems
+    most = sorted(systems, key=lambda row: -row["unique"])[:MOST_IN_PICTURE]
+    return [row for row in systems if row in most]
 
 
 def _tiers(summary: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,24 +1,24 @@
-"""Which pairs were chosen for judging, and why each of them?"""
+"""Which pools were drawn, and what does each one hold and come from?"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from judgments import access
-from judgments.templatetags.figures import number
-from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.lists import Column, Listing, answer
 from pooling import discovery as found
-from pooling.models import Pool, PoolEntry
+from pooling.models import Pool
 from pooling.pool_fields import ORDER_WORDS
 from pooling.strategies import STRATEGIES
 from pooling.views import discovery, duplicates, tables
 from pooling.views.pictures import file_of, pictures
+from pooling.views.pool_pairs import pairs_of, some_of
 
 POOLS = Listing(
     name="pools",
@@ -29,11 +29,18 @@ POOLS = Listing(
             "Pool",
             head=True,
             value=str,
+            style="nowrap",
             url=lambda pool: reverse("pool", args=[pool.collection.slug, pool.uuid]),
         ),
         Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda pool: pool.pair_count),
         Column("queries", "Queries", numeric=True, value=lambda pool: pool.summary.get("queries")),
-        Column("runs", "Runs", value=lambda pool: ", ".join(run.name for run in pool.runs.all()), style="clip"),
+        Column(
+            "runs",
+            "Runs",
+            value=lambda pool: ", ".join(run.name for run in pool.runs.all()),
+            show=lambda pool: some_of([run.name for run in pool.runs.all()]),
+            style="clip",
+        ),
         Column("residual", "Residual", numeric=True, value=lambda pool: pool.summary.get("residual")),
         Column("seed", "Seed", order="seed", numeric=True, show=lambda pool: str(pool.seed)),
         Column("created_by", "Drawn by", order="created_by__username", value=lambda pool: str(pool.created_by or "")),
@@ -72,6 +79,7 @@ def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "pairs": row.entries.count(),
         "strategy": STRATEGIES[row.strategy].title if row.strategy in STRATEGIES else row.strategy,
         "parameters": _parameters(row),
+        "runs": list(row.runs.all()),
         "rounds": _rounds_of(row),
         "later": row.entries.filter(origin__has_key="refill").count(),
         **pictures(row.summary),
@@ -85,7 +93,7 @@ def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         file
         or file_of(request, context, f"{collection.slug} {row}")
         or tables.file_of(request, context["tables"], context)
-        or answer(request, _entries(row), entries, "pooling/pool.html", context)
+        or answer(request, pairs_of(row), entries, "pooling/pool.html", context)
     )
 
 
@@ -117,90 +125,3 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
 def _rounds_of(row: Pool) -> Any:
     """The rounds that were made from this pool: the first pair of each knows where it comes from."""
     return row.collection.rounds.filter(pairs__position=0, pairs__origin__pool=str(row.uuid))
-
-
-def _found_by(rows: Any, name: str) -> Any:
-    return rows.filter(origin__runs__has_key=name)
-
-
-def _entries(row: Pool) -> Listing:
-    """The list's declaration; the filter offers the pool's runs by the names that they had when it was drawn."""
-    names = [system["name"] for system in row.summary.get("systems", ())]
-    choices = [Choice("tier", "Tier", "query__tier", [(tier, tier) for tier in ("head", "torso", "tail")])]
-    if names:
-        choices.append(Choice("run", "Found by", _found_by, [(name, name) for name in names]))
-    if row.summary.get("residual"):
-        kinds = [("chosen", "chosen"), ("residual", "residual")]
-        choices.append(Choice("why", "Why", _by_reason, kinds))
-    return Listing(
-        name="pairs",
-        noun=("pair", "pairs"),
-        columns=ENTRY_COLUMNS,
-        search=("query__query_id", "query__text", "document__doc_id", "document__title"),
-        choices=tuple(choices),
-        order="position",
-    )
-
-
-def _by_reason(rows: Any, value: str) -> Any:
-    residual = Q(origin__why="residual")
-    return rows.filter(residual) if value == "residual" else rows.exclude(residual)
-
-
-def _document(entry: PoolEntry) -> str:
-    return entry.document.title or ("only its id is known" if entry.document.stub else entry.document.doc_id)
-
-
-ENTRY_COLUMNS = (
-    Column("position", "Place", order="position", numeric=True, value=lambda entry: entry.position + 1),
-    Column("query", "Query", order="query__text", head=True, style="clip", value=lambda entry: entry.query.text),
-    Column("rank", "Best rank", order="best_rank", numeric=True, value=lambda entry: entry.best_rank),
-    Column(
-        "title",
-        "Document",
-        order="document__title",
-        style="clip",
-        value=_document,
-        url=lambda entry: reverse("document", args=[entry.pool.collection.slug, entry.document.uuid]),
-    ),
-    Column("runs", "Found by, at rank", value=lambda entry: found_by(entry.origin), style="clip"),
-    Column("why", "Why", value=lambda entry: str(entry.origin.get("why", ""))),
-    Column(
-        "probability",
-        "Chance",
-        numeric=True,
-        value=lambda entry: entry.origin.get("probability"),
-        show=lambda entry: chance(entry.origin.get("probability")),
-    ),
-    Column("copies", "Judged with it", value=lambda entry: copies_of(entry.origin), style="clip"),
-    Column("query_id", "Query id", order="query__query_id", style="id", value=lambda entry: entry.query.query_id),
-    Column("doc_id", "Document id", order="document__doc_id", style="id clip", value=lambda e: e.document.doc_id),
-)
-
-
-def found_by(origin: dict[str, Any]) -> str:
-    """The runs of a pair's provenance with their ranks.
-
-    Examples
-    --------
-    >>> found_by({"runs": {"bm25": 1, "neural": 4}})
-    'bm25 1, neural 4'
-    """
-    ranked = sorted((rank, name) for name, rank in origin.get("runs", {}).items())
-    return ", ".join(f"{name} {rank}" for rank, name in ranked)
-
-
-def copies_of(origin: dict[str, Any]) -> str:
-    """The documents that are judged as this pair's, by their ids.
-
-    Examples
-    --------
-    >>> copies_of({"copies": [{"doc_id": "d4"}, {"doc_id": "d9"}]})
-    'd4, d9'
-    """
-    return ", ".join(copy["doc_id"] for copy in origin.get("copies", ()))
-
-
-def chance(probability: float | None) -> str:
-    """The probability with which a pair was drawn; what a strategy chose was certain."""
-    return "certain" if probability == 1 else number(probability)

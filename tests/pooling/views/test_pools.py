@@ -176,6 +176,7 @@ def test_equal_documents_are_judged_once_by_default_and_can_be_judged_apart(
     page = client.get(at("pool_new", example)).content.decode()
     assert "Draw 4 pairs" in page
     assert "1 document is judged as 1 other" in page
+    assert [f'muted">{doc_id}</span>' in page for doc_id in ("d1", "d2")] == [True, True]  # titles alone are alike
     (address,) = re.findall(r'href="(\?[^"]*apart=[^"]*)">Judge it too', page)
     apart = client.get(at("pool_new", example) + address.replace("&amp;", "&")).content.decode()
     assert "Draw 5 pairs" in apart
@@ -285,3 +286,21 @@ def test_many_duplicates_are_shown_when_asked_for(example: Any, store: Any, clie
         29,
         False,
     )
+
+
+def test_a_pool_of_many_runs_is_told_in_short_and_whole_in_its_files(
+    example: Any, store: Any, client_of: Any, lead: Any, at: Any
+) -> None:
+    for number in range(18):
+        store(example, "runs", f"q1 Q0 d{number} 1 3 x\nq1 Q0 e{number} 2 2 x\n".encode(), f"system-{number:02}.run")
+    chosen = list(example.runs.all())
+    pool = pools.draw_pool(example, strategy="depth", actor=lead, runs=chosen, parameters={"depth": 3})
+    client = client_of(lead)
+    page = client.get(at("pools", example)).content.decode()
+    assert "bm25, neural, system-00 and 17 more" in page
+    assert b"system-17" in b"".join(client.get(at("pools", example), {"format": "csv"}).streaming_content)
+    page = client.get(at("pool", example, pool)).content.decode()
+    assert "The 12 of 20 runs that bring most alone" in page
+    assert ">20 runs</summary>" in page
+    file = b"".join(client.get(at("pool", example, pool), {"table": "systems"}).streaming_content)
+    assert file.count(b"system-") == 18
