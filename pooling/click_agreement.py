@@ -22,9 +22,9 @@ from pooling.clicks.cuts import fitted_cuts, grades_of
 RULE = "median"
 DAY = 24 * 3600
 RESAMPLES = 1_000
-NO_CUTS = "undefined because no cuts give these labels the shares that people's grades have"
-NO_GRADES = "undefined because the source's grades are not on the scale of the rounds"
-NO_PAIR = "undefined because no pair has both a label from clicks and a grade that people settled on"
+NO_CUTS = "no cuts give these labels the shares that people's grades have"
+NO_GRADES = "the source's grades are not on the scale of the rounds"
+NO_PAIR = "no pair has both a label from clicks and a grade that people settled on"
 
 
 @dataclass(frozen=True, slots=True)

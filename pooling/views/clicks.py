@@ -51,7 +51,7 @@ LABELS = Listing(
     name="click-labels",
     noun=("label", "labels"),
     columns=(
-        Column("query_id", "Query id", order="query__query_id", value=lambda row: row.query.query_id, style="id"),
+        Column("query_id", "Query id", order="query__query_id", value=lambda row: row.query.query_id, style="id clip"),
         Column("query", "Query", order="query__text", head=True, value=lambda row: row.query.text, style="clip"),
         Column("doc_id", "Document", order="document__doc_id", value=lambda row: row.document.doc_id, style="id"),
         Column("title", "Title", value=lambda row: row.document.title, style="clip"),

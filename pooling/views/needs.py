@@ -81,7 +81,7 @@ def _listing(
             ),
             Column("frequency", "Searches", order="frequency", numeric=True),
             Column("narrative", "Need", show=need, style="write"),
-            Column("query_id", "Id", order="query_id", style="id"),
+            Column("query_id", "Id", order="query_id", style="id clip"),
             Column("draft", "State", value=_state),
         ),
         search=("query_id", "text", "narrative", "draft"),

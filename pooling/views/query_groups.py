@@ -174,7 +174,7 @@ def _members(collection: Collection, lead: bool) -> Listing:
                 style="clip",
                 url=lambda query: reverse("query", args=[collection.slug, query.uuid]),
             ),
-            Column("query_id", "Id", order="query_id", style="id"),
+            Column("query_id", "Id", order="query_id", style="id clip"),
             Column("frequency", "Searches", order="frequency", numeric=True),
             Column("tier", "Tier", order="tier"),
             Column("pairs", "Pairs", order="pair_count", numeric=True, value=lambda query: query.pair_count),

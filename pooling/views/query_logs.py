@@ -49,7 +49,7 @@ LOGS = Listing(
         Column("distinct", "Distinct queries", order="distinct", numeric=True),
         Column("first_at", "From", order="first_at", style="nowrap"),
         Column("last_at", "To", order="last_at", style="nowrap"),
-        Column("format", "Read as", style="id"),
+        Column("format", "Read as", style="id nowrap"),
         Column("created_at", "Stored", order="created_at", style="nowrap"),
     ),
     search=("name",),

@@ -45,7 +45,7 @@ PER_QUERY = Listing(
     name="queries",
     noun=("query", "queries"),
     columns=(
-        Column("query_id", "Id", order="-", style="id", value=lambda row: row.query.query_id),
+        Column("query_id", "Id", order="-", style="id clip", value=lambda row: row.query.query_id),
         Column(
             "query",
             "Query",
