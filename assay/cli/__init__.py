@@ -31,6 +31,7 @@ COMMANDS = {
     "clicks": "assay.cli.clicks",
     "convert": "assay.cli.convert",
     "judge": "assay.cli.judge",
+    "zelo": "assay.cli.zelo",
     "validate": "assay.cli.validate",
     "verify": "assay.cli.verify",
     "formats": "assay.cli.formats",

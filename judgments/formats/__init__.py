@@ -42,6 +42,8 @@ FORMATS: Family[Format] = Family(
         "pairs-csv": "judgments.formats.pairs_csv:FORMAT",
         "pairs-jsonl": "judgments.formats.pairs_jsonl:FORMAT",
         "labels-jsonl": "judgments.formats.labels_jsonl:FORMAT",
+        "battles-jsonl": "judgments.formats.battles_jsonl:FORMAT",
+        "scores-jsonl": "judgments.formats.scores_jsonl:FORMAT",
         "document-hashes-csv": "judgments.formats.document_hashes_csv:FORMAT",
         "manifest": "judgments.formats.manifest:FORMAT",
     },

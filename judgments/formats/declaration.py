@@ -31,7 +31,8 @@ class Format:
         ``trec-qrels``; ``TREC qrels``; one sentence.
     kind : str
         What a row is: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``,
-        ``click-log``, ``ratings``, ``pairs`` or ``manifest``. Formats of one kind convert into each other.
+        ``click-log``, ``ratings``, ``pairs``, ``battles``, ``document-scores`` or ``manifest``. Formats of one kind
+        convert into each other.
     extensions : tuple of str
         Usual endings, the one that is written first.
     read : callable

@@ -75,6 +75,10 @@ def _json_names(text: str) -> list[str]:
         return _nested_names(nested[1]) if nested else []
     keys = set(first) if isinstance(first, dict) else set()
     names = ["labels-jsonl"] if {"query_id", "doc_id", "outcome"} <= keys else []
+    if {"query_id", "a", "b"} <= keys:
+        names.append("battles-jsonl")
+    if {"query_id", "doc_id", "score", "se"} <= keys:
+        names.append("scores-jsonl")
     if "user_query" in keys or "action_name" in keys or (len(keys) == 1 and keys <= _ACTION and '"ubi_' in text):
         kinds = ["query-log-ubi", "click-log-ubi"]
         names.extend(reversed(kinds) if "action_name" in keys else kinds)

@@ -59,8 +59,10 @@ class Battles:
         return len(self.first)
 
     @classmethod
-    def of(cls, documents: int, rows: Iterable[tuple[int, int, float]]) -> Battles:
-        """Take (first, second, share of the second) rows, each of weight one.
+    def of(
+        cls, documents: int, rows: Iterable[tuple[int, int, float]], weights: Sequence[float] | None = None
+    ) -> Battles:
+        """Take (first, second, share of the second) rows, each of weight one where no weights are given.
 
         Examples
         --------
@@ -73,7 +75,7 @@ class Battles:
             np.array([row[0] for row in listed], dtype=np.int64),
             np.array([row[1] for row in listed], dtype=np.int64),
             np.array([row[2] for row in listed], dtype=np.float64),
-            np.ones(len(listed)),
+            np.ones(len(listed)) if weights is None else np.asarray(weights, dtype=np.float64),
         )
 
 

@@ -29,6 +29,10 @@ FILES = {
     ),
     "queries.csv": "query_id,query,tier,probability,weight\nq1,rain jacket,head,0.5,0.25\n",
     "answers.csv": "query,doc_id,score,title,text\nRain jacket,d1,2.5,Rain jacket,Keeps you dry.\n",
+    "battles.jsonl": (
+        '{"query_id": "q1", "a": "d1", "b": "d2", "score": -0.8, "model": "one"}\n'
+        '{"query_id": "q1", "a": "d2", "b": "d3", "score": -0.4, "model": "one", "swapped": true}\n'
+    ),
     "pairs.jsonl": (
         '{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "text": "A jacket that keeps heavy rain out.", '
         '"expected": "keeps rain out"}\n'
