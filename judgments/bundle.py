@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from judgments import reliability, strata
-from judgments.labels import Consolidation, Settled, chosen_sources
+from judgments.imported_labels import chosen_sources
+from judgments.labels import Consolidation, Settled
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
 
 if TYPE_CHECKING:

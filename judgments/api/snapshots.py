@@ -16,7 +16,8 @@ from rest_framework.response import Response
 from judgments import access, snapshots
 from judgments.aggregation import RULES
 from judgments.api.endpoint import Endpoint, Rows, rows_called
-from judgments.labels import MERGES, SOURCES
+from judgments.labels import SOURCES
+from judgments.merging import MERGES
 from judgments.models import Snapshot
 from judgments.views.downloads import attachment
 

@@ -81,7 +81,19 @@ class Paused(Waits):
 
 
 class Conflict(AssayError):
-    """The act collides with the state of things: a name is taken, a pair was never leased to the caller."""
+    """The act collides with the state of things: a name is taken, a pair was never leased to the caller.
+
+    Parameters
+    ----------
+    message : str
+        What collides with what, and what to do.
+    fields : dict of str to str, optional
+        The fields by which it can be mended, where there are any.
+    """
+
+    def __init__(self, message: str, fields: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.fields = fields or {}
 
 
 class Closed(AssayError):

@@ -70,7 +70,7 @@ def test_the_lower_median_decides_and_conflicts_are_told(freeze: Callable[..., S
     qrels = snapshots.export(snapshot, "trec-qrels")[1].decode().splitlines()
     assert qrels == [f"q{query} 0 d{query}-{place} 1" for query in (1, 2) for place in (1, 2, 3)]
     assert snapshot.summary["conflicts"] == 3
-    assert "3 conflicts were decided by the rule, not by a person" in snapshot.manifest["warnings"]
+    assert "3 conflicts decided by the rule, not by a person" in snapshot.manifest["warnings"]
 
 
 def test_an_adjudication_wins_over_the_rule(freeze: Callable[..., Snapshot], rated: Any, lead: Any) -> None:

@@ -1,0 +1,111 @@
+"""What does each round, on its own, say of its pairs?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from judgments import reliability
+from judgments.models import Adjudication, Judgment, Round
+
+if TYPE_CHECKING:
+    from judgments.core.ratings import Ratings
+
+Key = tuple[str, str]
+Row = tuple[str, str, str, int]
+
+
+@dataclass(frozen=True)
+class RatedRound:
+    """A round as it was read for settling: read once, settled under as many rules as anybody asks for."""
+
+    round: Round
+    rows: list[Row]
+    settled: dict[Key, int]
+    not_judged: frozenset[Key]  # somebody could not judge the pair, and nobody graded it
+    unrateable: int
+    pairs: int
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        from judgments.core.ratings import Ratings
+
+        return Ratings.from_rows(self.rows)
+
+    @cached_property
+    def rated(self) -> frozenset[Key]:
+        return frozenset((query_id, doc_id) for query_id, doc_id, _, _ in self.rows)
+
+
+@dataclass(frozen=True)
+class RoundLabels:
+    """The labels of one round under a rule: what a lead settled, else what the rule makes of the grades."""
+
+    of: RatedRound
+    labels: dict[Key, int]
+    ties: int
+    conflicts: frozenset[Key]
+    left_open: int  # pairs with grades of which the rule makes none
+
+    @property
+    def round(self) -> Round:
+        return self.of.round
+
+    @property
+    def unsettled(self) -> int:
+        return len(self.conflicts - self.of.settled.keys())
+
+
+def read_rounds(rounds: Sequence[Round]) -> list[RatedRound]:
+    """The rounds with their counted grades and settlements, the oldest first."""
+    return [_read(round_) for round_ in sorted(rounds, key=lambda row: (row.created_at, row.pk))]
+
+
+def _read(round_: Round) -> RatedRound:
+    rows = reliability.rating_rows(round_)
+    rated = {(query_id, doc_id) for query_id, doc_id, _, _ in rows}
+    current = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.UNRATEABLE)
+    unrateable = set(current.values_list("pair__query__query_id", "pair__document__doc_id"))
+    settled = _settled(round_)
+    not_judged = frozenset(unrateable - rated - settled.keys())
+    return RatedRound(round_, rows, settled, not_judged, len(unrateable), round_.pairs.count())
+
+
+def _settled(round_: Round) -> dict[Key, int]:
+    rows = Adjudication.objects.filter(pair__round=round_, superseded_by__isnull=True)
+    return {
+        (query_id, doc_id): grade
+        for query_id, doc_id, grade in rows.values_list("pair__query__query_id", "pair__document__doc_id", "grade")
+    }
+
+
+def label(rated: RatedRound, rule: str) -> RoundLabels:
+    """Settle a round under a rule, a member of ``judgments.aggregation.RULES``."""
+    from judgments.aggregation import aggregate
+
+    found = aggregate(rated.ratings, rule, tuple(rated.round.scale.values()))
+    labels, conflicts, ties, left_open = dict[Key, int](), set[Key](), 0, 0
+    for row in found.labels:
+        key = row.query_id, row.doc_id
+        if row.grade is not None:
+            labels[key] = int(row.grade)
+        if row.spread:
+            conflicts.add(key)
+        if key not in rated.settled:
+            ties += row.tie
+            left_open += row.grade is None
+    return RoundLabels(rated, labels | rated.settled, ties, frozenset(conflicts), left_open)
+
+
+def behind(rounds: Sequence[RatedRound]) -> list[Row]:
+    """The judgments that decided each pair: those of its newest round, or what a lead settled there."""
+    found: dict[Key, list[Row]] = {}
+    for rated in rounds:
+        of_round: dict[Key, list[Row]] = {}
+        for row in rated.rows:
+            of_round.setdefault(row[:2], []).append(row)
+        found.update(of_round)
+        found.update({pair: [(*pair, "", grade)] for pair, grade in rated.settled.items()})
+    return [row for rows in found.values() for row in rows]
