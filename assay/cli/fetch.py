@@ -6,7 +6,7 @@ import argparse
 import io
 import sys
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from judgments.core.errors import NotValid
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from assay.cli.fetch_resume import Left
     from judgments.formats.rows import RunRow
     from pooling.connectors import ConnectorKind, EngineFault
     from pooling.connectors.gathered import Gathered
@@ -51,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents-out", metavar="FILE", help="the documents' contents, as documents.jsonl")
     parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="queries at a time; default 4")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="seconds for a request; default 10")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the files that an interrupted fetch left: ask only the rest"
+    )
     add_out(parser)
 
 
@@ -60,13 +64,25 @@ def run(args: argparse.Namespace) -> int:
     kind, values = engine_settings(args)
     kind.check_depth(args.depth, values)
     queries = _queries(args.queries)
-    asked = _ask(args, kind, values, queries)
+    left = _left(args, queries)
+    rest = [one for one in queries if one[0] not in left.answered]
+    asked = _ask(args, kind, values, rest)
     if asked.gathered.documents:
-        _write_run(args, asked.gathered, queries)
-    _tell(args.name or kind.name, asked, len(queries))
+        _write_run(args, asked.gathered, queries, left)
+    _tell(args.name or kind.name, asked, len(rest), len(left.answered))
     if isinstance(asked.end, KeyboardInterrupt):
         raise asked.end
-    return int(bool(asked.failed or asked.end or not asked.gathered.documents))
+    return int(bool(asked.failed or asked.end or not (asked.gathered.documents or left.rows)))
+
+
+def _left(args: argparse.Namespace, queries: Queries) -> Left:
+    """What an earlier fetch left, if this one goes on with it."""
+    from assay.cli.fetch_resume import Left, left_by
+
+    if not args.resume:
+        return Left()
+    how = {"name": args.name or args.engine, "depth": args.depth}
+    return left_by(args.out, args.documents_out, queries=(query_id for query_id, _ in queries), **how)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -120,18 +136,20 @@ def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], 
     return asked
 
 
-def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries) -> None:
+def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries, left: Left) -> None:
     from judgments.formats import trec_run
 
     stream = io.BytesIO()
-    written = trec_run.write(_rows(gathered, queries), stream, tag=args.name or args.engine, encode_ids=True)
+    written = trec_run.write(
+        [*left.rows, *_rows(gathered, queries)], stream, tag=args.name or args.engine, encode_ids=True
+    )
     write_out(stream.getvalue().decode(), args.out)
     if written.idmap:
         first = next(iter(written.idmap))
         more = f"{len(written.idmap)} ids have white space or % in them, such as {first!r}"
         sys.stderr.write(f"note: {more}; percent-encoded, in the documents too\n")
     if args.documents_out:
-        _write_documents(args.documents_out, gathered, written.idmap)
+        _write_documents(args.documents_out, gathered, written.idmap, left)
 
 
 def _rows(gathered: Gathered, queries: Queries) -> list[RunRow]:
@@ -148,16 +166,22 @@ def _rows(gathered: Gathered, queries: Queries) -> list[RunRow]:
     ]
 
 
-def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str]) -> None:
+def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], left: Left) -> None:
     """Write each document that came with something to read; one that cannot be written costs no other."""
     from judgments.formats import documents_jsonl
     from judgments.formats.rows import DocumentRow
 
     stream, left_out = io.BytesIO(), []
-    for hit in sorted(gathered.readable(), key=lambda hit: hit.doc_id):
-        doc_id = encoded.get(hit.doc_id, hit.doc_id)
+    rows = {
+        hit.doc_id: DocumentRow(hit.doc_id, hit.title, hit.text, hit.url, hit.image, hit.fields)
+        for hit in gathered.readable()
+    }
+    # Of two contents the first counts, in files as in one sitting.
+    rows |= {row.doc_id: row for row in left.documents}
+    for _, row in sorted(rows.items()):
+        doc_id = encoded.get(row.doc_id, row.doc_id)
         try:
-            documents_jsonl.write([DocumentRow(doc_id, hit.title, hit.text, hit.url, hit.image, hit.fields)], stream)
+            documents_jsonl.write([replace(row, doc_id=doc_id)], stream)
         except NotValid as error:
             left_out.append(f"{doc_id!r}: {error}")
     write_out(stream.getvalue().decode(), path)
@@ -165,7 +189,10 @@ def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str]) 
         sys.stderr.write(f"note: documents left out: {len(left_out)}, the first {left_out[0]}\n")
 
 
-def _tell(name: str, asked: _Asked, number: int) -> None:
+def _tell(name: str, asked: _Asked, number: int, before: int) -> None:
+    if before and not number:
+        sys.stderr.write(f"{name}: all {before} queries were answered before; nothing was asked or written\n")
+        return
     answers = asked.gathered.answers.values()
     told = {
         "without a document": sum(not answer.hits for answer in answers),
@@ -176,7 +203,8 @@ def _tell(name: str, asked: _Asked, number: int) -> None:
     }
     results = sum(len(answer.hits) for answer in answers)
     more = "".join(f"; {count} {what}" for what, count in told.items() if count)
-    lines = [f"{name}: {len(answers)} of {number} queries answered, {results} results{more}"]
+    there = f"; {before} were answered before" if before else ""
+    lines = [f"{name}: {len(answers)} of {number} queries answered, {results} results{more}{there}"]
     lines += [f"  no answer to {query_id}: {error}" for query_id, error in list(asked.failed.items())[:SHOWN]]
     if len(asked.failed) > SHOWN:
         lines.append(f"  and to {len(asked.failed) - SHOWN} more")

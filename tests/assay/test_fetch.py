@@ -88,6 +88,39 @@ def test_an_engine_that_gives_up_leaves_what_it_answered(assay: Call, bad_engine
     assert "stopped: 5 queries in a row got no answer" in err
 
 
+def test_what_was_interrupted_goes_on_and_ends_as_if_it_had_not_been(assay: Call, bad_engine: BadEngine) -> None:
+    words = json_http(bad_engine, "tired", *"abcdefghijkl")
+    words = (*words, "--concurrency", "1", "--depth", "2", "--name", "odd name")
+    files = ("--out", "a.run", "--documents-out", "a.jsonl", "--resume")
+    # Ids that a run cannot carry as they are come back as what they were.
+    Path("queries.csv").write_text("query_id,query\n" + "".join(f"q {n}%,word {n}\n" for n in range(12)))
+    bad_engine.patience = 2
+    assert assay(*words, *files)[0] == 1
+    assert len(Path("a.run").read_text().splitlines()) == 4
+    bad_engine.patience, bad_engine.seen["tired"] = 10**6, 0
+    status, _, err = assay(*words, *files)
+    assert (status, bad_engine.seen["tired"]) == (0, 10)
+    assert "10 of 10 queries answered, 20 results; " in err
+    assert err.endswith("; 2 were answered before\n")
+    assert assay(*words, "--out", "whole.run", "--documents-out", "whole.jsonl")[0] == 0
+    for kind in ("run", "jsonl"):
+        assert Path(f"a.{kind}").read_bytes() == Path(f"whole.{kind}").read_bytes()
+    # All is there: nobody is asked, and nothing is written.
+    status, _, err = assay(*words, *files)
+    assert (status, bad_engine.seen["tired"]) == (0, 22)
+    assert "all 12 queries were answered before; nothing was asked or written" in err
+    for more, message in (
+        (("--resume",), "the file that --out names"),
+        ((*files, "--name", "other"), "is the run odd-name, not other"),
+        ((*files, "--depth", "1"), "is 2 deep, more than --depth 1"),
+        (("--out", "a.run", "--documents-out", "b.jsonl", "--resume"), "b.jsonl: is not there, though a.run is"),
+    ):
+        status, _, err = assay(*words, *more)
+        assert (status, message in err, len(err.splitlines())) == (2, True, 1), err
+    Path("queries.csv").write_text("query_id,query\nother,a\n")
+    assert "which is none of the queries" in assay(*words, *files)[2]
+
+
 @pytest.mark.parametrize("word", ["elsewhere", "locked", "refuses"])
 def test_nothing_came_and_nothing_is_written(assay: Call, bad_engine: BadEngine, word: str) -> None:
     """A redirect to another host stays refused, although the person at the keyboard named the first one."""
