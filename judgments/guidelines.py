@@ -10,11 +10,11 @@ from django.db.models import Max
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from judgments import audit
+from judgments import audit, examples
 from judgments.core import text_difference
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
-from judgments.models import Collection, GuidelinesVersion, User
+from judgments.models import Collection, Example, GuidelinesVersion, User
 
 LONGEST = 100_000
 # Unchanged lines that stand around a change; more of them are told as a number.
@@ -68,8 +68,21 @@ cannot be understood. Do not guess: a guess looks like a judgment. Choose **Late
 
 
 @transaction.atomic
-def add_version(collection: Collection, *, actor: User, markdown: str) -> GuidelinesVersion:
+def add_version(
+    collection: Collection, *, actor: User, markdown: str, written: Sequence[Example] = ()
+) -> GuidelinesVersion:
     """Add the next version of the guidelines; rounds that are open keep theirs.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose guidelines.
+    actor : User
+        The lead who wrote it.
+    markdown : str
+        The text.
+    written : sequence of Example
+        Waiting examples that the text holds; they wait no more.
 
     Raises
     ------
@@ -102,6 +115,7 @@ def add_version(collection: Collection, *, actor: User, markdown: str) -> Guidel
             )
     except IntegrityError as error:
         raise Conflict("Somebody else added a version just now. Read it, then add yours.") from error
+    examples.mark(written, version)
     sentence = f"{actor} added guidelines {version}"
     audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)
     return version

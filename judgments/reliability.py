@@ -1,18 +1,18 @@
-"""How far do a round's raters agree, how far are they, and where do they differ?"""
+"""How far do a round's raters agree, and how far are they?"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, F, Max, Min, Q
+from django.db.models import Count, Max, Q
 
 from judgments import access
-from judgments.models import Adjudication, Judgment, Pair, Round, Slot, User
+from judgments.models import Judgment, Round, Slot, User
 
 BOOTSTRAP = 1_000
 
@@ -99,20 +99,6 @@ class Progress:
                 for rater in self.raters
             ],
         }
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """A pair whose raters gave different grades."""
-
-    pair: Pair
-    grades: dict[str, int]  # pseudonym to grade
-    settled: Adjudication | None = None
-    notes: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def spread(self) -> int:
-        return max(self.grades.values()) - min(self.grades.values())
 
 
 def pseudonyms(round_: Round) -> dict[int, str]:
@@ -223,50 +209,6 @@ def _seconds(round_: Round) -> dict[int, list[float]]:
     for rater, seconds in rows.filter(seconds_active__isnull=False).values_list("rater_id", "seconds_active"):
         found[rater].append(seconds)
     return found
-
-
-def conflicts(round_: Round, *, viewer: User, steps: int = 1) -> list[Conflict]:
-    """Pairs whose grades differ by at least so many steps, the widest first, then in the round's order.
-
-    A viewer who rates in the open round does not get those that they may still have to grade.
-    """
-    hidden = set(access.hidden_pairs(viewer, round_).values_list("pk", flat=True))
-    names = pseudonyms(round_)
-    given: dict[int, dict[str, int]] = defaultdict(dict)
-    notes: dict[int, dict[str, str]] = defaultdict(dict)
-    rows = Judgment.objects.counted().of_round(round_).values_list("pair_id", "rater_id", "grade", "note")
-    for pair_id, rater, grade, note in rows:
-        given[pair_id][names[rater]] = grade
-        if note:
-            notes[pair_id][names[rater]] = note
-    wide = [
-        pair_id
-        for pair_id, grades in given.items()
-        if pair_id not in hidden and max(grades.values()) - min(grades.values()) >= steps
-    ]
-    settled = {
-        row.pair_id: row
-        for row in Adjudication.objects.filter(pair__round=round_, superseded_by__isnull=True).select_related(
-            "settled_by"
-        )
-    }
-    pairs = Pair.objects.filter(round=round_).select_related("query", "document").in_bulk(wide)
-    found = [
-        Conflict(pairs[pair_id], dict(sorted(given[pair_id].items())), settled.get(pair_id), dict(notes[pair_id]))
-        for pair_id in wide
-    ]
-    return sorted(found, key=lambda conflict: (-conflict.spread, conflict.pair.position))
-
-
-def open_conflicts(round_: Round, *, viewer: User) -> int:
-    """How many conflicts nobody settled, of those that the viewer may see: counted without reading them."""
-    counted = Q(judgments__in=Judgment.objects.counted().of_round(round_))
-    pairs = round_.pairs.annotate(
-        low=Min("judgments__grade", filter=counted), high=Max("judgments__grade", filter=counted)
-    )
-    settled = Adjudication.objects.filter(pair__round=round_).values("pair")
-    open_ = pairs.filter(high__gt=F("low")).exclude(pk__in=settled)
-    return open_.exclude(pk__in=access.hidden_pairs(viewer, round_).values("pk")).count()
 
 
 def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:

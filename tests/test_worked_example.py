@@ -11,7 +11,7 @@ import pytest
 
 from assay.cli import main
 from evaluation import scoring
-from judgments import assignment, guidelines, reliability, rounds, snapshots, submission
+from judgments import assignment, conflicts, guidelines, reliability, rounds, snapshots, submission
 from judgments.models import Round, Snapshot
 from pooling import pools
 from pooling.models import Run
@@ -79,8 +79,8 @@ def test_the_interval_says_how_little_five_pairs_prove(rated: Round) -> None:
 
 
 def test_d3_is_a_conflict_of_one_step(rated: Round, lead: Any) -> None:
-    (conflict,) = reliability.conflicts(rated, viewer=lead)
-    assert (conflict.pair.document.doc_id, conflict.spread) == ("d3", 1)
+    (pair,) = conflicts.in_conflict(rated, viewer=lead)
+    assert (pair.document.doc_id, pair.spread) == ("d3", 1)
 
 
 def test_the_lower_median_settles_the_labels(frozen: Snapshot) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from django.db import transaction
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, adjudication, reliability
+from judgments import access, adjudication, conflict_effects, conflicts, examples, untold
 from judgments.api.endpoint import InRound
+from judgments.api.round_settings import Strict
+from judgments.conflict_effects import Effects
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import Pair
 
@@ -43,20 +46,61 @@ class Settlement(serializers.Serializer):
 class ConflictBody(serializers.Serializer):
     """A pair with different grades."""
 
-    pair = serializers.UUIDField(source="pair.uuid")
-    query = QueryOfPair(source="pair.query")
-    document = DocumentOfPair(source="pair.document")
-    grades = serializers.DictField(child=serializers.IntegerField(), help_text="Pseudonym to grade.")
-    notes = serializers.DictField(child=serializers.CharField())
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryOfPair()
+    document = DocumentOfPair()
+    grades = serializers.SerializerMethodField(help_text="Pseudonym to grade.")
+    notes = serializers.SerializerMethodField()
     spread = serializers.IntegerField(help_text="Highest grade less lowest.")
-    settled = Settlement(allow_null=True)
+    effect = serializers.SerializerMethodField(
+        help_text="How far settling it moves the mean of the run that feels it most, at most; null where no run tells."
+    )
+    settled = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField(child=serializers.IntegerField()))
+    def get_grades(self, pair: Any) -> dict[str, int]:
+        return conflicts.grades_of(pair)
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_notes(self, pair: Any) -> dict[str, str]:
+        return conflicts.notes_of(pair)
+
+    def get_effect(self, pair: Any) -> float | None:
+        known: Effects | None = self.context.get("effects")
+        return known.moves.get(pair.pk) if known else None
+
+    @extend_schema_field(Settlement(allow_null=True))
+    def get_settled(self, pair: Any) -> Any:
+        settled = conflicts.settled_as(pair)
+        return Settlement(settled).data if settled else None
 
 
-class SettleSent(serializers.Serializer):
-    """The grade that stands, and why."""
+class UnrateableBody(serializers.Serializer):
+    """A pair that could not be judged."""
+
+    pair = serializers.UUIDField(source="uuid")
+    query = QueryOfPair()
+    document = DocumentOfPair()
+    reasons = serializers.SerializerMethodField(help_text="Pseudonym to the reason given.")
+    settled = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_reasons(self, pair: Any) -> dict[str, str]:
+        return {one.pseudonym: one.reason for one in pair.answers if one.grade is None}
+
+    @extend_schema_field(Settlement(allow_null=True))
+    def get_settled(self, pair: Any) -> Any:
+        settled = conflicts.settled_as(pair)
+        return Settlement(settled).data if settled else None
+
+
+class SettleSent(Strict):
+    """The grade that stands, and why: a reason in words, a cause, or both."""
 
     grade = serializers.IntegerField()
-    reason = serializers.CharField(max_length=adjudication.LONGEST_REASON)
+    reason = serializers.CharField(max_length=adjudication.LONGEST_REASON, required=False, allow_blank=True, default="")
+    cause = serializers.ChoiceField(list(adjudication.CAUSES.items()), required=False, allow_blank=True, default="")
+    example = serializers.BooleanField(default=False, help_text="Let it wait for the next guidelines version.")
 
 
 class Settled(serializers.Serializer):
@@ -64,7 +108,7 @@ class Settled(serializers.Serializer):
 
     pair = serializers.UUIDField()
     grade = serializers.IntegerField()
-    reason = serializers.CharField()
+    reason = serializers.CharField(help_text="The cause in words, then the reason.")
     settled_by = serializers.CharField()
     created_at = serializers.DateTimeField()
 
@@ -80,7 +124,11 @@ class Conflicts(ListModelMixin, InRound):
     def get_queryset(self) -> Any:
         if getattr(self, "swagger_fake_view", False):
             return self.queryset
-        return reliability.conflicts(self.round, viewer=self.request.user, steps=self._steps())
+        return conflicts.told(conflicts.in_conflict(self.round, viewer=self.request.user, steps=self._steps()))
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        fake = getattr(self, "swagger_fake_view", False)
+        return super().get_serializer_context() | {"effects": None if fake else conflict_effects.effects(self.round)}
 
     def _steps(self) -> int:
         text = self.request.query_params.get("steps", "1")
@@ -94,6 +142,25 @@ class Conflicts(ListModelMixin, InRound):
     )
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """The widest first. A lead who rates in an open round does not see those that they may still grade."""
+        return self.list(request)
+
+
+class Unrateable(ListModelMixin, InRound):
+    """The pairs of a round that could not be judged."""
+
+    reads = access.LEADS
+    queryset = Pair.objects.none()
+    serializer_class = UnrateableBody
+    tag = "rounds"
+
+    def get_queryset(self) -> Any:
+        if getattr(self, "swagger_fake_view", False):
+            return self.queryset
+        return conflicts.told(conflicts.could_not_be_judged(self.round, viewer=self.request.user))
+
+    @extend_schema(summary="What could not be judged")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Pairs of which two raters said so, or everybody who was asked. Mend the document, or settle the pair."""
         return self.list(request)
 
 
@@ -114,10 +181,15 @@ class Settle(InRound):
     def post(self, request: Request, uuid: uuid_module.UUID, pair: uuid_module.UUID) -> Response:
         """Settling again supersedes the earlier settlement; both are kept."""
         row = access.pair_for(request.user, self.round, pair)
-        if not access.may_see_grades(request.user, row):
+        if not untold.may_be_told(request.user, row):
             raise NotAllowed(
                 "You may still grade this pair yourself. Settle it once you have, or once the round is closed."
             )
-        settled = adjudication.settle(row, actor=request.user, **self.sent(SettleSent))
+        said = self.sent(SettleSent)
+        with transaction.atomic():
+            proposed = said.pop("example")
+            settled = adjudication.settle(row, actor=request.user, **said)
+            if proposed:
+                examples.propose(settled, actor=request.user)
         body = {"pair": row.uuid, "settled_by": request.user.username, "grade": settled.grade}
         return self.told(Settled, {**body, "reason": settled.reason, "created_at": settled.created_at}, 201)

@@ -1,205 +1,233 @@
-"""Where do raters differ, and how is it settled?"""
+"""Where do raters differ, and which pairs could nobody judge: the two lists that wait for a lead?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, overload
 
-from django import forms
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import prefetch_related_objects
+from django.db.models import QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
-from judgments import access, adjudication, reliability
-from judgments.core.errors import NotAllowed, NotFound
-from judgments.forms import AssayForm
-from judgments.models import Adjudication, Judgment, Pair, Round
-from judgments.reliability import Conflict
+from judgments import access, conflict_effects, conflicts
+from judgments.conflict_effects import Effects
+from judgments.models import Pair, Round
 from judgments.templatetags.figures import grade, state
+from judgments.untold import untold_pairs
 from judgments.views.lists import Choice, Column, Listing, answer
 from judgments.views.rounds import frame
-from judgments.views.station import facts
 
 STEPS = [("2", "2 steps or more"), ("3", "3 steps or more")]
+# How the list is ordered by what hangs on a conflict; pages of one conflict go on in that order.
+BY_EFFECT = "effect"
+CHUNK = 500
 
 
-def _given(conflict: Conflict) -> SafeString:
-    top = max(conflict.pair.round.scale.values())
-    shown = ((grade(value, top), rater) for rater, value in conflict.grades.items())
+def given(pair: Any) -> SafeString:
+    """The answers to a pair as chips, each with its pseudonym."""
+    top = max(pair.round.scale.values())
+    unable = SafeString('<span class="badge">cannot judge</span>')
+    shown = ((unable if one.grade is None else grade(one.grade, top), one.pseudonym) for one in pair.answers)
     return format_html_join(" ", '<span class="nowrap">{} <span class="mono muted">{}</span></span>', shown)
 
 
-def _settled(conflict: Conflict) -> SafeString:
-    if conflict.settled is None:
+def _settled(pair: Any) -> SafeString:
+    settled = conflicts.settled_as(pair)
+    if settled is None:
         return state("todo", "open")
-    top = max(conflict.pair.round.scale.values())
-    return format_html(
-        '<span class="nowrap">{} {}</span>', state("done", "settled as"), grade(conflict.settled.grade, top)
-    )
+    top = max(pair.round.scale.values())
+    return format_html('<span class="nowrap">{} {}</span>', state("done", "settled as"), grade(settled.grade, top))
 
 
-def _wide(rows: Sequence[Conflict], value: str) -> list[Conflict]:
-    return [conflict for conflict in rows if conflict.spread >= int(value)]
+def _value(pair: Any) -> int | None:
+    settled = conflicts.settled_as(pair)
+    return None if settled is None else settled.grade
 
 
-def _open(rows: Sequence[Conflict], value: str) -> list[Conflict]:
-    return [conflict for conflict in rows if (conflict.settled is None) == (value == "open")]
+def _named(said: Mapping[str, Any]) -> str:
+    return " ".join(f"{rater}:{what}" for rater, what in said.items())
 
 
-CONFLICTS = Listing(
-    name="conflicts",
-    noun=("conflict", "conflicts"),
-    columns=(
-        Column(
-            "query",
-            "Query",
-            order="query",
-            value=lambda conflict: conflict.pair.query.text,
-            url=lambda conflict: reverse("conflict", args=[conflict.pair.round.uuid, conflict.pair.uuid]),
-            head=True,
-            style="clip",
-        ),
-        Column(
-            "grades",
-            "Grades",
-            value=lambda conflict: " ".join(f"{rater}:{value}" for rater, value in conflict.grades.items()),
-            show=_given,
-        ),
-        Column("spread", "Steps", order="spread", numeric=True),
-        Column("document", "Document", order="document", value=lambda row: str(row.pair.document), style="clip"),
-        Column("notes", "Notes", value=lambda conflict: ", ".join(conflict.notes), style="muted nowrap"),
-        Column(
-            "settled",
-            "Settled",
-            value=lambda conflict: None if conflict.settled is None else conflict.settled.grade,
-            show=_settled,
-        ),
-        Column("query_id", "Query id", value=lambda conflict: conflict.pair.query.query_id, style="id"),
-        Column("doc_id", "Document id", value=lambda conflict: conflict.pair.document.doc_id, style="id"),
-    ),
-    search=("pair.query.text", "pair.document.title", "pair.document.doc_id"),
-    choices=(
-        Choice("steps", "At least", _wide, STEPS),
-        Choice("settled", "State", _open, [("open", "open"), ("settled", "settled")]),
-    ),
-    order="-spread",
+def _wide(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
+    return rows.filter(spread__gte=int(value))
+
+
+def _open(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
+    return rows.filter(settled=value == "settled")
+
+
+QUERY = ("query__text", "query__query_id", "document__title", "document__doc_id")
+IDS = (
+    Column("query_id", "Query id", value=lambda pair: pair.query.query_id, style="id"),
+    Column("doc_id", "Document id", value=lambda pair: pair.document.doc_id, style="id"),
 )
+DOCUMENT = Column("document", "Document", order="document__title", value=lambda pair: str(pair.document), style="clip")
+STATE = Choice("settled", "State", _open, [("open", "open"), ("settled", "settled")])
 
 
-class SettleForm(AssayForm):
-    """The grade that a lead settles on, and why."""
+@dataclass(frozen=True)
+class ByEffect:
+    """Pairs in the order of what hangs on them: keys are sorted, and only the page's rows are read."""
 
-    grade = forms.TypedChoiceField(coerce=int, widget=forms.RadioSelect, error_messages={"required": "Choose a grade."})
-    reason = forms.CharField(
-        label="Reason, for raters to read",
-        max_length=adjudication.LONGEST_REASON,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="One or two sentences that help with the next pair like this one.",
-        error_messages={"required": "Say in one sentence why; raters learn from it."},
+    rows: QuerySet[Pair]
+    keys: list[int]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @overload
+    def __getitem__(self, place: int) -> Pair: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Pair]: ...
+    def __getitem__(self, place: int | slice) -> Pair | list[Pair]:
+        wanted = self.keys[place] if isinstance(place, slice) else [self.keys[place]]
+        found = {pair.pk: pair for pair in self.rows.filter(pk__in=wanted)}
+        pairs = [found[pk] for pk in wanted if pk in found]
+        return pairs if isinstance(place, slice) else pairs[0]
+
+    def __iter__(self) -> Iterator[Pair]:
+        for start in range(0, len(self.keys), CHUNK):
+            yield from self[start : start + CHUNK]
+
+
+@dataclass(frozen=True)
+class ConflictListing(Listing):
+    """The list of conflicts, which can also be ordered by what the database does not know."""
+
+    effects: Effects | None = field(default=None)
+
+    def _sorted(self, rows: Any, sort: str) -> Any:
+        if sort.removeprefix("-") == BY_EFFECT and self.effects is not None:
+            return ByEffect(rows, by_effect(rows, self.effects, up=not sort.startswith("-")))
+        # In one step of the index; the key breaks no tie here, since places differ.
+        return rows.order_by(sort, "position") if sort == "-spread" else super()._sorted(rows, sort)
+
+
+def by_effect(rows: QuerySet[Pair], effects: Effects, *, up: bool = False) -> list[int]:
+    """Keys of the pairs, those first that can move the metric most; what was not looked at comes last either way."""
+    keys = list(rows.order_by("-spread", "position").values_list("pk", flat=True))
+    known = sorted((pk for pk in keys if pk in effects.moves), key=lambda pk: effects.moves[pk], reverse=not up)
+    return known + [pk for pk in keys if pk not in effects.moves]
+
+
+def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListing:
+    """The list's declaration, with a column of effects where somebody knows them."""
+    on = "?by=effect" if sort.removeprefix("-") == BY_EFFECT and effects is not None else ""
+    moves = Column(
+        BY_EFFECT,
+        f"Moves {effects.metric} by at most" if effects else "",
+        order=BY_EFFECT,
+        numeric=True,
+        digits=4,
+        value=lambda pair: effects.moves.get(pair.pk) if effects else None,
     )
-
-    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["grade"].choices = [
-            (one.value, f"{one.value} {one.label}{f': {one.cue}' if one.cue else ''}")
-            for one in round_.scale.grades.all()
-        ]
+    return ConflictListing(
+        name="conflicts",
+        noun=("conflict", "conflicts"),
+        columns=(
+            Column(
+                "query",
+                "Query",
+                order="query__text",
+                value=lambda pair: pair.query.text,
+                url=lambda pair: reverse("conflict", args=[round_.uuid, pair.uuid]) + on,
+                head=True,
+                style="clip",
+            ),
+            Column("grades", "Grades", value=lambda pair: _named(conflicts.grades_of(pair)), show=given),
+            Column("spread", "Steps", order="spread", numeric=True),
+            *([moves] if effects else []),
+            DOCUMENT,
+            Column("notes", "Notes", value=lambda pair: ", ".join(conflicts.notes_of(pair)), style="muted nowrap"),
+            Column("settled", "Settled", value=_value, show=_settled),
+            *IDS,
+        ),
+        search=QUERY,
+        choices=(Choice("steps", "At least", _wide, STEPS), STATE),
+        order="-spread",
+        effects=effects,
+    )
 
 
 @login_required
 @require_safe
 def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
+    rows = _known(round_, conflicts.in_conflict(round_, viewer=request.user))
+    effects = conflict_effects.effects(round_)
     context = {
         **frame(request, round_, "agreement"),
-        "hidden": access.hidden_pairs(request.user, round_).count(),
+        "hidden": untold_pairs(request.user, round_).count(),
         "overlapping": round_.pairs.filter(ratings_wanted__gt=1).exists(),
+        "effects": effects,
+        "unrateable": _said_unrateable(round_),
     }
-    return answer(request, CONFLICTS, _of(round_, request.user), "judgments/conflicts.html", context)
+    declared = listing(round_, effects, request.GET.get("sort", ""))
+    return answer(request, declared, rows, "judgments/conflicts.html", context)
 
 
-def _of(round_: Round, viewer: Any) -> list[Conflict]:
-    """The round's conflicts, each one's pair knowing this round and its scale."""
-    prefetch_related_objects([round_], "scale__grades")
-    found = reliability.conflicts(round_, viewer=viewer)
-    for conflict in found:
-        conflict.pair.round = round_
-    return found
+UNRATEABLE = Listing(
+    name="unrateable",
+    noun=("pair", "pairs"),
+    columns=(
+        Column(
+            "query",
+            "Query",
+            order="query__text",
+            value=lambda pair: pair.query.text,
+            url=lambda pair: reverse("conflict", args=[pair.round.uuid, pair.uuid]),
+            head=True,
+            style="clip",
+        ),
+        Column(
+            "reasons",
+            "Reasons given",
+            value=lambda pair: "; ".join(dict.fromkeys(one.reason or "no reason given" for one in _unable(pair))),
+            style="clip",
+        ),
+        Column("unrateable", "Said so", order="unrateable", numeric=True),
+        DOCUMENT,
+        Column("settled", "Settled", value=_value, show=_settled),
+        *IDS,
+    ),
+    search=QUERY,
+    choices=(STATE,),
+    order="-unrateable",
+)
+
+
+def _unable(pair: Any) -> list[Any]:
+    return [one for one in pair.answers if one.grade is None]
 
 
 @login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
+@require_safe
+def unrateable_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    row = access.pair_for(request.user, round_, pair)
-    if not access.may_see_grades(request.user, row):
-        raise NotAllowed("You may still be asked to grade this pair: what others gave is shown to you afterwards.")
-    found = _of(round_, request.user)
-    here = next((place for place, one in enumerate(found) if one.pair.pk == row.pk), None)
-    if here is None:
-        raise NotFound("The raters of this pair agree, or it has fewer than two grades.")
-    settled = found[here].settled
-    initial = {"grade": settled.grade, "reason": settled.reason} if settled else {}
-    form = SettleForm(round_, request.POST if request.method == "POST" else None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            adjudication.settle(row, actor=request.user, **form.cleaned_data)
-            return _on(request, round_, found, here, form.cleaned_data["grade"])
+    rows = _known(round_, conflicts.could_not_be_judged(round_, viewer=request.user))
     context = {
-        "collection": round_.collection,
-        "round": round_,
-        "step": "agreement",
-        "conflict": found[here],
-        "pair": row,
-        "facts": facts(row.document.fields),
-        "place": here + 1,
-        "count": len(found),
-        "next": _next_open(found, here),
-        "answers": _answers(round_, row),
-        "top": max(round_.scale.values()),
-        "same_query": _same_query(request, row),
-        "form": form,
+        **frame(request, round_, "agreement"),
+        "hidden": untold_pairs(request.user, round_).count(),
+        "said": _said_unrateable(round_),
     }
-    return render(request, "judgments/conflict.html", context, status=form.status)
+    return answer(request, UNRATEABLE, rows, "judgments/unrateable.html", context)
 
 
-def _next_open(found: Sequence[Conflict], here: int) -> Conflict | None:
-    """The next conflict that nobody settled, from here on and then from the start."""
-    return next((one for one in [*found[here + 1 :], *found[:here]] if one.settled is None), None)
-
-
-def _on(request: HttpRequest, round_: Round, found: Sequence[Conflict], here: int, value: int) -> HttpResponse:
-    following = _next_open(found, here)
-    if following is None:
-        messages.success(request, f"Settled as {value}. No conflict is open any more.")
-        return redirect("conflicts", round_.uuid)
-    messages.success(request, f"Settled as {value}. This is the next one.")
-    return redirect("conflict", round_.uuid, following.pair.uuid)
-
-
-def _answers(round_: Round, pair: Pair) -> list[tuple[str, Judgment, str]]:
-    """Pseudonym, counted judgment and the label of its grade."""
-    names = reliability.pseudonyms(round_)
-    labels = {one.value: one.label for one in round_.scale.grades.all()}
-    rows = Judgment.objects.counted().filter(pair=pair)
-    return sorted(((names[row.rater_id], row, labels[row.grade]) for row in rows), key=lambda row: row[0])
-
-
-def _same_query(request: HttpRequest, pair: Pair) -> list[tuple[Any, list[int]]]:
-    """Other pairs of the query with what they got, as far as the reader may see it: what a grade here stands beside."""
-    others = pair.round.pairs.filter(query=pair.query).exclude(pk=pair.pk)
-    others = others.exclude(pk__in=access.hidden_pairs(request.user, pair.round)).select_related("document")
-    settled = dict(
-        Adjudication.objects.filter(pair__in=others, superseded_by__isnull=True).values_list("pair_id", "grade")
+def _known(round_: Round, rows: QuerySet[Pair]) -> QuerySet[Pair]:
+    """The rows with all that the list shows of them; the scale, which all of them share, is asked for once."""
+    prefetch_related_objects([round_], "scale__grades")
+    return (
+        conflicts.told(rows)
+        .select_related("query", "document", "round__scale")
+        .prefetch_related("round__scale__grades")
     )
-    given: dict[int, list[int]] = {}
-    for pair_id, value in Judgment.objects.counted().filter(pair__in=others).values_list("pair_id", "grade"):
-        given.setdefault(pair_id, []).append(value)
-    rows = [(one.document, [settled[one.pk]] if one.pk in settled else sorted(given.get(one.pk, []))) for one in others]
-    return sorted((row for row in rows if row[1]), key=lambda row: -row[1][0])[:12]
+
+
+def _said_unrateable(round_: Round) -> int:
+    """How many standing answers say that a pair cannot be judged, without reading them."""
+    return sum(round_.tallies.values_list("unrateable", flat=True))

@@ -16,11 +16,12 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from judgments import access, growing, reliability, rounds
+from judgments import access, conflicts, growing, reliability, rounds
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import AssayError
 from judgments.models import Judgment, Pair, Role, Round, RoundRater, Slot, User
 from judgments.templatetags.figures import grade, percent, state
+from judgments.untold import untold_pairs
 from judgments.views.downloads import attachment
 from judgments.views.lists import Choice, Column, Listing, answer, how_many
 
@@ -163,7 +164,7 @@ def _pairs(round_: Round, viewer: Any) -> QuerySet[Pair]:
     pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
     answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
     answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")
-    hidden = access.hidden_pairs(viewer, round_).filter(pk=OuterRef("pk"))
+    hidden = untold_pairs(viewer, round_).filter(pk=OuterRef("pk"))
     rows = round_.pairs.select_related("query", "document").prefetch_related(
         Prefetch("judgments", answers, to_attr="answers")
     )
@@ -207,7 +208,7 @@ def frame(request: HttpRequest, round_: Round, step: str = "round") -> dict[str,
         "rates": rounds.is_rater(request.user, round_) and round_.state == Round.State.OPEN,
         "pair_count": round_.pairs.count(),
         "query_count": round_.pairs.order_by().values("query").distinct().count(),
-        "open_conflicts": reliability.open_conflicts(round_, viewer=request.user) if lead else 0,
+        "open_conflicts": conflicts.open_conflicts(round_, viewer=request.user) if lead else 0,
     }
 
 

@@ -59,3 +59,19 @@ for (const button of document.querySelectorAll("[data-adds]")) {
     if (!words.includes(button.dataset.adds)) field.value = [...words, button.dataset.adds].join(" ");
   });
 }
+
+// A digit chooses the grade of a form; never while somebody types, with a modifier, or when the key is held.
+for (const form of document.querySelectorAll("form[data-digits]")) {
+  const choices = [...form.elements[form.dataset.digits]];
+  for (const hint of form.querySelectorAll("[data-digits-hint]")) hint.hidden = false;
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest("textarea, select, dialog[open], input:not([type=radio], [type=checkbox])");
+    if (typing || event.repeat || event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
+    const wanted = choices.find((choice) => choice.value === event.key);
+    if (!wanted) return;
+    event.preventDefault();
+    wanted.checked = true;
+    wanted.focus();
+    wanted.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+}

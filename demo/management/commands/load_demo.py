@@ -16,7 +16,7 @@ from django.db import transaction
 from demo import catalogue, engines, log, raters
 from demo.guidelines import GUIDELINES
 from evaluation import scoring
-from judgments import adjudication, assignment, guidelines, ingestion, reliability, rounds, snapshots, submission
+from judgments import adjudication, assignment, conflicts, guidelines, ingestion, rounds, snapshots, submission
 from judgments.collections import add_member, create_collection
 from judgments.models import Collection, Pair, Query, Round, User
 from pooling import pools, query_logs
@@ -141,10 +141,10 @@ def _pilot(collection: Collection, people: dict[str, User]) -> Round:
     )
     pilot = rounds.open_round(pilot, actor=lead)
     _rate(pilot, people, share=1.0)
-    for conflict in reliability.conflicts(pilot, viewer=lead, steps=2):
-        grades = sorted(conflict.grades.values())
+    for pair in conflicts.told(conflicts.in_conflict(pilot, viewer=lead, steps=2)):
+        grades = sorted(conflicts.grades_of(pair).values())
         reason = "Read again with the guidelines: the need decides, not the words that match."
-        adjudication.settle(conflict.pair, grade=grades[0] + 1, reason=reason, actor=lead)
+        adjudication.settle(pair, grade=grades[0] + 1, reason=reason, actor=lead)
     return rounds.close_round(pilot, actor=lead)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from judgments import reliability, submission
+from judgments import conflicts, submission
 from judgments.models import Adjudication
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def address(round_, position=None):
 
 def test_list_has_the_widest_first(client_of, differing, lead):
     rows = client_of(lead).get(address(differing)).context["listing"].rows
-    assert [(row.pair.position, row.spread) for row in rows] == [(0, 3), (3, 1)]
+    assert [(row.position, row.spread) for row in rows] == [(0, 3), (3, 1)]
 
 
 def test_list_narrows_by_steps_and_state(client_of, differing, lead):
@@ -119,21 +119,21 @@ def test_script_in_a_note_or_document_is_text(client_of, make_round, lead, rater
 
 
 def test_open_conflicts_are_counted_as_they_are_listed(client_of, differing, lead, rater):
-    assert reliability.open_conflicts(differing, viewer=lead) == 2
+    assert conflicts.open_conflicts(differing, viewer=lead) == 2
     client_of(lead).post(address(differing, 0), {"grade": 1, "reason": "So."})
-    assert reliability.open_conflicts(differing, viewer=lead) == 1
+    assert conflicts.open_conflicts(differing, viewer=lead) == 1
 
 
 def test_undone_grade_is_no_conflict(differing, lead, rater):
     first = differing.pairs.get(position=0).judgments.get(rater=rater)
     submission.undo(differing, first.client_id, rater=rater)
-    assert reliability.open_conflicts(differing, viewer=lead) == 1
+    assert conflicts.open_conflicts(differing, viewer=lead) == 1
 
 
 def test_hidden_conflicts_are_not_counted(make_round, lead, rater, rater2, rate_all):
     round_ = make_round(raters=[lead, rater, rater2], ratings_per_pair=3)
     rate_all(round_, rater, grade=0)
     rate_all(round_, rater2, grade=3)
-    assert reliability.open_conflicts(round_, viewer=lead) == 0
+    assert conflicts.open_conflicts(round_, viewer=lead) == 0
     rate_all(round_, lead, grade=1)
-    assert reliability.open_conflicts(round_, viewer=lead) == 6
+    assert conflicts.open_conflicts(round_, viewer=lead) == 6

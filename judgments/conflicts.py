@@ -1,0 +1,95 @@
+"""Where do a round's raters differ, and which pairs could nobody judge?
+
+How far the grades of a pair lie apart stands on the pair itself (`Pair.spread`) and has an index, so that a list of a
+hundred thousand conflicts costs what its page costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery
+
+from judgments.models import Adjudication, Judgment, Pair, Round, RoundRater
+from judgments.untold import untold_pairs
+
+
+def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> QuerySet[Pair]:
+    """The pairs whose grades differ by at least so many steps, the widest first, then in the round's order.
+
+    A viewer does not get those that they may still have to grade, in whatever round.
+    """
+    # As the index says it; what is at least so wide is so anyhow.
+    apart = round_.pairs.filter(spread__gt=0, spread__gte=steps)
+    return apart.exclude(pk__in=untold_pairs(viewer, round_).values("pk")).order_by("-spread", "position")
+
+
+def open_conflicts(round_: Round, *, viewer: Any) -> int:
+    """How many of them nobody settled."""
+    return in_conflict(round_, viewer=viewer).filter(settled=False).count()
+
+
+def could_not_be_judged(round_: Round, *, viewer: Any) -> QuerySet[Pair]:
+    """The pairs of which two raters said that they cannot be judged, or everybody who was asked; by ``unrateable``."""
+    said = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.UNRATEABLE, surplus=False)
+    counted = said.order_by().values("pair").annotate(number=Count("pk"))
+    several = counted.filter(Q(number__gte=2) | Q(number__gte=F("pair__ratings_wanted")))
+    number = Subquery(counted.filter(pair=OuterRef("pk")).values("number"))
+    pairs = round_.pairs.filter(pk__in=several.values("pair")).annotate(unrateable=number)
+    return pairs.exclude(pk__in=untold_pairs(viewer, round_).values("pk")).order_by("-unrateable", "position")
+
+
+def told(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
+    """The pairs with their queries and documents, ``answers`` (each with its ``pseudonym``) and ``settlements``.
+
+    Answers are those that stand and count, ungraded ones among them; at most one settlement stands.
+    """
+    pseudonym = RoundRater.objects.filter(round=OuterRef("pair__round"), user=OuterRef("rater")).values("pseudonym")
+    answers = Judgment.objects.current().filter(surplus=False).exclude(state=Judgment.State.LATER)
+    answers = answers.annotate(pseudonym=Subquery(pseudonym[:1])).order_by("pseudonym")
+    settled = Adjudication.objects.filter(superseded_by__isnull=True).select_related("settled_by")
+    return pairs.select_related("query", "document").prefetch_related(
+        Prefetch("judgments", answers, to_attr="answers"), Prefetch("adjudications", settled, to_attr="settlements")
+    )
+
+
+def grades_of(pair: Any) -> dict[str, int]:
+    """Pseudonym to grade, of a pair that came from :func:`told`."""
+    return {one.pseudonym: one.grade for one in pair.answers if one.grade is not None}
+
+
+def notes_of(pair: Any) -> dict[str, str]:
+    """Pseudonym to what was written beside a grade."""
+    return {one.pseudonym: one.note for one in pair.answers if one.note and one.grade is not None}
+
+
+def settled_as(pair: Any) -> Adjudication | None:
+    """The settlement that stands."""
+    return next(iter(pair.settlements), None)
+
+
+def following(conflicts: QuerySet[Pair], here: Pair, order: Iterable[int] | None = None) -> Pair | None:
+    """The next conflict that nobody settled: from here on, and then from the start.
+
+    Parameters
+    ----------
+    conflicts : QuerySet of Pair
+        As :func:`in_conflict` answers them.
+    here : Pair
+        Where one is; it may be settled by now, or be no conflict at all.
+    order : iterable of int, optional
+        Keys of pairs in another order than by size.
+    """
+    waiting = conflicts.filter(settled=False).exclude(pk=here.pk)
+    if order is not None:
+        return _following(waiting, here, list(order))
+    later = Q(spread__lt=here.spread) | Q(spread=here.spread, position__gt=here.position)
+    return waiting.filter(later).first() or waiting.first()
+
+
+def _following(waiting: QuerySet[Pair], here: Pair, order: list[int]) -> Pair | None:
+    place = order.index(here.pk) + 1 if here.pk in order else 0
+    still = set(waiting.values_list("pk", flat=True))
+    wanted = next((pk for pk in [*order[place:], *order[:place]] if pk in still), None)
+    return waiting.filter(pk=wanted).first() if wanted else waiting.first()

@@ -1,0 +1,201 @@
+"""How does a lead settle one pair: what is shown beside it, and what comes next?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from judgments import access, adjudication, conflict_effects, conflicts, examples, untold
+from judgments.core.errors import AssayError, NotAllowed, NotFound
+from judgments.forms import AssayForm
+from judgments.models import Adjudication, Example, Judgment, Pair, Round
+from judgments.passages import shown
+from judgments.views.conflicts import by_effect
+from judgments.views.station_cards import facts
+
+BESIDE = 12
+READ = {"excerpt": "excerpt read", "whole": "whole text read", "short": "whole text read"}
+
+
+class SettleForm(AssayForm):
+    """The grade that a lead settles on, and why."""
+
+    grade = forms.TypedChoiceField(coerce=int, widget=forms.RadioSelect, error_messages={"required": "Choose a grade."})
+    cause = forms.ChoiceField(
+        label="Why they differ (optional)",
+        required=False,
+        choices=[("", "not said"), *adjudication.CAUSES.items()],
+        help_text="What a lead changes hangs on it.",
+    )
+    reason = forms.CharField(
+        label="Reason, for raters to read",
+        required=False,
+        max_length=adjudication.LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="One or two sentences that help with the next pair like this one.",
+    )
+    example = forms.BooleanField(label="Propose it as an example for the next guidelines version", required=False)
+
+    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["grade"].choices = [
+            (one.value, f"{one.value} {one.label}{f': {one.cue}' if one.cue else ''}")
+            for one in round_.scale.grades.all()
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("cause") and not cleaned.get("reason", "").strip() and "reason" not in self.errors:
+            self.add_error("reason", "Say in one sentence why; raters learn from it.")
+        return cleaned
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def conflict(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    row: Any = _pair(request, round_, pair)
+    settled = conflicts.settled_as(row)
+    form = SettleForm(round_, request.POST if request.method == "POST" else None, initial=_initial(settled))
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            _settle(row, form.cleaned_data, request.user)
+            return _on(request, round_, row, form.cleaned_data["grade"])
+    context = _context(request, round_, row) | {"form": form, "settled": settled}
+    return render(request, "judgments/conflict.html", context, status=form.status)
+
+
+def _pair(request: HttpRequest, round_: Round, uuid: str) -> Pair:
+    """The pair, if there is something to settle and the lead may see what was given."""
+    found = access.pair_for(request.user, round_, uuid)
+    if not untold.may_be_told(request.user, found):
+        raise NotAllowed("You may still be asked to grade this pair: what others gave is shown to you afterwards.")
+    row = conflicts.told(round_.pairs.filter(pk=found.pk)).get()
+    row.round = round_
+    unable = [one for one in row.answers if one.state == Judgment.State.UNRATEABLE]
+    if not (row.spread or row.settled or len(unable) >= min(2, row.ratings_wanted)):
+        raise NotFound("The raters of this pair agree, or it has fewer than two grades.")
+    return row
+
+
+def _initial(settled: Adjudication | None) -> dict[str, Any]:
+    if settled is None:
+        return {}
+    cause, reason = adjudication.parts(settled.reason)
+    return {"grade": settled.grade, "cause": cause, "reason": reason}
+
+
+@transaction.atomic
+def _settle(pair: Pair, said: dict[str, Any], actor: Any) -> None:
+    """Settle it, and propose it as an example where that was asked for: both or neither."""
+    made = adjudication.settle(pair, grade=said["grade"], reason=said["reason"], cause=said["cause"], actor=actor)
+    if said["example"]:
+        examples.propose(made, actor=actor)
+
+
+def _context(request: HttpRequest, round_: Round, row: Any) -> dict[str, Any]:
+    found = conflicts.in_conflict(round_, viewer=request.user)
+    wider = Q(spread__gt=row.spread) | Q(spread=row.spread, position__lt=row.position)
+    settled = conflicts.settled_as(row)
+    values = [grade.value for grade in round_.scale.grades.all()]
+    return {
+        "collection": round_.collection,
+        "round": round_,
+        "step": "agreement",
+        "pair": row,
+        "shown": shown(row.document, row.query.text),
+        "facts": facts(row.document.fields),
+        "place": found.filter(wider).count() + 1,
+        "count": found.count(),
+        "by": "effect" if request.GET.get("by") == "effect" else "",
+        "next": _next(request, round_, row),
+        "answers": _answers(round_, row),
+        "top": max(values),
+        "same_query": _same_query(request, row),
+        "at_stake": _at_stake(row, values),
+        "values": values,
+        "example": Example.objects.filter(adjudication=settled).select_related("version").first() if settled else None,
+    }
+
+
+def _next(request: HttpRequest, round_: Round, here: Pair) -> Pair | None:
+    """The next conflict that waits, in the order of the list that one came from."""
+    found = conflicts.in_conflict(round_, viewer=request.user)
+    effects = conflict_effects.effects(round_) if request.GET.get("by") == "effect" else None
+    return conflicts.following(found, here, by_effect(found, effects) if effects else None)
+
+
+def _on(request: HttpRequest, round_: Round, row: Pair, value: int) -> HttpResponse:
+    following = _next(request, round_, row)
+    if following is None:
+        messages.success(request, f"Settled as {value}. No conflict is open any more.")
+        return redirect("conflicts", round_.uuid)
+    messages.success(request, f"Settled as {value}. This is the next one.")
+    on = "?by=effect" if request.GET.get("by") == "effect" else ""
+    return redirect(reverse("conflict", args=[round_.uuid, following.uuid]) + on)
+
+
+def _answers(round_: Round, pair: Any) -> list[dict[str, Any]]:
+    """Each counted answer with the label of its grade and how it was read; raters by pseudonym alone."""
+    labels = {one.value: one.label for one in round_.scale.grades.all()}
+    return [
+        {
+            "rater": one.pseudonym,
+            "judgment": one,
+            "label": labels.get(one.grade, ""),
+            "read": READ.get(str(one.how.get("text")), ""),
+        }
+        for one in pair.answers
+    ]
+
+
+def _at_stake(pair: Any, values: list[int]) -> list[dict[str, Any]]:
+    """What the settlement would do to each run, with a column for each grade; empty where nobody knows."""
+    rows = conflict_effects.detail(pair, values)
+    return [{**row, "cells": [row["values"].get(value) for value in values]} for row in rows]
+
+
+def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:
+    """Other pairs of the query with what they got, as far as the reader may see it: what a grade here stands beside."""
+    others = pair.round.pairs.filter(query=pair.query).exclude(pk=pair.pk)
+    rows: Iterable[Any] = conflicts.told(others.exclude(pk__in=untold.untold_pairs(request.user, pair.round)))
+    found = []
+    for one in rows:
+        settled = conflicts.settled_as(one)
+        grades = [settled.grade] if settled else sorted(conflicts.grades_of(one).values())
+        if grades:
+            found.append((one.document, grades))
+    return sorted(found, key=lambda row: -row[1][0])[:BESIDE]
+
+
+@login_required
+@require_POST
+def example(request: HttpRequest, uuid: str, pair: str) -> HttpResponse:
+    """Make a settled pair an example for the next version of the guidelines, or take it back."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    row = _pair(request, round_, pair)
+    settled = conflicts.settled_as(row)
+    try:
+        if settled is None:
+            raise NotFound("Settle the pair first: an example shows what a lead settled on.")
+        waiting = examples.waiting(round_.collection).filter(adjudication=settled).first()
+        if request.POST.get("act") == "remove":
+            if waiting:
+                examples.remove(waiting, actor=request.user)
+            messages.success(request, "It waits no more: the next version begins without it.")
+        else:
+            examples.propose(settled, actor=request.user)
+            messages.success(request, "It waits as an example: the next version of the guidelines begins with it.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("conflict", round_.uuid, row.uuid)
