@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
+from assay.cli.agreement_output import as_text
+from assay.cli.agreement_parts import groups, tiers_of
 from assay.cli.files import add_out, write_out
 from assay.cli.no_effect import seed_of
 from assay.cli.scale import add_scale, scale_values
-from assay.cli.text_table import counted, number, text_table
 from judgments.core.errors import NotValid
 
-if TYPE_CHECKING:
-    from judgments.agreement.coefficient import Agreement
-    from judgments.agreement.report import AgreementReport
+# As in judgments.agreement.gate, which brings numpy.
+THRESHOLD = 0.60
 
 NAME = "agreement"
-HELP = "how far raters agree: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings"
-EXAMPLE = "assay agreement ratings.csv --scale 0:3 --format json"
+HELP = "how far raters agree: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings, and a gate"
+EXAMPLE = "assay agreement ratings.csv --scale 0:3 --gate alpha-ordinal --threshold 0.6"
+PARTS = ("grade", "query", "tier")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bootstrap", metavar="N", type=int, default=1000, help="resamples of queries, default 1000; 0: no intervals"
     )
     parser.add_argument("--seed", type=int, help="seed of the bootstrap, default 0")
+    parser.add_argument(
+        "--gate", metavar="COEFFICIENT", help="hold this coefficient against --threshold; exit status 1 when it failed"
+    )
+    parser.add_argument("--threshold", metavar="X", type=float, help=f"of the gate, -1 to 1; default {THRESHOLD:.2f}")
+    parser.add_argument(
+        "--by", metavar="PART", action="append", choices=PARTS, help=f"agreement within each {', '.join(PARTS)}"
+    )
+    parser.add_argument("--queries", metavar="FILE", help="queries.csv with the tier of each query, for --by tier")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 
@@ -41,64 +49,39 @@ def run(args: argparse.Namespace) -> int:
     if args.bootstrap < 0 or (args.seed or 0) < 0:
         raise NotValid("--bootstrap and --seed are whole numbers, 0 or more")
     seed = seed_of(args.seed, "" if args.bootstrap else "--bootstrap 0 draws nothing")
+    _check_gate(args)
     from assay.cli.rating_rows import read_ratings
     from judgments.agreement import agreement_report
+    from judgments.agreement.gate import decide
+    from judgments.agreement.table import GradeTable
 
-    ratings = read_ratings(args.ratings, values).ratings
-    report = agreement_report(ratings, values, bootstrap=args.bootstrap, seed=seed)
+    tiers = tiers_of(args.queries) if args.queries else {}
+    table = GradeTable.of(read_ratings(args.ratings, values).ratings)
+    report = agreement_report(table, values, bootstrap=args.bootstrap, seed=seed)
+    told = report.as_json()
+    answer = decide(told, args.gate, THRESHOLD if args.threshold is None else args.threshold) if args.gate else None
+    parts = groups(table, values, set(args.by or ()), tiers, args.bootstrap, seed)
     if args.format == "json":
-        write_out(json.dumps(report.as_json(), ensure_ascii=False, indent=2, allow_nan=False) + "\n", args.out)
+        told |= {f"by_{part}": [row.as_json() for row in rows] for part, rows in parts.items()}
+        told |= {"gate": answer.as_json()} if answer else {}
+        write_out(json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n", args.out)
     else:
-        write_out(_as_text(report), args.out)
-    return 0
+        by_grade = report.grades if "grade" in (args.by or ()) else ()
+        write_out(as_text(report, parts, by_grade, answer), args.out)
+    return 1 if answer is not None and answer.state == "failed" else 0
 
 
-def _as_text(report: AgreementReport) -> str:
-    shares = "-" if report.percent_agreement is None else f"{report.percent_agreement:.1%}"
-    head = (
-        f"{counted(report.raters, 'rater')}, {counted(report.pairs, 'pair')}, {report.overlap} with two or more "
-        f"grades, {counted(report.queries, 'query', 'queries')}; equal grades: {shares}\n"
-    )
-    parts = [head, _coefficients(report)]
-    if report.cohen:
-        parts.append(_cohen(report))
-    if report.warnings:
-        parts.append("".join(f"warning: {warning.message}\n" for warning in report.warnings))
-    return "\n".join(parts)
+def _check_gate(args: argparse.Namespace) -> None:
+    """That gate, threshold, parts and queries fit together, before a large file is read."""
+    from judgments.agreement import COEFFICIENTS
 
-
-def _coefficients(report: AgreementReport) -> str:
-    rows = {
-        "Krippendorff's alpha, ordinal": report.ordinal,
-        "Krippendorff's alpha, nominal": report.nominal,
-        "Krippendorff's alpha, interval": report.interval,
-        "Fleiss' kappa": report.fleiss,
-        "Gwet's AC1": report.ac1,
-        "Gwet's AC2, quadratic": report.ac2,
-    }
-    cells = [[name, number(one.value), _interval(one), str(one.n), one.reason or ""] for name, one in rows.items()]
-    table = text_table(["coefficient", "value", "95 % interval", "n", ""], cells)
-    return table + _reasons([one.reason for one in rows.values()])
-
-
-def _reasons(reasons: list[str | None]) -> str:
-    from judgments.agreement import REASONS
-
-    return "".join(f"{reason}: {REASONS[reason]}\n" for reason in dict.fromkeys(reasons) if reason)
-
-
-def _cohen(report: AgreementReport) -> str:
-    rows = [
-        [
-            f"{row.a} - {row.b}",
-            *(f"{number(one.value)} {_interval(one)}".rstrip() for one in (row.unweighted, row.linear, row.quadratic)),
-            str(row.n),
-            row.unweighted.reason or "",
-        ]
-        for row in report.cohen
-    ]
-    return text_table(["Cohen's kappa", "unweighted", "linear", "quadratic", "n", ""], rows)
-
-
-def _interval(one: Agreement) -> str:
-    return "" if one.low is None else f"[{number(one.low)}, {number(one.high)}]"
+    if args.threshold is not None and not args.gate:
+        raise NotValid("--threshold is the threshold of a gate: say which one, for example --gate alpha-ordinal")
+    if args.threshold is not None and not -1 <= args.threshold <= 1:
+        raise NotValid(f"--threshold is a number from -1 to 1, not {args.threshold}")
+    if args.gate and args.gate not in COEFFICIENTS:
+        raise NotValid(f"there is no coefficient {args.gate!r}; known: {', '.join(COEFFICIENTS)}")
+    if args.gate and not args.bootstrap:
+        raise NotValid("--gate decides on the interval, and --bootstrap 0 computes none")
+    if bool(args.queries) != ("tier" in (args.by or ())):
+        raise NotValid("--by tier and --queries go together: the file says which tier each query belongs to")

@@ -1,20 +1,24 @@
 """What is a coefficient of agreement made of, and what does it answer?
 
 Every coefficient here is a function of sums over units. A unit adds a row of numbers (its parts), the coefficient is
-computed from the sum of the rows. So the bootstrap only has to weight rows, all resamples at once.
+computed from the sum of the rows. So units that were graded alike are computed once, and the bootstrap only has to
+weight rows, all resamples at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from judgments.core.errors import NotValid
 from judgments.core.ratings import places
+
+if TYPE_CHECKING:
+    from judgments.agreement.patterns import Patterns
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -127,20 +131,6 @@ def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[In
     return places(given, scale), scale
 
 
-def unit_counts(units: npt.ArrayLike, codes: Ints, scale: Floats) -> tuple[Floats, Ints]:
-    """Count how many raters gave each grade to each unit.
-
-    Returns
-    -------
-    tuple of array
-        The table (units, grades) and, for each of its rows, the first place of the unit in `units`.
-    """
-    _, first, unit = np.unique(np.asarray(units), return_index=True, return_inverse=True)
-    size = max(len(scale), 1)
-    table = np.bincount(unit * size + codes, minlength=len(first) * size).reshape(len(first), size)
-    return table.astype(np.float64), first.astype(np.int64)
-
-
 def weight_matrix(size: int, weights: str) -> Floats:
     """Return how much a disagreement between two places on the scale still counts as agreement.
 
@@ -163,27 +153,27 @@ def weight_matrix(size: int, weights: str) -> Floats:
     return np.asarray(shapes[weights], dtype=np.float64)
 
 
-def degenerate(counts: Floats, equal_ratings: bool = False) -> str | None:
-    """Say why no coefficient can be computed from these counts, or None when one can."""
-    ratings = counts.sum(axis=1)
-    shared = counts[ratings >= 2]
-    if not len(shared):
+def degenerate(patterns: Patterns, equal_ratings: bool = False) -> str | None:
+    """Say why no coefficient can be computed from these grades, or None when one can."""
+    shared = patterns.shared()
+    if not len(shared.rows):
         return "no_overlap"
-    if (shared.sum(axis=0) > 0).sum() < 2:
+    if (shared.rows.sum(axis=0) > 0).sum() < 2:
         return "one_category"
-    if len(shared) < 2:
+    if shared.times.sum() < 2:
         return "too_few_units"
-    return "unequal_ratings" if equal_ratings and np.ptp(shared.sum(axis=1)) else None
+    return "unequal_ratings" if equal_ratings and np.ptp(shared.ratings) else None
 
 
-def percent_agreement(counts: Floats) -> float | None:
+def percent_agreement(patterns: Patterns) -> float | None:
     """Compute the share of equal grades among all pairs of grades on one unit; None without overlap.
 
     Examples
     --------
-    >>> percent_agreement(np.array([[2.0, 0.0], [1.0, 1.0]]))
+    >>> from judgments.agreement.patterns import Patterns
+    >>> percent_agreement(Patterns.of(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2, 2))
     0.5
     """
-    ratings = counts.sum(axis=1)
-    pairs = float((ratings * (ratings - 1)).sum())
-    return float((counts * (counts - 1)).sum()) / pairs if pairs else None
+    ratings = patterns.ratings
+    pairs = float(patterns.times @ (ratings * (ratings - 1)))
+    return float(patterns.times @ (patterns.rows * (patterns.rows - 1)).sum(axis=1)) / pairs if pairs else None

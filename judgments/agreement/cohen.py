@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from judgments.agreement.coefficient import Agreement, Coefficient, Floats, Ints, grade_codes, weight_matrix
-from judgments.agreement.intervals import bootstrap, with_interval
+from judgments.agreement.intervals import drawn, with_interval
+from judgments.agreement.patterns import Patterns
 from judgments.core.errors import NotValid
-from judgments.core.ratings import Ratings
 
 
 def cohen_kappa(
@@ -77,85 +76,33 @@ def kappa_of_cells(
 ) -> Agreement:
     """Compute one kappa from the cell (grade of a, grade of b) of each unit, numbered row by row."""
     size = max(len(scale), 1)
-    table = np.bincount(cells, minlength=size * size).reshape(size, size)
-    n = len(cells)
-    equal = float(np.trace(table)) / n if n else None
-    reason = _degenerate(table)
-    if reason:
-        return Agreement(None, reason, n, 2 * n, equal)
-    value = float(coefficient.value(table.reshape(-1).astype(np.float64), scale))
-    found = Agreement(value, None, n, 2 * n, equal)
-    if not resamples:
-        return found
-    parts = coefficient.parts(np.eye(size * size)[cells])
-    return with_interval(found, bootstrap(coefficient, parts, scale, clusters, resamples=resamples, seed=seed))
+    table = np.bincount(cells, minlength=size * size).astype(np.float64)
+    basis = of_table(table.reshape(size, size))
+    if basis.reason:
+        return basis
+    patterns = Patterns(np.eye(size * size), cells, table)
+    sums = drawn(coefficient.parts(patterns.rows), patterns, clusters, resamples=resamples, seed=seed)
+    return with_interval(basis, coefficient, sums, scale)
 
 
-def _degenerate(table: npt.NDArray[np.integer]) -> str | None:
+def of_table(table: Floats) -> Agreement:
+    """Say how many units two raters share, how often they agree, and why no kappa can be computed, if so.
+
+    Parameters
+    ----------
+    table : array, shape (grades, grades)
+        Units by the grade of the one and the grade of the other.
+    """
+    n, equal = int(table.sum()), float(np.trace(table))
+    return Agreement(None, _degenerate(table), n, 2 * n, equal / n if n else None)
+
+
+def _degenerate(table: Floats) -> str | None:
     if not table.sum():
         return "no_overlap"
     if table.max() == table.sum() == np.trace(table):
         return "one_category"
     return "too_few_units" if table.sum() < 2 else None
-
-
-@dataclass(frozen=True, eq=False)
-class RaterPair:
-    """The units that two raters share.
-
-    Parameters
-    ----------
-    a, b : int
-        The raters' codes, a before b.
-    cells : int64 array, shape (shared units,)
-        Place of a's grade times K plus place of b's grade.
-    units : int64 array, shape (shared units,)
-        The units.
-    """
-
-    a: int
-    b: int
-    cells: Ints
-    units: Ints
-
-
-def rater_pairs(ratings: Ratings, codes: Ints, size: int) -> list[RaterPair]:
-    """Find every two raters who share a unit, by one walk over the rows.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Rows in order of unit, then rater.
-    codes : int64 array, shape (rows,)
-        The place of each grade on the scale.
-    size : int
-        Number of grades on the scale.
-    """
-    first, second = _rows_of_one_unit(ratings.unit)
-    if not len(first):
-        return []
-    key = ratings.rater[first] * len(ratings.raters) + ratings.rater[second]
-    order = np.argsort(key, kind="stable")
-    starts = np.flatnonzero(np.diff(key[order])) + 1
-    return [
-        RaterPair(
-            a=int(ratings.rater[first[rows[0]]]),
-            b=int(ratings.rater[second[rows[0]]]),
-            cells=codes[first[rows]] * size + codes[second[rows]],
-            units=ratings.unit[first[rows]],
-        )
-        for rows in np.split(order, starts)
-    ]
-
-
-def _rows_of_one_unit(unit: Ints) -> tuple[Ints, Ints]:
-    found = [np.zeros(0, dtype=np.int64)]
-    shift = 1
-    # Rows of one unit stand together, so no pair of them is further apart than a unit has grades.
-    while shift < len(unit) and len(same := np.flatnonzero(unit[:-shift] == unit[shift:])):
-        found += [same, same + shift]
-        shift += 1
-    return np.concatenate(found[:1] + found[1::2]), np.concatenate(found[:1] + found[2::2])
 
 
 def _table(one_hot: Floats) -> Floats:

@@ -1,12 +1,9 @@
-"""How far could another draw of queries have moved a coefficient of agreement?
-
-Queries are resampled, not pairs: pairs of one query are graded alike, and an interval over pairs would be too narrow.
-"""
+"""How far could another draw of queries have moved a coefficient of agreement?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,29 +16,70 @@ from judgments.agreement.coefficient import (
     degenerate,
     grade_codes,
     percent_agreement,
-    unit_counts,
 )
+from judgments.agreement.patterns import Patterns
+from judgments.agreement.resampling import cluster_codes, cluster_sums, redrawn, resampled
 
 CONFIDENCE = 0.95
-BLOCK = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What all units add, and what those of each draw do: enough for every coefficient with the same parts.
+
+    Parameters
+    ----------
+    whole : array, shape (p,)
+        The sums over all units.
+    resampled : array, shape (resamples, p)
+        The sums of each draw.
+    """
+
+    whole: Floats
+    resampled: Floats
+
+
+def drawn(
+    parts: Floats, patterns: Patterns, clusters: npt.ArrayLike | None = None, *, resamples: int, seed: int
+) -> Drawn:
+    """Add up the parts of all units, and of the units of each draw of the clusters.
+
+    Parameters
+    ----------
+    parts : array, shape (patterns, p)
+        What a unit of each pattern adds.
+    patterns : Patterns
+        The units.
+    clusters : array, shape (units,), optional
+        The query of each unit; single units are drawn by default.
+    resamples, seed : int
+        Of the bootstrap; the same draws for the same seed and number of clusters, whatever the parts.
+    """
+    whole = patterns.times @ parts
+    if not resamples:
+        return Drawn(whole, np.zeros((0, parts.shape[1])))
+    codes = cluster_codes(clusters)
+    if codes is None:
+        return Drawn(whole, redrawn(parts, patterns.times, resamples, seed))
+    return Drawn(whole, resampled(cluster_sums(parts, patterns.of_unit, codes), resamples, seed))
 
 
 def agreements(
     coefficients: Sequence[Coefficient],
-    counts: Floats,
+    patterns: Patterns,
     values: Floats,
     clusters: npt.ArrayLike | None = None,
     *,
     resamples: int = 0,
     seed: int = 0,
 ) -> list[Agreement]:
-    """Compute several coefficients of the same grades, all from the same resamples.
+    """Compute several coefficients of the same grades, all from the same draws.
 
     Parameters
     ----------
     coefficients : sequence of Coefficient
         Those that take any number of raters.
-    counts : array, shape (units, grades)
+    patterns : Patterns
         How many raters gave each grade to each unit.
     values : array, shape (grades,)
         The values of the scale.
@@ -55,22 +93,24 @@ def agreements(
     list of Agreement
         One for each coefficient, by the contract of `Agreement`.
     """
-    overlapping = counts.sum(axis=1) >= 2
-    shared = counts[overlapping]
     queries = None if clusters is None else np.asarray(clusters)
-    queries_shared = None if queries is None else queries[overlapping]
-    basis = Agreement(None, None, len(shared), int(shared.sum()), percent_agreement(counts))
+    shared = patterns.shared()
+    of_shared = None if queries is None else queries[(patterns.ratings >= 2)[patterns.of_unit]]
+    basis = Agreement(
+        None, None, int(shared.times.sum()), int(shared.times @ shared.ratings), percent_agreement(patterns)
+    )
+    known: dict[tuple[Callable[[Floats], Floats], bool], Drawn] = {}
     found = []
     for coefficient in coefficients:
-        reason = degenerate(counts, coefficient.equal_ratings)
-        if reason is None:
-            parts = coefficient.parts(counts if coefficient.singles else shared)
-            value = float(coefficient.value(parts.sum(axis=0), values))
-            of_parts = queries if coefficient.singles else queries_shared
-            interval = bootstrap(coefficient, parts, values, of_parts, resamples=resamples, seed=seed)
-            found.append(with_interval(replace(basis, value=value), interval))
-        else:
+        reason = degenerate(patterns, coefficient.equal_ratings)
+        if reason is not None:
             found.append(replace(basis, reason=reason))
+            continue
+        key = (coefficient.parts, coefficient.singles)
+        if key not in known:
+            of, where = (patterns, queries) if coefficient.singles else (shared, of_shared)
+            known[key] = drawn(coefficient.parts(of.rows), of, where, resamples=resamples, seed=seed)
+        found.append(with_interval(basis, coefficient, known[key], values))
     return found
 
 
@@ -86,64 +126,41 @@ def agreement_of(
 ) -> Agreement:
     """Compute one coefficient from grades in long form: one row for each grade, with its unit and its cluster."""
     codes, scale = grade_codes(grades, values)
-    counts, first = unit_counts(units, codes, scale)
+    unit, first = numbered(units)
+    patterns = Patterns.of(unit, codes, len(first), max(len(scale), 1))
     where = None if clusters is None else np.asarray(clusters)[first]
-    return agreements([coefficient], counts, scale, where, resamples=resamples, seed=seed)[0]
+    return agreements([coefficient], patterns, scale, where, resamples=resamples, seed=seed)[0]
 
 
-def bootstrap(
-    coefficient: Coefficient,
-    parts: Floats,
-    values: Floats,
-    clusters: npt.ArrayLike | None = None,
-    *,
-    resamples: int,
-    seed: int,
-) -> Floats:
-    """Compute the coefficient in each resample of the clusters; NaN where it is undefined.
+def numbered(units: npt.ArrayLike) -> tuple[Ints, Ints]:
+    """Number the units in ascending order: the number of each row, and the first row of each unit.
 
-    With a single cluster its units are resampled instead: one query drawn again and again would look like certainty.
-
-    Returns
-    -------
-    array, shape (resamples,)
-        The same draws for the same seed and number of clusters, whatever the coefficient.
+    Examples
+    --------
+    >>> [one.tolist() for one in numbered(["b", "a", "b"])]
+    [[1, 0, 1], [1, 0]]
     """
-    if not resamples:
-        return np.zeros(0)
-    sums = cluster_sums(parts, cluster_codes(clusters, len(parts)))
-    draws = [coefficient.value(block, values) for block in resampled(sums, resamples, seed)]
-    return np.concatenate(draws) if draws else np.zeros(0)
+    given = np.asarray(units)
+    if given.ndim == 1 and len(given) and given.dtype.kind in "iu" and (np.diff(given) >= 0).all():
+        starts = np.concatenate([[True], given[1:] != given[:-1]])
+        return np.cumsum(starts) - 1, np.flatnonzero(starts)
+    _, first, unit = np.unique(given, return_index=True, return_inverse=True)
+    return unit.astype(np.int64), first.astype(np.int64)
 
 
-def cluster_codes(clusters: npt.ArrayLike | None, units: int) -> Ints:
-    """Number the clusters; every unit is one where none are given or all units share one."""
-    if clusters is None:
-        return np.arange(units)
-    codes = np.unique(np.asarray(clusters), return_inverse=True)[1].astype(np.int64)
-    return codes if len(codes) and codes.max() > 0 else np.arange(units)
+def with_interval(basis: Agreement, coefficient: Coefficient, sums: Drawn, values: Floats) -> Agreement:
+    """Compute the value, and the percentile interval of the draws in which it is defined.
+
+    Source: Efron 1979; clusters: Davison and Hinkley 1997, 3.8.
+    """
+    value = float(coefficient.value(sums.whole, values))
+    return between(replace(basis, value=value), coefficient.value(sums.resampled, values))
 
 
-def cluster_sums(parts: Floats, codes: Ints) -> Floats:
-    """Add up the parts of each cluster."""
-    sums = np.zeros((int(codes.max()) + 1 if len(codes) else 0, parts.shape[1]))
-    np.add.at(sums, codes, parts)
-    return sums
-
-
-def resampled(sums: Floats, resamples: int, seed: int) -> list[Floats]:
-    """Draw clusters with replacement, as many as there are, and add up their parts: blocks (draws, p)."""
-    random = np.random.default_rng(seed)
-    size = len(sums)
-    even = np.full(size, 1 / max(size, 1))
-    blocks = [min(BLOCK, resamples - done) for done in range(0, resamples, BLOCK)] if size else []
-    return [random.multinomial(size, even, size=rows).astype(np.float64) @ sums for rows in blocks]
-
-
-def with_interval(agreement: Agreement, draws: Floats) -> Agreement:
-    """Add the percentile interval of the defined draws. Source: Efron 1979; clusters: Davison and Hinkley 1997, 3.8."""
-    defined = draws[~np.isnan(draws)]
+def between(agreement: Agreement, values: Floats) -> Agreement:
+    """Add the percentile interval of the values of the draws; those that are undefined are counted and left out."""
+    defined = values[~np.isnan(values)]
     if not len(defined):
-        return replace(agreement, undefined_resamples=len(draws))
+        return replace(agreement, undefined_resamples=len(values))
     low, high = np.quantile(defined, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return replace(agreement, low=float(low), high=float(high), undefined_resamples=len(draws) - len(defined))
+    return replace(agreement, low=float(low), high=float(high), undefined_resamples=len(values) - len(defined))

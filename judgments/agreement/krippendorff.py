@@ -70,7 +70,7 @@ def _coincidences(counts: Floats) -> Floats:
     table: Floats = counts[:, :, None] * share[:, None, :]
     place = np.arange(counts.shape[1])
     table[:, place, place] -= share
-    return table.reshape(len(counts), -1)
+    return table.reshape(len(counts), counts.shape[1] ** 2)
 
 
 def _alpha(level: str, sums: Floats, values: Floats) -> Floats:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-# Below this grades are not fit to decide anything by: the field's usual threshold.
-THRESHOLD = 0.60
-Verdict = Literal["passed", "undecided", "failed", "undefined"]
+from judgments.agreement.gate import THRESHOLD
+from judgments.agreement.gate import State as Verdict
+
+__all__ = ["BANDS", "READINGS", "THRESHOLD", "Band", "Verdict", "band", "reading", "reason_in_words", "verdict"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,24 @@ BANDS = (
     Band(0.80, "substantial", "Good enough for gates in production."),
     Band(1.00, "almost perfect", "As much as decisions with high stakes ask for."),
 )
+
+# Krippendorff's own reading of alpha, after Content Analysis (2nd ed. 2004, 11.4): stricter than the words for kappa.
+READINGS = (
+    Band(0.667, "not to be relied on", "No conclusion should rest on these grades."),
+    Band(0.80, "tentative", "Conclusions can be drawn with care, and said to be tentative."),
+    Band(1.00, "reliable", "Conclusions can rest on these grades."),
+)
+
+
+def reading(value: float) -> Band:
+    """Return Krippendorff's reading of an alpha.
+
+    Examples
+    --------
+    >>> [reading(value).name for value in (0.66, 0.667, 0.8, 0.9)]
+    ['not to be relied on', 'tentative', 'reliable', 'reliable']
+    """
+    return next((one for one in READINGS if value < one.top), READINGS[-1])
 
 
 def band(value: float) -> Band:

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgments.agreement.coefficient import Agreement, Floats, grade_codes, percent_agreement, unit_counts
-from judgments.agreement.cohen import WEIGHTED, RaterPair, kappa_of_cells, rater_pairs
-from judgments.agreement.fleiss import FLEISS
-from judgments.agreement.gwet import AC1, AC2
+import numpy as np
+
+from judgments.agreement.by_grade import GradeAgreement, by_grade, confusion
+from judgments.agreement.coefficient import Agreement, Floats, grade_codes, percent_agreement
+from judgments.agreement.cohen import WEIGHTED
 from judgments.agreement.intervals import agreements
-from judgments.agreement.krippendorff import INTERVAL, NOMINAL, ORDINAL
+from judgments.agreement.patterns import Patterns
+from judgments.agreement.rater_pairs import RaterPairs, kappas
+from judgments.agreement.table import GradeTable
 from judgments.agreement.warnings import AgreementWarning, copied_raters, one_category_raters, small_overlap
 from judgments.core.ratings import Ratings
 
@@ -47,16 +50,21 @@ class AgreementReport:
 
     Parameters
     ----------
-    raters, pairs, overlap, queries : int
-        How many raters; pairs with a grade; pairs with two or more; queries of the pairs.
+    raters, pairs, overlap, queries, overlap_queries : int
+        How many raters; pairs with a grade; pairs with two or more; queries of the pairs, and of those with overlap.
     percent_agreement : float or None
         Share of equal grades among all pairs of grades on one pair.
-    nominal, ordinal, interval : Agreement
-        Krippendorff's alpha at three levels; the ordinal one is the headline.
-    fleiss, ac1, ac2 : Agreement
-        Fleiss' kappa, Gwet's AC1 and AC2 with quadratic weights.
+    coefficients : dict of str to Agreement
+        Every coefficient of the family by its name. Those for two raters are means over the pairs of raters, each
+        weighed by what the two share.
     cohen : tuple of CohenRow
         Every two raters who share a pair, by their names.
+    grades : tuple of GradeAgreement
+        The agreement on each grade of the scale.
+    confusion : list of list of int
+        How often two raters gave one pair these two grades.
+    shares : tuple of float
+        Each grade's share of the grades on overlapping pairs.
     warnings : tuple of AgreementWarning
         What casts doubt on the numbers.
     values : tuple of float
@@ -69,36 +77,67 @@ class AgreementReport:
     pairs: int
     overlap: int
     queries: int
+    overlap_queries: int
     percent_agreement: float | None
-    nominal: Agreement
-    ordinal: Agreement
-    interval: Agreement
-    fleiss: Agreement
-    ac1: Agreement
-    ac2: Agreement
+    coefficients: dict[str, Agreement]
     cohen: tuple[CohenRow, ...]
+    grades: tuple[GradeAgreement, ...]
+    confusion: list[list[int]]
+    shares: tuple[float, ...]
     warnings: tuple[AgreementWarning, ...]
     values: tuple[float, ...]
     bootstrap: int
     seed: int
 
+    @property
+    def nominal(self) -> Agreement:
+        """Krippendorff's nominal alpha."""
+        return self.coefficients["alpha-nominal"]
+
+    @property
+    def ordinal(self) -> Agreement:
+        """Krippendorff's ordinal alpha, the headline."""
+        return self.coefficients["alpha-ordinal"]
+
+    @property
+    def interval(self) -> Agreement:
+        """Krippendorff's interval alpha."""
+        return self.coefficients["alpha-interval"]
+
+    @property
+    def fleiss(self) -> Agreement:
+        """Fleiss' kappa."""
+        return self.coefficients["fleiss"]
+
+    @property
+    def ac1(self) -> Agreement:
+        """Gwet's AC1."""
+        return self.coefficients["ac1"]
+
+    @property
+    def ac2(self) -> Agreement:
+        """Gwet's AC2 with quadratic weights."""
+        return self.coefficients["ac2"]
+
     def as_json(self) -> dict[str, Any]:
         """Return the shape of ``assay agreement --format json``."""
+        told = {name: one.as_json() for name, one in self.coefficients.items()}
         return {
             "raters": self.raters,
             "pairs": self.pairs,
             "overlap": self.overlap,
-            "alpha": {
-                "nominal": self.nominal.as_json(),
-                "ordinal": self.ordinal.as_json(),
-                "interval": self.interval.as_json(),
-            },
-            "fleiss": self.fleiss.as_json(),
-            "gwet": {"ac1": self.ac1.as_json(), "ac2": self.ac2.as_json()},
+            "alpha": {level: told[f"alpha-{level}"] for level in ("nominal", "ordinal", "interval", "ratio")},
+            "fleiss": told["fleiss"],
+            "gwet": {"ac1": told["ac1"], "ac2": told["ac2"]},
             "cohen": [row.as_json() for row in self.cohen],
             "warnings": [warning.as_json() for warning in self.warnings],
             "queries": self.queries,
+            "overlap_queries": self.overlap_queries,
             "percent_agreement": self.percent_agreement,
+            "coefficients": told,
+            "grades": [grade.as_json() for grade in self.grades],
+            "confusion": self.confusion,
+            "shares": list(self.shares),
             "scale": [int(value) if value == int(value) else value for value in self.values],
             "bootstrap": self.bootstrap,
             "seed": self.seed,
@@ -106,13 +145,13 @@ class AgreementReport:
 
 
 def agreement_report(
-    ratings: Ratings, values: Sequence[float] = (0, 1, 2, 3), bootstrap: int = 1000, seed: int = 0
+    ratings: Ratings | GradeTable, values: Sequence[float] = (0, 1, 2, 3), bootstrap: int = 1000, seed: int = 0
 ) -> AgreementReport:
     """Compute every coefficient of a set of ratings, with intervals and warnings.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or GradeTable
         The grades of human raters under one scale and one version of the guidelines.
     values : sequence of float
         The values of the scale.
@@ -137,29 +176,30 @@ def agreement_report(
     >>> round(report.ordinal.value, 4), round(report.cohen[0].unweighted.value, 4), report.overlap
     (0.8955, 0.7368, 5)
     """
-    codes, scale = grade_codes(ratings.grade, values)
-    counts, _ = unit_counts(ratings.unit, codes, scale)
-    nominal, ordinal, interval, fleiss, ac1, ac2 = agreements(
-        (NOMINAL, ORDINAL, INTERVAL, FLEISS, AC1, AC2), counts, scale, ratings.query, resamples=bootstrap, seed=seed
-    )
-    pairs = rater_pairs(ratings, codes, len(scale))
+    table = ratings if isinstance(ratings, GradeTable) else GradeTable.of(ratings)
+    codes, scale = grade_codes(table.grade, values)
+    patterns = Patterns.of(table.unit, codes, table.units, len(scale))
+    pairs = RaterPairs.of(table, codes, len(scale), clustered=bootstrap > 0)
+    cohen, coefficients = _coefficients(table, patterns, pairs, scale, bootstrap, seed)
+    shared = patterns.shared()
+    overlap, given = int(shared.times.sum()), shared.times @ shared.rows
+    queries = len(np.unique(table.query[(patterns.ratings >= 2)[patterns.of_unit]]))
     return AgreementReport(
-        raters=len(ratings.raters),
-        pairs=len(ratings.units),
-        overlap=nominal.n,
-        queries=len(ratings.query_ids),
-        percent_agreement=percent_agreement(counts),
-        nominal=nominal,
-        ordinal=ordinal,
-        interval=interval,
-        fleiss=fleiss,
-        ac1=ac1,
-        ac2=ac2,
-        cohen=tuple(_cohen(ratings, pair, scale, bootstrap, seed) for pair in pairs),
+        raters=len(table.raters),
+        pairs=table.units,
+        overlap=overlap,
+        queries=len(table.query_ids),
+        overlap_queries=queries,
+        percent_agreement=percent_agreement(patterns),
+        coefficients=coefficients,
+        cohen=tuple(cohen),
+        grades=tuple(by_grade(patterns, scale, table.query, resamples=bootstrap, seed=seed)),
+        confusion=confusion(pairs, len(scale)),
+        shares=tuple((given / given.sum()).tolist()) if overlap else (),
         warnings=(
-            *copied_raters(pairs, ratings.raters, len(scale)),
-            *one_category_raters(ratings),
-            *small_overlap(counts, ratings.query),
+            *copied_raters(pairs.pairs, table.raters),
+            *one_category_raters(table, codes, scale),
+            *small_overlap(overlap, queries),
         ),
         values=tuple(scale.tolist()),
         bootstrap=bootstrap,
@@ -167,10 +207,20 @@ def agreement_report(
     )
 
 
-def _cohen(ratings: Ratings, pair: RaterPair, scale: Floats, bootstrap: int, seed: int) -> CohenRow:
-    queries = ratings.query[pair.units]
-    unweighted, linear, quadratic = (
-        kappa_of_cells(coefficient, pair.cells, scale, queries, resamples=bootstrap, seed=seed)
-        for coefficient in WEIGHTED.values()
-    )
-    return CohenRow(ratings.raters[pair.a], ratings.raters[pair.b], len(pair.cells), unweighted, linear, quadratic)
+def _coefficients(
+    table: GradeTable, patterns: Patterns, pairs: RaterPairs, scale: Floats, bootstrap: int, seed: int
+) -> tuple[list[CohenRow], dict[str, Agreement]]:
+    """Compute the kappas of every two raters, and every coefficient of the family by its name."""
+    from judgments.agreement import COEFFICIENTS
+
+    members = [COEFFICIENTS[name] for name in COEFFICIENTS]
+    several = [one for one in members if one.raters != "two"]
+    two = [*WEIGHTED.values(), *(one for one in members if one.raters == "two" and one not in WEIGHTED.values())]
+    rows, means = kappas(pairs, two, scale, bootstrap, seed)
+    found = agreements(several, patterns, scale, table.query, resamples=bootstrap, seed=seed)
+    told = {one.name: value for one, value in zip([*several, *two], [*found, *means], strict=True)}
+    cohen = [
+        CohenRow(table.raters[pair.a], table.raters[pair.b], pair.n, *row[: len(WEIGHTED)])
+        for pair, row in zip(pairs.pairs, rows, strict=True)
+    ]
+    return cohen, {name: told[name] for name in COEFFICIENTS}

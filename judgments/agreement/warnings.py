@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from judgments.agreement.coefficient import Floats, Ints
-from judgments.agreement.cohen import RaterPair
-from judgments.core.ratings import Ratings
+from judgments.agreement.rater_pairs import RaterPair
+from judgments.agreement.table import GradeTable
 
 LEAST_SHARED = 20
 LEAST_GRADES = 5
@@ -44,7 +44,7 @@ class AgreementWarning:
         return {"code": self.code, "raters": list(self.raters), "message": self.message}
 
 
-def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str], size: int) -> list[AgreementWarning]:
+def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str]) -> list[AgreementWarning]:
     """Find two raters who agree far more often than the others do.
 
     Two raters with n >= 20 shared pairs and x equal grades are named when P(Binomial(n, b) >= x), times the number of
@@ -52,14 +52,13 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str], size: int) 
     among all other pairs of raters, 0.85 where those are too few. Two raters who only ever gave one grade are not
     named: `one_category_raters` does.
     """
-    shared = [len(pair.cells) for pair in pairs]
-    equal = [int((pair.cells % (size + 1) == 0).sum()) for pair in pairs]
+    shared, equal = [pair.n for pair in pairs], [pair.equal for pair in pairs]
     everything, all_equal = sum(shared), sum(equal)
     found = []
     for pair, n, x in zip(pairs, shared, equal, strict=True):
         rest = everything - n
         usual = (all_equal - x + 1) / (rest + 2) if rest >= LEAST_SHARED else USUAL_AGREEMENT
-        if n < LEAST_SHARED or len(np.unique(pair.cells)) < 2:
+        if n < LEAST_SHARED or (pair.table > 0).sum() < 2:
             continue
         # Over thousands of pairs a few percent are beyond chance too, and people who think alike are no copyists.
         if (n - x) / n > COPY_DIFFERS * (1 - usual):
@@ -79,23 +78,22 @@ def _chance_of_at_least(x: int, n: int, share: float) -> float:
     return math.fsum(math.exp(log_chance(k)) for k in range(x, n + 1))
 
 
-def one_category_raters(ratings: Ratings) -> list[AgreementWarning]:
+def one_category_raters(table: GradeTable, codes: Ints, scale: Floats) -> list[AgreementWarning]:
     """Find raters who gave five or more pairs one and the same grade where the others used several."""
+    size = max(len(scale), 1)
+    given = np.bincount(table.rater * size + codes, minlength=len(table.raters) * size).reshape(-1, size)
+    if (given.sum(axis=0) > 0).sum() < 2:
+        return []
     found: list[AgreementWarning] = []
-    if len(np.unique(ratings.grade)) < 2:
-        return found
-    for code, rater in enumerate(ratings.raters):
-        given = ratings.grade[ratings.rater == code]
-        if len(given) >= LEAST_GRADES and (given == given[0]).all():
-            told = f"{rater} gave the grade {given[0]} to all of {len(given)} pairs; look at some of them together"
-            found.append(AgreementWarning("one_category_rater", (rater,), told))
+    for rater, times in zip(table.raters, given, strict=True):
+        if times.sum() >= LEAST_GRADES and times.max() == times.sum():
+            told = f"{rater} gave the grade {scale[times.argmax()]:g} to all of {times.sum()} pairs; "
+            found.append(AgreementWarning("one_category_rater", (rater,), told + "look at some of them together"))
     return found
 
 
-def small_overlap(counts: Floats, query: Ints) -> list[AgreementWarning]:
+def small_overlap(units: int, queries: int) -> list[AgreementWarning]:
     """Say when there is too little overlap to pass or fail anything: 200 pairs from 30 queries are needed."""
-    shared = counts.sum(axis=1) >= 2
-    units, queries = int(shared.sum()), len(np.unique(query[shared]))
     if units >= ENOUGH_UNITS and queries >= ENOUGH_QUERIES:
         return []
     told = f"pairs with two or more grades: {units}, from queries: {queries}; "

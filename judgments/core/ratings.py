@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from judgments.core.errors import NotValid
 
+# Of more whole grades than this only the distinct ones are looked for on the scale.
+LOOKED_UP = 1000
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ratings:
@@ -126,9 +129,16 @@ def places(grades: npt.ArrayLike, scale: npt.NDArray[np.float64]) -> npt.NDArray
     >>> places([3, 1], np.array([1.0, 2.0, 3.0])).tolist()
     [2, 0]
     """
-    given = np.asarray(grades, dtype=np.float64)
     if len(scale) == 0:
         return np.zeros(0, dtype=np.int64)
+    whole = np.asarray(grades)
+    if whole.dtype.kind in "iu" and len(whole) > LOOKED_UP and int(np.ptp(whole)) < LOOKED_UP:
+        low = int(whole.min())
+        present = np.flatnonzero(np.bincount(whole - low))
+        place = np.zeros(int(present[-1]) + 1, dtype=np.int64)
+        place[present] = places((present + low).astype(np.float64), scale)
+        return np.asarray(place[whole - low])
+    given = np.asarray(grades, dtype=np.float64)
     found = np.minimum(np.searchsorted(scale, given), len(scale) - 1)
     off = given[scale[found] != given]
     if len(off):

@@ -119,9 +119,30 @@ def test_the_whole_report_of_published_tables(file: str, key: str) -> None:
     report = agreement_report(ratings, values=np.unique(ratings.grade).tolist(), bootstrap=0)
     assert (report.raters, report.overlap) == (expected["raters"], expected["items_with_2plus"])
     assert report.percent_agreement == pytest.approx(expected["pairwise_percent_agreement"], abs=1e-6)
-    for level in ("nominal", "ordinal", "interval"):
-        assert getattr(report, level).value == pytest.approx(expected[f"krippendorff_alpha_{level}"], abs=1e-6)
+    for level in ("nominal", "ordinal", "interval", "ratio"):
+        if f"krippendorff_alpha_{level}" not in expected:
+            continue
+        assert report.coefficients[f"alpha-{level}"].value == pytest.approx(
+            expected[f"krippendorff_alpha_{level}"], abs=1e-6
+        )
     for row in report.cohen:
         theirs = expected["pairwise_cohen"][f"{row.a}|{row.b}"]
         assert row.n == theirs["n"]
         assert row.unweighted.percent_agreement == pytest.approx(theirs["agreement"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [("krippendorff2011.csv", "krippendorff2011"), ("fleiss1971_diagnoses.csv", "fleiss1971_diagnoses")],
+)
+def test_coefficients_of_the_units_that_everybody_graded(file: str, key: str) -> None:
+    expected: dict[str, Any] = EXPECTED[key].get("agreement_suite", EXPECTED[key])
+    ratings = table(file)
+    whole = np.flatnonzero(np.bincount(ratings.unit) == len(ratings.raters))
+    rows = np.isin(ratings.unit, whole)
+    units, grades = ratings.unit[rows], ratings.grade[rows]
+    assert len(whole) == expected["items_rated_by_all"]
+    assert fleiss_kappa(units, grades).value == pytest.approx(expected["fleiss_kappa"], abs=1e-6)
+    assert gwet_ac(units, grades).value == pytest.approx(expected["gwet_ac1"], abs=1e-5)
+    found = gwet_ac(units, grades, "quadratic").value
+    assert found == pytest.approx(expected["gwet_ac2_quadratic"], abs=1e-5)

@@ -61,7 +61,7 @@ def test_the_json_shape() -> None:
     told = json.loads(json.dumps(agreement_report(ratings(R01, R02), bootstrap=100).as_json(), allow_nan=False))
     leaf = {"value", "low", "high", "n", "reason"}
     assert set(told) >= {"raters", "pairs", "overlap", "alpha", "fleiss", "gwet", "cohen", "warnings"}
-    assert set(told["alpha"]) == {"nominal", "ordinal", "interval"}
+    assert set(told["alpha"]) == {"nominal", "ordinal", "interval", "ratio"}
     for one in (*told["alpha"].values(), told["fleiss"], told["gwet"]["ac1"], told["gwet"]["ac2"]):
         assert set(one) == leaf
     assert set(told["cohen"][0]) >= {"a", "b", "n", "unweighted", "linear", "quadratic"}

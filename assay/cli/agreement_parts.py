@@ -1,0 +1,55 @@
+"""How far do the raters of a ratings file agree within each query or tier?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.files import tell_warnings
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from judgments.agreement.by_group import GroupAgreement
+    from judgments.agreement.table import GradeTable
+
+
+def tiers_of(path: str) -> dict[str, str]:
+    """Read the tier of each query from a queries.csv.
+
+    Raises
+    ------
+    UnreadableInput
+        With file and line, for the first row that cannot be used.
+    """
+    from judgments.formats import FORMATS
+
+    read = FORMATS["queries-csv"].read(Path(path), path=path)
+    read.report.raise_if_errors()
+    tell_warnings([read.report])
+    return {row.query_id: row.tier for row in read.rows if row.tier}
+
+
+def groups(
+    table: GradeTable, values: Sequence[int], parts: set[str], tiers: Mapping[str, str], bootstrap: int, seed: int
+) -> dict[str, list[GroupAgreement]]:
+    """Compute the agreement within each query and each tier, as far as asked for.
+
+    Raises
+    ------
+    NotValid
+        When tiers are asked for and a query has none.
+    """
+    from judgments.agreement.by_group import by_query, by_tier
+
+    found = {}
+    if "query" in parts:
+        found["query"] = by_query(table, values)
+    if "tier" in parts:
+        without = [query for query in table.query_ids if query not in tiers]
+        if without:
+            raise NotValid(f"the query {without[0]!r} has no tier in --queries; --by tier needs one for each")
+        found["tier"] = by_tier(
+            table, [tiers[query] for query in table.query_ids], values, resamples=bootstrap, seed=seed
+        )
+    return found

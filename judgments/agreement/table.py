@@ -1,0 +1,60 @@
+"""Which grade did each rater give each pair, as numbers alone?
+
+`Ratings` keeps the ids of a million pairs; no coefficient asks for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgments.agreement.coefficient import Ints
+from judgments.core.ratings import Ratings
+
+
+@dataclass(frozen=True, eq=False)
+class GradeTable:
+    """Grades in long form, rows in order of unit, then rater.
+
+    Parameters
+    ----------
+    raters, query_ids : tuple of str
+        Their names, in the order of their UTF-8 bytes.
+    unit, rater, grade : int array, shape (rows,)
+        Which unit and which rater a row is about, numbered from 0, and what was given.
+    query : int array, shape (units,)
+        The query of each unit.
+    """
+
+    raters: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    unit: Ints
+    rater: Ints
+    grade: Ints
+    query: Ints
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> GradeTable:
+        """Take the numbers of a table of ratings."""
+        return cls(ratings.raters, ratings.query_ids, ratings.unit, ratings.rater, ratings.grade, ratings.query)
+
+    @property
+    def units(self) -> int:
+        """How many units have a grade."""
+        return len(self.query)
+
+    def of_queries(self, chosen: Ints) -> GradeTable:
+        """Return the units of some queries alone, those renumbered in their order."""
+        place = np.full(len(self.query_ids), -1)
+        place[chosen] = np.arange(len(chosen))
+        kept = place[self.query] >= 0
+        rows, number = kept[self.unit], np.cumsum(kept) - 1
+        return GradeTable(
+            self.raters,
+            tuple(self.query_ids[code] for code in chosen),
+            number[self.unit[rows]],
+            self.rater[rows],
+            self.grade[rows],
+            place[self.query[kept]],
+        )
