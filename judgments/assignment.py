@@ -2,28 +2,34 @@
 
 A pair with k ratings has k slots. Handing out means taking a free slot by a conditional UPDATE: of two raters who ask
 at the same moment one gets it, on SQLite and PostgreSQL alike. A slot that nobody answers within the lease is free
-again.
+again. Which slots are free for whom is found by `openings.py`, without reading as many rows as the round has.
 """
 
 from __future__ import annotations
 
 import hashlib
 import uuid as uuid_module
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q
+from django.db.models import Min
 from django.utils import timezone
 
-from judgments import growing, probing, readiness
+from judgments import growing, openings, probing, readiness
 from judgments.core.errors import Closed, NotAllowed
-from judgments.models import Handout, Judgment, Pair, Probe, Round, Slot, User
+from judgments.models import Handout, Judgment, Pair, Probe, Round, Slot, Tally, User
+from judgments.models.judgment import JudgmentQuerySet
+from judgments.openings import Openings, Place
 from judgments.rounds import is_rater
 
 LEASE = timedelta(minutes=30)
 LARGEST_BATCH = 50
+# A lease that was renewed so shortly ago need not be written again.
+FRESH = timedelta(minutes=1)
+# Up to so many pairs a round tells at which of its queries a rater is; in a larger one that would cost too much.
+MANY_PAIRS = 5_000
 
 
 def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Probe]:
@@ -67,6 +73,29 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
     return probing.mix_in(round_, rater, pairs, size)
 
 
+def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
+    """Give back what the rater has in hand, so that others get it at once; nothing that was answered changes.
+
+    Parameters
+    ----------
+    round_ : Round
+        The round.
+    rater : User
+        Who stops.
+    for_good : bool
+        False: who comes back gets what nobody has taken meanwhile. True: it is nobody's from now on.
+
+    Returns
+    -------
+    int
+        How many pairs were given back.
+    """
+    held = openings.in_hand(round_, rater)
+    if for_good:
+        return held.update(rater=None, lease_until=None)
+    return held.filter(lease_until__gte=timezone.now()).update(lease_until=timezone.now())
+
+
 def check_open(round_: Round, rater: User) -> None:
     """That the round takes answers, and takes them from this rater."""
     if round_.state != Round.State.OPEN:
@@ -78,41 +107,35 @@ def check_open(round_: Round, rater: User) -> None:
 
 def remaining(round_: Round, rater: User) -> int:
     """How many pairs are still open to the rater: in hand, or with a free slot and not answered by them."""
-    slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
-    mine = Q(rater=rater)
-    pairs = slots.filter(mine | _open_to(round_, rater)).values("pair").distinct().count()
-    return pairs + probing.waiting(round_, rater)
+    held = openings.in_hand(round_, rater).count()
+    return held + Openings(round_, rater).left + probing.waiting(round_, rater)
 
 
 def ahead(round_: Round) -> dict[int, int]:
     """How many pairs could be handed to each rater of the round, beside those that they have in hand, by user."""
-    raters = list(round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True))
-    free = Slot.objects.filter(_nobody(), round=round_, filled_by__isnull=True).order_by().values("pair")
-    mine = Slot.objects.filter(round=round_, rater__in=raters, pair__in=free)
-    over = Q(surplus=True) | Q(state=Judgment.State.REQUEUED)
-    surplus = Judgment.objects.filter(over, pair__in=free, rater__in=raters)
-    left = dict.fromkeys(raters, free.distinct().count())
-    for rows in (mine, surplus):
-        counted = rows.order_by().values_list("rater").annotate(number=Count("pair", distinct=True))
-        for rater, number in counted:
-            left[rater] -= number
-    return left
+    asked = round_.raters.filter(left_at__isnull=True).select_related("user")
+    return {row.user_id: Openings(round_, row.user).left for row in asked}
 
 
 def free_slots(round_: Round) -> int:
     """How many ratings nobody has in hand."""
-    return Slot.objects.filter(_nobody(), round=round_, filled_by__isnull=True).count()
+    return openings.unfilled(round_) - openings.leased(round_, timezone.now()).count()
 
 
 def at_work(round_: Round) -> int:
-    """How many raters were handed a pair of the round within the length of a lease."""
-    recent = Handout.objects.filter(pair__round=round_, at__gt=timezone.now() - LEASE)
-    return recent.order_by().values("rater").distinct().count()
+    """How many raters hold a pair of the round, or answered within the length of a lease."""
+    now = timezone.now()
+    holding = set(openings.leased(round_, now).values_list("rater", flat=True).distinct())
+    answered = Tally.objects.filter(round=round_, last_at__gt=now - LEASE).values_list("rater", flat=True)
+    return len(holding | set(answered))
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a rater is: ``document`` of ``documents`` within the query, ``query`` of ``queries``, and in all."""
+    """How far a rater is: ``document`` of ``documents`` within the query, ``query`` of ``queries``, and in all.
+
+    ``query`` and ``queries`` are 0 in a round of many pairs, where they are not counted.
+    """
 
     document: int
     documents: int
@@ -124,25 +147,36 @@ class Standing:
 
 def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
     """Where the rater stands with this pair before them. Pairs that were put off count as open."""
-    answers = Judgment.objects.current().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
-    done = dict(answers.order_by().values_list("pair__query").annotate(number=Count("pk")))
-    slots = Slot.objects.filter(round=round_, filled_by__isnull=True).filter(Q(rater=rater) | _open_to(round_, rater))
-    left = dict(slots.order_by().values_list("pair__query").annotate(number=Count("pair", distinct=True)))
-    # What is mixed in counts as what it looks like.
-    for query, answered, waiting in probing.by_query(round_, rater):
-        done[query] = done.get(query, 0) + answered
-        left[query] = left.get(query, 0) + waiting
-    done, left = ({query: number for query, number in one.items() if number} for one in (done, left))
-    here = done.get(pair.query_id, 0)
-    over = sum(1 for query in done if query not in left)
+    places = Openings(round_, rater)
+    mixed = {query: (done, waiting) for query, done, waiting in probing.by_query(round_, rater)}
+    done, waiting = mixed.get(pair.query_id, (0, 0))
+    held = openings.in_hand(round_, rater)
+    here = done + _answers(round_, rater).filter(pair__query=pair.query_id).count()
+    left = waiting + held.filter(pair__query=pair.query_id).count()
+    left += len(places.in_query(openings.Query(pair.query_id, None)))
+    query, queries = (0, 0) if round_.pairs_made > MANY_PAIRS else _queries(round_, rater, places, mixed)
+    tally = Tally.objects.filter(round=round_, rater=rater).first() or Tally()
     return Standing(
         document=here + 1,
-        documents=here + max(left.get(pair.query_id, 0), 1),
-        query=over + 1,
-        queries=len(done.keys() | left.keys()),
-        answered=sum(done.values()),
-        left=sum(left.values()),
+        documents=here + max(left, 1),
+        query=query,
+        queries=queries,
+        answered=tally.graded + tally.unrateable + sum(done for done, _ in mixed.values()),
+        left=held.count() + places.left + sum(waiting for _, waiting in mixed.values()),
     )
+
+
+def _answers(round_: Round, rater: User) -> JudgmentQuerySet:
+    answers = Judgment.objects.current().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
+    return answers.order_by()
+
+
+def _queries(round_: Round, rater: User, places: Openings, mixed: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
+    """At which of how many queries the rater is: what is over counts before what is open."""
+    begun = set(_answers(round_, rater).values_list("pair__query", flat=True).distinct())
+    begun |= {query for query, (done, _) in mixed.items() if done}
+    open_ = places.queries() | {query for query, (_, waiting) in mixed.items() if waiting}
+    return len(begun - open_) + 1, len(begun | open_)
 
 
 def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe | None:
@@ -153,47 +187,70 @@ def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe 
 
 def _in_hand(round_: Round, rater: User, until: datetime) -> list[Pair]:
     """What the rater was given and has not answered; the lease is renewed, since they are here."""
-    slots = Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True)
-    slots.update(lease_until=until)
+    slots = openings.in_hand(round_, rater)
+    oldest = slots.aggregate(oldest=Min("lease_until"))["oldest"]
+    if oldest is None:
+        return []
+    if oldest < until - FRESH:
+        slots.update(lease_until=until)
     return list(Pair.objects.filter(slots__in=slots).select_related("query", "document").order_by("position"))
 
 
 def _take(round_: Round, rater: User, missing: int, until: datetime, draw: str, after: list[Pair]) -> list[Pair]:
     """Free slots of one query after the other, shuffled within the query, until the batch is full."""
     taken: list[Pair] = []
-    # A round ends: each turn takes a slot or finds none; the bound only guards against a race that never settles.
-    for _ in range(missing + 20):
+    # Each turn takes what it chose, or loses some of it to others; the bound guards against a race that never settles.
+    for _ in range(20):
+        chosen = _choose(round_, rater, missing - len(taken), draw, [*after, *taken])
+        if not chosen:
+            break
+        taken += _lease(rater, chosen, until)
         if len(taken) >= missing:
             break
-        query_id = _next_query(round_, rater, [*after, *taken])
-        if query_id is None:
-            break
-        taken += _lease(round_, rater, query_id, missing - len(taken), until, draw)
     return taken
 
 
-def _next_query(round_: Round, rater: User, held: list[Pair]) -> int | None:
-    """The query in hand as long as it has free pairs, then the one that the rater began, then the next in order."""
-    free = Slot.objects.filter(round=round_).filter(_open_to(round_, rater))
-    begun = Judgment.objects.filter(rater=rater, pair__round=round_).order_by("-pk").values_list("pair__query_id")[:1]
-    current = [pair.query_id for pair in held[-1:]] or [row[0] for row in begun]
-    for query_id in current:
-        if free.filter(pair__query_id=query_id).exists():
-            return query_id
-    return free.order_by("position").values_list("pair__query_id", flat=True).first()
+def _choose(round_: Round, rater: User, most: int, draw: str, held: Sequence[Pair]) -> list[Place]:
+    """The next places: of the query in hand as long as it has some, then of the next one behind it, and so on."""
+    places = Openings(round_, rater)
+    chosen: list[Place] = []
+    begun, start = _begun(round_, rater, held)
+    query = openings.Query(begun, None) if begun is not None else places.next_query(start)
+    # Every turn but the first finds a place or is the last; the bound guards against a race that never settles.
+    for _ in range(most + 20):
+        if query is None:
+            break
+        found = sorted(places.in_query(query), key=lambda place: _turn(draw, place.position))[: most - len(chosen)]
+        places.passed |= {place.pair for place in found}
+        chosen += found
+        query = places.next_query(start) if len(chosen) < most else None
+    return chosen
 
 
-def _open_to(round_: Round, rater: User) -> Q:
-    """Slots that nobody holds, of pairs that this rater neither holds nor has answered.
+def _begun(round_: Round, rater: User, held: Sequence[Pair]) -> tuple[int | None, int]:
+    """The query to go on with, if any, and the position from which to look for the next one.
 
-    Every answer fills a slot of the rater's, except a surplus one. Both lists are short and known before the slots are
-    looked at, so the database reads each of them once, however large the round is.
+    It is the query of what is in hand, else of what was answered last. With breadth first it is only looked at again
+    from where its pairs begin, since it may have to wait for other queries.
     """
-    mine = Slot.objects.filter(round=round_, rater=rater).order_by().values("pair")
-    # Surplus, or set aside by a lead: the pair is somebody else's from then on.
-    done = Judgment.objects.filter(pair__round=round_, rater=rater).order_by().values("pair")
-    done = done.filter(Q(surplus=True) | Q(state=Judgment.State.REQUEUED))
-    return Q(filled_by__isnull=True) & _nobody() & ~Q(pair__in=mine) & ~Q(pair__in=done)
+    last = (held[-1].query_id, held[-1].position) if held else _last(round_, rater)
+    if last is None:
+        return None, 0
+    query, position = last
+    if not round_.breadth_first:
+        return query, position
+    pairs = round_.pairs.filter(query=query).order_by("position")
+    # Pairs that were added later stand elsewhere.
+    block = pairs.filter(position__gt=position - pairs.count())
+    return None, block.values_list("position", flat=True)[0]
+
+
+def _last(round_: Round, rater: User) -> tuple[int, int] | None:
+    """Query and position of the pair that the rater answered last."""
+    reached = Tally.objects.filter(round=round_, rater=rater).values_list("reached", flat=True).first()
+    if reached is None:
+        return None
+    return round_.pairs.filter(position=reached).values_list("query", "position").first()
 
 
 def _draw(round_: Round, rater: User) -> str:
@@ -213,39 +270,33 @@ def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:
     for pair in pairs:
         first[pair.query_id] = min(first.get(pair.query_id, pair.position), pair.position)
 
-    def place(pair: Pair) -> tuple[int, str]:
-        text = f"{draw} {pair.position}"
-        return first[pair.query_id], hashlib.sha256(text.encode()).hexdigest()
-
-    return sorted(pairs, key=place)
+    return sorted(pairs, key=lambda pair: (first[pair.query_id], _turn(draw, pair.position)))
 
 
-def _lease(round_: Round, rater: User, query_id: int, most: int, until: datetime, draw: str) -> list[Pair]:
-    """Take a free slot of up to so many pairs of one query.
+def _turn(draw: str, position: int) -> str:
+    return hashlib.sha256(f"{draw} {position}".encode()).hexdigest()
 
-    The slots are chosen first and locked then, in the order of their keys, so that two raters never wait for each other
+
+def _lease(rater: User, chosen: Sequence[Place], until: datetime) -> list[Pair]:
+    """Take the chosen slots, those that are still free.
+
+    They were chosen first and are locked now, in the order of their keys, so that two raters never wait for each other
     in a circle. Whatever somebody else took in between is no longer free when the lock is there, and is left to them.
     """
-    slots = Slot.objects.filter(round=round_, pair__query_id=query_id).filter(_open_to(round_, rater))
-    rows = slots.select_related("pair__query", "pair__document").order_by("-number")
-    free = {slot.pair: slot.pk for slot in rows}
-    chosen = {free[pair]: pair for pair in _shuffled(free, draw)[:most]}
+    pairs = {place.slot: place.pair for place in chosen}
     try:
         with transaction.atomic():
-            still = Slot.objects.select_for_update().filter(_nobody(), pk__in=chosen, filled_by__isnull=True)
-            won = sorted(still.order_by("pk").values_list("pk", flat=True), key=list(chosen).index)
+            still = Slot.objects.select_for_update().filter(openings.nobody(), pk__in=pairs, filled_by__isnull=True)
+            won = set(still.order_by("pk").values_list("pk", flat=True))
             Slot.objects.filter(pk__in=won).update(rater=rater, lease_until=until)
             Handout.objects.bulk_create(
-                (Handout(pair=chosen[slot], rater=rater) for slot in won), ignore_conflicts=True
+                (Handout(pair_id=pair, rater=rater) for slot, pair in pairs.items() if slot in won),
+                ignore_conflicts=True,
             )
     except IntegrityError:
         return []  # the same rater asked twice at the same moment: the other request has the pairs
-    return [chosen[slot] for slot in won]
-
-
-def _nobody() -> Q:
-    """Slots that nobody holds: never taken, or the lease ran out."""
-    return Q(rater__isnull=True) | Q(lease_until__lt=timezone.now())
+    found = Pair.objects.select_related("query", "document").in_bulk([pairs[slot] for slot in won])
+    return [found[place.pair] for place in chosen if place.slot in won]
 
 
 def _postponed(rater: User, pairs: list[Pair]) -> set[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -316,10 +317,15 @@ def _add_pairs(round_: Round, chosen: list[Candidate]) -> None:
             for place, candidate in enumerate(chosen[begin : begin + BATCH], begin)
         )
         Slot.objects.bulk_create(
-            Slot(round=round_, pair=pair, position=pair.position, number=number)
+            Slot(round=round_, pair=pair, position=pair.position, number=number, language=pair.query.language)
             for pair in pairs
             for number in range(1, pair.ratings_wanted + 1)
         )
+    languages = Counter(round_.languages_made)
+    languages.update(candidate.query.language for candidate in chosen)
+    round_.pairs_made, round_.slots_made = round_.pairs_made + len(chosen), round_.slots_made + sum(wanted)
+    round_.languages_made = dict(languages)
+    round_.save(update_fields=["pairs_made", "slots_made", "languages_made"])
 
 
 def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import uuid as uuid_module
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from judgments import growing, probing
+from judgments import extras, growing, openings, probing
 from judgments.assignment import LEASE, check_open
 from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, Slot, User
+from judgments.sheets import Event, Sheet, sheets
+from judgments.tallies import Ledger
 
 STATES = (Judgment.State.GRADED, Judgment.State.UNRATEABLE, Judgment.State.LATER)
 LONGEST_NOTE = 10_000
@@ -95,35 +98,51 @@ def submit_all(round_: Round, answers: Sequence[Answer], *, rater: User) -> list
     list
         For each answer its receipt, or the error that :func:`submit` would raise.
     """
-    with transaction.atomic():
-        desk = _Desk(round_, rater, answers)
-        taken = [desk.take(answer) for answer in answers]
+    try:
+        taken = _taken(round_, answers, rater, carefully=False)
+    except IntegrityError:
+        taken = _taken(round_, answers, rater, carefully=True)
     growing.wake(round_)
+    return taken
+
+
+def _taken(round_: Round, answers: Sequence[Answer], rater: User, *, carefully: bool) -> list[Receipt | AssayError]:
+    """All answers in one transaction; carefully, where one of them may be refused by the database."""
+    with transaction.atomic():
+        desk = _Desk(round_, rater, answers, carefully)
+        taken = [desk.take(answer) for answer in answers]
+        desk.close()
     return taken
 
 
 class _Desk:
     """Where the answers of one request are taken.
 
-    Its pairs are locked, and all that is known about them is read once: what was leased, what is recorded, which slots
-    the rater holds. The desk keeps that up to date itself as it records.
+    Its pairs are locked, and all that is known about them is read once: what was leased, what is recorded, and the
+    sheet of each pair, which the desk keeps up to date as it records.
     """
 
-    def __init__(self, round_: Round, rater: User, answers: Sequence[Answer]) -> None:
-        self.round, self.rater = round_, rater
+    def __init__(self, round_: Round, rater: User, answers: Sequence[Answer], carefully: bool) -> None:
+        self.round, self.rater, self.carefully = round_, rater, carefully
         self.pairs = {
             pair.uuid: pair for pair in _locked().filter(round=round_, uuid__in=[row.pair for row in answers])
         }
         self.refusal = _refusal(round_, rater)
-        mine = {"rater": rater, "pair__in": self.pairs.values()}
-        self.leased = set(Handout.objects.filter(**mine).values_list("pair_id", flat=True))
-        self.newest = {row.pair_id: row for row in Judgment.objects.filter(superseded_by__isnull=True, **mine)}
-        self.slots = {slot.pair_id: slot for slot in Slot.objects.filter(**mine)}
+        self.sheets = sheets([*self.pairs.values()])
+        self.ledger = Ledger(round_, self.sheets.values(), rater)
+        handed = Handout.objects.filter(rater=rater, pair__in=list(self.sheets))
+        self.leased = set(handed.values_list("pair_id", flat=True))
         ids = [answer.client_id for answer in answers]
         rows = Judgment.objects.filter(rater=rater, client_id__in=ids).select_related("pair")
         self.recorded: dict[uuid_module.UUID, Judgment | ProbeAnswer] = {row.client_id: row for row in rows}
         if probing.mixes(round_) or len(self.pairs) < len({answer.pair for answer in answers}):
             self.recorded |= probing.recorded(round_, rater, ids)
+
+    def close(self) -> None:
+        """Write what the answers changed beside themselves."""
+        if self.ledger.reached is not None:
+            extras.settle(self.round, self.ledger.pages)
+            self.ledger.write(timezone.now())
 
     def take(self, answer: Answer) -> Receipt | AssayError:
         """Record one answer, or say why not."""
@@ -155,24 +174,29 @@ class _Desk:
         pair = self.pairs[answer.pair]
         if pair.pk not in self.leased:
             raise Conflict(probing.NEVER_LEASED)
-        newest = self.newest.get(pair.pk)
+        newest = self.sheets[pair.pk].newest(self.rater.pk)
         if newest is not None and newest.state == Judgment.State.REQUEUED:
             raise Conflict("This pair was given to somebody else by the lead. Your answer for it is no longer needed.")
         return pair
 
     def _record(self, pair: Pair, answer: Answer) -> Judgment:
+        page = self.sheets[pair.pk]
         # The rater's own slot; or, when the lease ran out, one that nobody holds; or none, and the answer is surplus.
-        slot = self.slots.get(pair.pk) or _free_slot(pair)
+        slot = page.slot_of(self.rater.pk) or _free_slot(page)
+        before = page.newest(self.rater.pk)
         try:
-            with transaction.atomic():
-                judgment = _event(pair, answer, self.rater, surplus=slot is None, before=self.newest.get(pair.pk))
+            with transaction.atomic() if self.carefully else nullcontext():
+                judgment = _event(pair, answer, self.rater, surplus=slot is None, before=before)
         except IntegrityError:
+            if not self.carefully:
+                raise
             # The same client id on two connections, for two pairs: the other one was first.
             raise Conflict(probing.STANDS_FOR_ANOTHER) from None
         if slot is not None:
             _fill(slot, judgment)
-            self.slots[pair.pk] = slot
-        self.newest[pair.pk] = self.recorded[answer.client_id] = judgment
+        page.add(judgment)
+        self.recorded[answer.client_id] = judgment
+        self.ledger.reached = pair.position
         return judgment
 
 
@@ -181,6 +205,9 @@ def _refusal(round_: Round, rater: User) -> AssayError | None:
 
     The round is read again: whoever closes it waits for the pairs that are locked, or was here before.
     """
+    asked = round_.raters.filter(user=rater, left_at__isnull=True)
+    if asked.values_list("round__state", flat=True).first() == Round.State.OPEN:
+        return None
     try:
         check_open(Round.objects.get(pk=round_.pk), rater)
     except (Closed, NotAllowed) as refusal:
@@ -207,15 +234,17 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
             raise refusal
         if Judgment.objects.filter(supersedes=judgment).exists():
             raise Conflict("This answer was changed since; undo the newer one.")
-        event = Judgment.objects.create(
-            pair=pair,
-            rater=rater,
-            client_id=again,
-            state=Judgment.State.UNDONE,
-            document_sha256=judgment.document_sha256,
-            supersedes=judgment,
-        )
-        Slot.objects.filter(pair=pair, rater=rater).update(filled_by=None, lease_until=timezone.now() + LEASE)
+        with extras.kept(round_, [pair], home=rater) as ledger:
+            event = Judgment.objects.create(
+                pair=pair,
+                rater=rater,
+                client_id=again,
+                state=Judgment.State.UNDONE,
+                document_sha256=judgment.document_sha256,
+                supersedes=judgment,
+            )
+            Slot.objects.filter(pair=pair, rater=rater).update(filled_by=None, lease_until=timezone.now() + LEASE)
+            ledger.reached = pair.position
     return event
 
 
@@ -257,14 +286,14 @@ def check_answer(round_: Round, answer: Answer) -> None:
         raise NotValid(f"{answer.grade} is not a grade of this round.", {"grade": f"The grades are {known}."})
 
 
-def _event(pair: Pair, answer: Answer, rater: User, *, surplus: bool, before: Judgment | None) -> Judgment:
+def _event(pair: Pair, answer: Answer, rater: User, *, surplus: bool, before: Event | None) -> Judgment:
     return Judgment.objects.create(
         pair=pair,
         rater=rater,
         client_id=answer.client_id,
         surplus=surplus,
         document_sha256=pair.document.content_sha256,
-        supersedes=before,
+        supersedes_id=before.pk if before else None,
         **given(answer),
     )
 
@@ -285,18 +314,22 @@ def given(answer: Answer) -> dict[str, Any]:
 def _fill(slot: Slot, judgment: Judgment) -> None:
     """Put the answer into the slot; what was put off stays in the rater's hand."""
     later = judgment.state == Judgment.State.LATER
-    Slot.objects.filter(pk=slot.pk).update(
-        rater=judgment.rater,
-        filled_by=None if later else judgment,
-        lease_until=timezone.now() + LEASE if later else None,
-    )
+    slot.rater = judgment.rater
+    slot.filled_by = None if later else judgment
+    slot.lease_until = timezone.now() + LEASE if later else None
+    slot.save(update_fields=["rater", "filled_by", "lease_until"])
 
 
 def _locked() -> QuerySet[Pair]:
-    """Pairs, locked for this transaction: answers to one pair come one after the other. SQLite locks as a whole."""
-    return Pair.objects.select_for_update(of=("self",)).select_related("document").order_by("pk")
+    """Pairs, locked for this transaction: answers to one pair come one after the other. SQLite locks as a whole.
+
+    A document may be long, and only its hash is needed.
+    """
+    rows = Pair.objects.select_for_update(of=("self",)).select_related("document")
+    return rows.defer("origin", *(f"document__{name}" for name in ("text", "fields"))).order_by("pk")
 
 
-def _free_slot(pair: Pair) -> Slot | None:
-    nobody = Q(rater__isnull=True) | Q(lease_until__lt=timezone.now())
-    return Slot.objects.filter(nobody, pair=pair, filled_by__isnull=True).order_by("number").first()
+def _free_slot(page: Sheet) -> Slot | None:
+    """The first slot that nobody holds."""
+    now = timezone.now()
+    return next((slot for slot in page.slots if openings.is_free(slot, now)), None)

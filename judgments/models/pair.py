@@ -43,14 +43,15 @@ class Pair(PublicModel):
 class Slot(models.Model):
     """Room for one rating of one pair. A pair with k ratings has k slots, so it can never get more that count.
 
-    A slot is free, leased (``rater`` and ``lease_until``) or filled (``filled_by``). ``round`` and ``position`` repeat
-    the pair's, so that the next free slot is one step into an index however large the round is.
+    A slot is free, leased (``rater`` and ``lease_until``) or filled (``filled_by``). ``round``, ``position`` and
+    ``language`` repeat what is known elsewhere, so that the next free slot is one step into an index however large the round is.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="slots")
     pair = models.ForeignKey(Pair, on_delete=models.CASCADE, related_name="slots")
     position = models.PositiveIntegerField()
     number = models.PositiveSmallIntegerField()
+    language = models.CharField(max_length=35, blank=True)  # the query's
     rater = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="slots")
     lease_until = models.DateTimeField(null=True)
     filled_by = models.OneToOneField("Judgment", null=True, on_delete=models.PROTECT, related_name="slot")
@@ -79,6 +80,17 @@ class Slot(models.Model):
                 fields=["round", "number", "position", "lease_until"],
                 name="slot_next_in_breadth",
                 condition=Q(filled_by__isnull=True),
+            ),
+            models.Index(
+                fields=["round", "language", "position", "lease_until"],
+                name="slot_next_by_language",
+                condition=Q(filled_by__isnull=True),
+            ),
+            # What is leased, and by whom: as many rows as raters hold, however many they have filled.
+            models.Index(
+                fields=["round", "rater", "lease_until"],
+                name="slot_in_hand",
+                condition=Q(filled_by__isnull=True, rater__isnull=False),
             ),
             models.Index(fields=["rater", "round"], name="slot_of_rater"),
         ]

@@ -66,6 +66,7 @@ class Round(PublicModel):
     # Kept current by whoever adds pairs or slots, so that nobody counts a million rows to show a page.
     pairs_made = models.PositiveIntegerField(default=0)
     slots_made = models.PositiveIntegerField(default=0)
+    languages_made = models.JSONField(default=dict)  # pairs by the language of their query
     opened_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
 

@@ -11,7 +11,7 @@ from judgments.models.user import User
 class Tally(models.Model):
     """How many answers of each kind one rater has standing in one round, written together with each answer.
 
-    One row a rater: raters who answer at the same moment never wait for each other's row.
+    One row a rater, so that raters who answer at the same moment seldom wait for each other.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="tallies")
@@ -24,6 +24,9 @@ class Tally(models.Model):
     events = models.PositiveIntegerField(default=0)  # everything that ever happened: tells one state from another
     # Active seconds of graded answers, counted by the class of their length: enough for a median.
     seconds = models.JSONField(default=dict)
+    # How many pairs are open to whom, without counting pairs: see tallies.py.
+    places = models.JSONField(default=dict)
+    reached = models.PositiveIntegerField(null=True)  # the place in the round of what was answered last
     last_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,0 +1,220 @@
+"""Where in a round is the next place for a rater, and how many are left to them?
+
+Nothing here reads as many rows as the round has pairs. The next place is a step into an index from where the rater is;
+only what they had themselves is passed over, in growing parts. How many are left is told by the tallies, less what
+others hold just now, which is as much as the raters have in hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from judgments.models import Judgment, Membership, Pair, Round, Slot, Tally, User
+
+# How many places are looked at together, at first and at most.
+FIRST_PART, LARGEST_PART = 32, 2_000
+
+
+class Place(NamedTuple):
+    """A free slot of a pair that is open to the rater."""
+
+    slot: int
+    pair: int
+    position: int
+
+
+class Query(NamedTuple):
+    """A query with places, and up to which number its slots are given now; None gives any."""
+
+    key: int
+    level: int | None
+
+
+def nobody(now: datetime | None = None) -> Q:
+    """Slots that nobody holds: never taken, or the lease ran out."""
+    return Q(rater__isnull=True) | Q(lease_until__lt=now or timezone.now())
+
+
+def is_free(slot: Slot, now: datetime) -> bool:
+    """Whether nobody holds this slot, and nobody has filled it."""
+    held = slot.rater_id is not None and not (slot.lease_until is not None and slot.lease_until < now)
+    return slot.filled_by_id is None and not held
+
+
+def over(rater: User) -> QuerySet[Judgment]:
+    """Answers after which a pair is not given to the rater again although none of its slots is theirs."""
+    done = Q(surplus=True) | Q(state=Judgment.State.REQUEUED)
+    return Judgment.objects.filter(done, rater=rater).order_by()
+
+
+class Openings:
+    """The places of one round for one rater.
+
+    Parameters
+    ----------
+    round_ : Round
+        An open round.
+    rater : User
+        Who was asked to rate in it.
+    """
+
+    def __init__(self, round_: Round, rater: User) -> None:
+        self.round, self.rater = round_, rater
+        self.now = timezone.now()
+        self.made: dict[str, int] = Round.objects.values_list("languages_made", flat=True).get(pk=round_.pk)
+        self.languages = self._languages()
+        self.passed: set[int] = set()  # pairs that are chosen already, and not yet leased
+
+    def _languages(self) -> list[str]:
+        """The languages of the round that the rater gets: those they read, and what has none."""
+        if not self.round.by_language:
+            return [*self.made]
+        member = Membership.objects.filter(collection=self.round.collection_id, user=self.rater)
+        reads = member.values_list("languages", flat=True).first()
+        return [one for one in self.made if not one or not reads or any(_covers(tag, one) for tag in reads)]
+
+    def next_query(self, start: int) -> Query | None:
+        """The query of the next place at or behind a position; then from the round's beginning.
+
+        With breadth first no slot is given as long as one with a lower number is open to the rater.
+        """
+        left: int | None = None
+        for level in self._levels():
+            found = self._first(level, start, None)
+            if found is None:
+                # Asked once, before anything is looked at again from the beginning: mostly nothing is left.
+                left = self.left if left is None else left
+                if left <= 0:
+                    return None
+                found = self._first(level, 0, start) if start else None
+            if found is not None:
+                return Query(Pair.objects.values_list("query", flat=True).get(pk=found), level)
+        return None
+
+    def in_query(self, query: Query) -> list[Place]:
+        """One free slot of each pair of the query that is open to the rater, in the order of the round."""
+        slots = Slot.objects.filter(nobody(self.now), pair__round=self.round, pair__query=query.key)
+        slots = self._readable(slots.filter(filled_by__isnull=True))
+        if query.level is not None:
+            slots = slots.filter(number__lte=query.level)
+        rows = slots.order_by("position", "-number").values_list("pk", "pair", "position")
+        places = {pair: Place(slot, pair, position) for slot, pair, position in rows}
+        had = self._had(places)
+        return [place for pair, place in places.items() if pair not in had]
+
+    def _levels(self) -> Iterator[int | None]:
+        if not self.round.breadth_first:
+            yield None
+            return
+        extra = self.round.extra_most if self.round.extra_at is not None else 0
+        yield from range(1, self.round.ratings_per_pair + extra + 1)
+
+    def _first(self, level: int | None, start: int, end: int | None) -> int | None:
+        """The first open pair between two positions."""
+        slots = Slot.objects.filter(nobody(self.now), round=self.round, filled_by__isnull=True)
+        if level is not None:
+            slots = slots.filter(number=level)
+        if end is not None:
+            slots = slots.filter(position__lt=end)
+        if len(self.languages) == len(self.made):
+            found = [self._step(slots, start)]
+        else:
+            found = [self._step(slots.filter(language=language), start) for language in self.languages]
+        return min((place for place in found if place is not None), default=(0, None))[1]
+
+    def _step(self, slots: QuerySet[Slot], start: int) -> tuple[int, int] | None:
+        """The first pair that the rater did not have: (position, pair)."""
+        size = FIRST_PART
+        while True:
+            rows = list(slots.filter(position__gte=start).order_by("position").values_list("position", "pair")[:size])
+            had = self._had({pair for _, pair in rows})
+            found = next(((position, pair) for position, pair in rows if pair not in had), None)
+            if found is not None or len(rows) < size:
+                return found
+            start, size = rows[-1][0] + 1, min(4 * size, LARGEST_PART)
+
+    def _had(self, pairs: Iterable[int]) -> set[int]:
+        """Those of the pairs that the rater holds, or is done with."""
+        keys = list(pairs)
+        if not keys:
+            return set()
+        mine = Slot.objects.filter(rater=self.rater, pair__in=keys).order_by().values_list("pair", flat=True)
+        return {*mine, *over(self.rater).filter(pair__in=keys).values_list("pair", flat=True)} | self.passed
+
+    def _readable(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
+        return slots if len(self.languages) == len(self.made) else slots.filter(language__in=self.languages)
+
+    @property
+    def left(self) -> int:
+        """How many pairs have a place for the rater, beside those in their hand."""
+        held = dict(in_hand(self.round, self.rater).values_list("pair", "language"))
+        done = set(over(self.rater).filter(pair__in=list(held)).values_list("pair", flat=True)) if held else set()
+        holds = sum(pair not in done and language in self.languages for pair, language in held.items())
+        rows = Tally.objects.filter(round=self.round).values_list("rater", "places")
+        full = sum(places.get(f"full:{one}", 0) for _, places in rows for one in self.languages)
+        mine = next((places for rater, places in rows if rater == self.rater.pk), {})
+        had = sum(mine.get(f"had:{one}", 0) for one in self.languages)
+        return sum(self.made[one] for one in self.languages) - full - had - holds - self._blocked()
+
+    def queries(self) -> set[int]:
+        """The queries that are open to the rater: it reads every free place, and is meant for small rounds."""
+        free = Slot.objects.filter(nobody(self.now), round=self.round, filled_by__isnull=True)
+        mine = Slot.objects.filter(pair=OuterRef("pair"), rater=self.rater)
+        open_ = self._readable(free).filter(~Exists(mine), ~Exists(over(self.rater).filter(pair=OuterRef("pair"))))
+        rows = open_.order_by().values_list("pair__query", flat=True).distinct()
+        return {*rows, *in_hand(self.round, self.rater).values_list("pair__query", flat=True)}
+
+    def _blocked(self) -> int:
+        """How many pairs that the rater never had want a rating, all of which others have in hand."""
+        elsewhere = leased(self.round, self.now).exclude(rater=self.rater)
+        same = Slot.objects.filter(pair=OuterRef("pair"))
+        place = same.filter(nobody(self.now), filled_by__isnull=True)
+        had = same.filter(rater=self.rater)
+        rows = self._readable(elsewhere).filter(
+            ~Exists(place), ~Exists(had), ~Exists(over(self.rater).filter(pair=OuterRef("pair")))
+        )
+        return rows.order_by().values("pair").distinct().count()
+
+
+def in_hand(round_: Round, rater: User) -> QuerySet[Slot]:
+    """The slots that the rater was given and has not answered, whether or not the lease ran out."""
+    return Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True).order_by()
+
+
+def leased(round_: Round, now: datetime) -> QuerySet[Slot]:
+    """The slots that somebody holds at this moment."""
+    held = Slot.objects.filter(round=round_, rater__isnull=False, filled_by__isnull=True)
+    return held.filter(lease_until__gte=now).order_by()
+
+
+def unfilled(round_: Round) -> int:
+    """How many ratings are missing, in whoever's hand."""
+    made = Round.objects.values_list("slots_made", flat=True).get(pk=round_.pk)
+    return made - sum(Tally.objects.filter(round=round_).values_list("filled", flat=True))
+
+
+def languages_of(texts: Sequence[str]) -> list[str]:
+    """Language tags as they are kept: each once, without blanks, in the order given.
+
+    Examples
+    --------
+    >>> languages_of(["de", " pt-BR ", "", "de"])
+    ['de', 'pt-BR']
+    """
+    return list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def _covers(read: str, wanted: str) -> bool:
+    """Whether who reads the one reads the other: ``pt`` covers ``pt-BR``, not the other way round.
+
+    Examples
+    --------
+    >>> _covers("pt", "pt-BR"), _covers("pt-BR", "pt"), _covers("PT", "pt"), _covers("d", "de")
+    (True, False, True, False)
+    """
+    return wanted.lower() == read.lower() or wanted.lower().startswith(f"{read.lower()}-")

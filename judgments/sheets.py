@@ -1,0 +1,128 @@
+"""What is counted about one pair, and how does what is counted follow from its slots and answers?"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from math import log2
+from typing import NamedTuple
+
+from judgments.models import Judgment, Pair, Slot
+
+# Lengths are counted by classes that are 7 % wide: enough for a median.
+CLASSES = 10
+SHORTEST = 0.1
+
+
+class Event(NamedTuple):
+    """What of a judgment is counted."""
+
+    pk: int
+    rater: int
+    state: str
+    grade: int | None
+    surplus: bool
+    seconds: float | None
+    supersedes: int | None
+
+
+def seconds_class(seconds: float) -> str:
+    """The class of a length in seconds, as a tally names it.
+
+    Examples
+    --------
+    >>> seconds_class(8), seconds_class(8.2), seconds_class(0)
+    ('30', '30', '-33')
+    """
+    return str(round(CLASSES * log2(max(seconds, SHORTEST))))
+
+
+class Sheet:
+    """Everything about one pair that is counted: its slots, and all that was ever answered for it.
+
+    It is read while the pair is locked; whoever changes the pair's rows changes the sheet too.
+    """
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self.slots: list[Slot] = []
+        self.events: list[Event] = []
+        self.language = ""
+
+    def slot_of(self, rater: int) -> Slot | None:
+        """The slot that the rater holds or has filled."""
+        return next((slot for slot in self.slots if slot.rater_id == rater), None)
+
+    def newest(self, rater: int) -> Event | None:
+        """The rater's last event: what a new one supersedes."""
+        return max((event for event in self.events if event.rater == rater), default=None)
+
+    def add(self, judgment: Judgment) -> None:
+        """Put an answer on the sheet that was just recorded."""
+        row = judgment
+        told = (row.state, row.grade, row.surplus, row.seconds_active, row.supersedes_id)
+        self.events.append(Event(row.pk, row.rater_id, *told))
+
+    def standing(self) -> list[Event]:
+        """The answers that stand, one a rater at most."""
+        over = {event.supersedes for event in self.events}
+        return [one for one in self.events if one.pk not in over and one.state not in Judgment.NO_ANSWER]
+
+    @property
+    def full(self) -> bool:
+        return all(slot.filled_by_id is not None for slot in self.slots)
+
+    @property
+    def spread(self) -> int:
+        """How far the counted grades lie apart."""
+        grades = [one.grade for one in self.standing() if one.grade is not None and not one.surplus]
+        return max(grades) - min(grades) if grades else 0
+
+    def had(self) -> set[int]:
+        """The raters who are done with the pair, whatever becomes of it."""
+        done = {one.rater for one in self.events if one.surplus or one.state == Judgment.State.REQUEUED}
+        return done | {slot.rater_id for slot in self.slots if slot.filled_by_id is not None and slot.rater_id}
+
+    def counts(self, home: int) -> dict[int, Counter[str]]:
+        """What the pair adds to the tally of each rater; that it is full, to the one of ``home``."""
+        found: dict[int, Counter[str]] = defaultdict(Counter)
+        for event in self.events:
+            found[event.rater]["events"] += 1
+        for one in self.standing():
+            found[one.rater][one.state] += 1
+            found[one.rater]["surplus"] += one.surplus
+            if one.state == Judgment.State.GRADED and one.seconds is not None:
+                found[one.rater][f"seconds {seconds_class(one.seconds)}"] += 1
+        for slot in self.slots:
+            if slot.filled_by_id is not None and slot.rater_id:
+                found[slot.rater_id]["filled"] += 1
+        if self.full:
+            found[home][f"places full:{self.language}"] += 1
+        else:
+            for rater in self.had():
+                found[rater][f"places had:{self.language}"] += 1
+        return found
+
+
+def sheets(pairs: Sequence[Pair], *, lock: bool = True) -> dict[int, Sheet]:
+    """The sheets of pairs, by the pair's key.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+        Locked by the caller, whose transaction may change them.
+    lock : bool
+        Lock their slots too, so that nobody takes one meanwhile; without, for who only reads.
+    """
+    found = {pair.pk: Sheet(pair) for pair in pairs}
+    slots = Slot.objects.select_for_update(no_key=True) if lock else Slot.objects.all()
+    for slot in slots.filter(pair__in=list(found)).order_by("pk"):
+        found[slot.pair_id].slots.append(slot)
+        found[slot.pair_id].language = slot.language
+    rows = Judgment.objects.filter(pair__in=list(found)).order_by("pk")
+    columns = ("pair", "pk", "rater", "state", "grade", "surplus", "seconds_active", "supersedes")
+    for pair, *event in rows.values_list(*columns):
+        found[pair].events.append(Event(*event))
+    for sheet in found.values():
+        sheet.slots.sort(key=lambda slot: slot.number)
+    return found
