@@ -1,0 +1,94 @@
+"""Do two raters agree so often that one may have copied from the other?
+
+Of pairs that both gave the round's commonest grade nothing can be learned: most agree there. What counts is the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judgments.quality.chance import at_least
+from judgments.quality.finding import Check, Finding, too_little
+from judgments.quality.record import Ints, Record
+
+NEEDED = 20
+SUSPICIOUS = 1e-4
+# Where nobody else shares pairs, as much is taken for usual as people reach on the easiest tasks.
+USUAL = 0.95
+# Over thousands of pairs a few percent are beyond chance too: copyists differ at most half as often as usual.
+DIFFERS = 0.5
+
+
+def find(record: Record) -> list[Finding]:
+    """Every two raters with 20 or more telling pairs beside what is usual among all others.
+
+    With x equal grades on n telling pairs, two are named when P(Binomial(n, b) >= x), times the number of twos, is
+    below 1e-4 and they differ at most half as often as usual; b is the share of equal grades among all other twos.
+    """
+    twos = _Twos(record)
+    told = [_of_two(record, twos, place) for place in range(len(twos.n))]
+    return [_of(record, code, twos, told) for code in range(record.size)]
+
+
+class _Twos:
+    """Every two raters who share telling pairs: how many, on how many they agree, and who answered after whom."""
+
+    def __init__(self, record: Record) -> None:
+        first, second = record.twos
+        common = np.bincount(record.place, minlength=1).argmax()
+        telling = (record.place[first] != common) | (record.place[second] != common)
+        first, second = first[telling], second[telling]
+        key, code = np.unique(record.rater[first] * max(record.size, 1) + record.rater[second], return_inverse=True)
+        self.a, self.b = key // max(record.size, 1), key % max(record.size, 1)
+        self.n: Ints = np.bincount(code, minlength=len(key))
+        self.x: Ints = np.bincount(code[record.grade[first] == record.grade[second]], minlength=len(key))
+        # Rows stand in the order in which they were given.
+        self.later: Ints = np.bincount(code[first > second], minlength=len(key))
+
+    def of(self, rater: int) -> Ints:
+        return np.flatnonzero((self.a == rater) | (self.b == rater))
+
+
+def _of_two(record: Record, twos: _Twos, place: int) -> tuple[bool, float, float]:
+    """Whether they are named, the usual share, and the chance."""
+    n, x = int(twos.n[place]), int(twos.x[place])
+    rest = int(twos.n.sum()) - n
+    usual = (int(twos.x.sum()) - x + 1) / (rest + 2) if rest >= NEEDED else USUAL
+    if n < NEEDED:
+        return False, usual, 1.0
+    chance = at_least(x, n, usual)
+    return (n - x) / n <= DIFFERS * (1 - usual) and chance * len(twos.n) < SUSPICIOUS, usual, chance
+
+
+def _of(record: Record, code: int, twos: _Twos, told: list[tuple[bool, float, float]]) -> Finding:
+    rater, mine = record.raters[code], twos.of(code)
+    most = int(twos.n[mine].max(initial=0))
+    if most < NEEDED:
+        return too_little("copied", rater, most, NEEDED)
+    enough = [place for place in mine.tolist() if twos.n[place] >= NEEDED]
+    # The one to show is the least likely of those that ring, or of all.
+    place = min(enough, key=lambda one: (not told[one][0], told[one][2]))
+    rings, usual, chance = told[place]
+    n, x = int(twos.n[place]), int(twos.x[place])
+    other = record.raters[int(twos.b[place] if twos.a[place] == code else twos.a[place])]
+    later = int(twos.later[place] if twos.a[place] == code else n - twos.later[place])
+    said = f"The same grade as {other} on {x} of {n} telling pairs, where {usual:.0%} is usual"
+    said += f"; given after {other}'s on {later} of them." if rings else "."
+    state = "alarm" if rings else "fine"
+    numbers = {"equal": x, "usual": usual, "later": later}
+    return Finding(
+        "copied", rater, state, n, NEEDED, said, x / n, None, None, usual, chance, (other,) if rings else (), numbers
+    )
+
+
+COPIED = Check(
+    name="copied",
+    title="Copied from another",
+    asks="Whether two raters agree far more often than others do on pairs that did not get the commonest grade.",
+    advice="Find out whether two people share a screen or an account. The one who answered after the other is the "
+    "likelier copy: set that one's judgments aside, not both.",
+    severity="serious",
+    needed=NEEDED,
+    unit="shared pairs that tell something",
+    find=find,
+)

@@ -1,0 +1,94 @@
+"""Does a rater grade otherwise now than at first?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from judgments.quality.chance import beyond, mean_by_query
+from judgments.quality.finding import Check, Finding, beyond_chance, too_little
+from judgments.quality.leniency import step_of
+from judgments.quality.record import Floats, Ints, Record
+
+NEEDED = 60
+STEPS = 0.3
+PARTS = 3
+
+
+def find(record: Record) -> list[Finding]:
+    """The rater's work in three parts: the last beside the first, in bias and in distance to others.
+
+    It rings when the bias moved by 0.3 of a step and more either way, or the distance grew by as much, beyond chance
+    (Welch's t over the queries of both parts). The pace is told and does not ring: everybody grows faster.
+    """
+    step = step_of(record.scale)
+    return [_of(record, code, step) for code in range(record.size)]
+
+
+def _of(record: Record, code: int, step: float) -> Finding:
+    rater, rows = record.raters[code], record.of(code)
+    rows = rows[record.others[rows] > 0]
+    n = len(rows)
+    if n < NEEDED:
+        return too_little("drift", rater, n, NEEDED)
+    parts = np.array_split(rows, PARTS)
+    bias, bias_chance = _moved(record, record.bias, parts[0], parts[-1])
+    away, away_chance = _moved(record, np.abs(record.bias), parts[0], parts[-1])
+    # Either way for the bias, and two questions in all.
+    bias_rings = abs(bias) >= STEPS * step and beyond_chance(4 * min(bias_chance, 1 - bias_chance), record)
+    away_rings = away >= STEPS * step and beyond_chance(2 * away_chance, record)
+    seconds = [_median(record.seconds[part]) for part in parts]
+    said = f"From the first to the last third of {n:,} shared pairs, grades beside others' moved by {_signed(bias)} "
+    said += f"and their distance by {_signed(away)}"
+    if seconds[0] is not None and seconds[-1] is not None:
+        said += f", {seconds[0]:.1f} s to {seconds[-1]:.1f} s each"
+    numbers = {
+        "bias": [_mean(record.bias[part]) for part in parts],
+        "distance": [_mean(np.abs(record.bias[part])) for part in parts],
+        "seconds": seconds,
+        "moved": bias,
+        "further": away,
+    }
+    chance = min(2 * min(bias_chance, 1 - bias_chance), away_chance)
+    state = "alarm" if bias_rings or away_rings else "fine"
+    return Finding(
+        "drift", rater, state, n, NEEDED, f"{said}.", bias, threshold=STEPS * step, chance=chance, numbers=numbers
+    )
+
+
+def _moved(record: Record, values: Floats, first: Ints, last: Ints) -> tuple[float, float]:
+    """The last part's mean less the first's, and the one-sided chance of as much."""
+    before, error, queries = mean_by_query(values[first], record.query[first])
+    after, other, more = mean_by_query(values[last], record.query[last])
+    both = math.hypot(error, other)
+    if not math.isfinite(both) or not both:
+        return after - before, beyond(after - before, both, 1)
+    # Welch's degrees of freedom.
+    freedom = both**4 / (error**4 / (queries - 1) + other**4 / (more - 1))
+    return after - before, beyond(after - before, both, freedom)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean())
+
+
+def _median(values: Floats) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else None
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value >= 0 else '−'}{abs(value):.2f}"
+
+
+DRIFT = Check(
+    name="drift",
+    title="Drift over time",
+    asks="Whether the last third of the work differs from the first, in height and in distance to others.",
+    advice="Go through five early and five late pairs together. A short calibration brings most people back.",
+    severity="mild",
+    needed=NEEDED,
+    unit="pairs shared with others",
+    find=find,
+)

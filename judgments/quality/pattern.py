@@ -1,0 +1,81 @@
+"""Do a rater's grades repeat themselves, as in 0 1 2 3 0 1 2 3?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judgments.quality.finding import Check, Finding, beyond_chance, too_little
+from judgments.quality.record import Ints, Record
+
+NEEDED = 30
+PERIODS = (2, 3, 4)
+# How many grades in a row must repeat the ones before them.
+LEAST = 12
+
+
+def find(record: Record) -> list[Finding]:
+    """The longest stretch in which each grade is the one given two, three or four grades before.
+
+    A stretch of L such grades comes by chance with at most ``3 n q^L``: q is the chance that two of the rater's grades
+    are equal, among all of them or among those that repeat, whichever is larger. One grade again and again is another
+    check's matter.
+    """
+    return [_of(record, code) for code in range(record.size)]
+
+
+def _of(record: Record, code: int) -> Finding:
+    rater, grades = record.raters[code], record.grade[record.of(code)]
+    n = len(grades)
+    if n < NEEDED:
+        return too_little("pattern", rater, n, NEEDED)
+    length, start, period = max(repeating(grades, period) for period in PERIODS)
+    unit = grades[start : start + period] if length else grades[:0]
+    equal = max(_equal(grades), _equal(unit))
+    chance = min(1.0, len(PERIODS) * n * equal**length) if length else 1.0
+    shown = " ".join(map(str, unit))
+    said = f"{length} grades in a row repeat {shown}" if length >= LEAST else "No stretch repeats itself"
+    rings = length >= LEAST and beyond_chance(chance, record)
+    numbers = {"period": period, "unit": shown, "from": start + 1}
+    state = "alarm" if rings else "fine"
+    return Finding(
+        "pattern", rater, state, n, NEEDED, f"{said}.", float(length), threshold=LEAST, chance=chance, numbers=numbers
+    )
+
+
+def repeating(grades: Ints, period: int) -> tuple[int, int, int]:
+    """How many grades in a row equal the one so many before, from where on, and the period; rows of one grade apart.
+
+    Examples
+    --------
+    >>> repeating(np.array([3, 0, 1, 0, 1, 0, 1, 2]), 2), repeating(np.array([1, 1, 1, 1]), 2)
+    ((4, 1, 2), (0, 0, 2))
+    """
+    same = np.concatenate([[False], grades[period:] == grades[:-period], [False]]).astype(np.int8)
+    edges = np.flatnonzero(np.diff(same))
+    best = (0, 0, period)
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        unit = grades[start : start + period]
+        if end - start > best[0] and (unit != unit[0]).any():
+            best = (end - start, start, period)
+    return best
+
+
+def _equal(grades: Ints) -> float:
+    """The chance that two of these grades are equal."""
+    if not len(grades):
+        return 1.0
+    shares = np.bincount(grades) / len(grades)
+    return float(shares @ shares)
+
+
+PATTERN = Check(
+    name="pattern",
+    title="A pattern in the order",
+    asks="Whether grades follow each other in a fixed order, whatever stands on the screen.",
+    advice="Nobody who reads grades like this. Pause the rater, speak with them, and let others grade their pairs "
+    "again.",
+    severity="serious",
+    needed=NEEDED,
+    unit="grades",
+    find=find,
+)

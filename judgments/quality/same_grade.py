@@ -1,0 +1,123 @@
+"""Does a rater give one and the same grade, where others tell pairs apart?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judgments.quality.chance import at_most, beyond, mean_by_query
+from judgments.quality.finding import Check, Finding, beyond_chance, too_little
+from judgments.quality.record import Bools, Floats, Ints, Record
+
+NEEDED = 30
+SHARE = 0.8
+EXCESS = 0.15
+LEAST_SHARED = 20
+# A row of one grade: how long it must be, and how many of its pairs somebody else must have graded.
+ROW, ROW_SHARED, ROW_ALIKE = 20, 15, 0.5
+
+
+def find(record: Record) -> list[Finding]:
+    """The share of the rater's commonest grade beside the others' share of it on the same pairs.
+
+    It rings when the share is over 80 %, at least 15 points over the others', and beyond chance (t over queries); or
+    when in the longest row of one grade others gave that grade to less than half, beyond chance (binomial).
+    """
+    usual = _usual(record)
+    return [_of(record, code, usual) for code in range(record.size)]
+
+
+def _usual(record: Record) -> float:
+    """How often two raters give a pair the same grade."""
+    first, second = record.twos
+    equal = int((record.grade[first] == record.grade[second]).sum())
+    return (equal + 1) / (len(first) + 2)
+
+
+def _of(record: Record, code: int, usual: float) -> Finding:
+    rater, rows = record.raters[code], record.of(code)
+    n = len(rows)
+    if n < NEEDED:
+        return too_little("same-grade", rater, n, NEEDED)
+    common = int(np.bincount(record.place[rows]).argmax())
+    mine = record.place[rows] == common
+    share, grade = float(mine.mean()), record.scale[common]
+    start, length = longest(record.place[rows])
+    numbers = {"grade": grade, "share": share, "row": length, "row_grade": int(record.grade[rows[start]])}
+    theirs, excess, chance = _beside_others(record, rows, common, mine)
+    said = f"{share:.0%} of {n:,} grades are {grade}"
+    if theirs is not None:
+        said += f"; others gave it to {theirs:.0%} of the same pairs" if (record.others[rows] > 0).sum() else ""
+        numbers["others"] = theirs
+    rings = share >= SHARE and excess >= EXCESS and beyond_chance(chance, record)
+    shared, alike, row_chance = _row(record, rows[start : start + length], usual)
+    said += f". The longest row of one grade is {length}"
+    if shared >= ROW_SHARED:
+        said += f"; of {shared} of these pairs others gave the same to {alike}, where {usual:.0%} is usual"
+        numbers |= {"row_shared": shared, "row_alike": alike, "usual": usual}
+        # There are about n / length rows that might have been the longest.
+        row_rings = length >= ROW and alike / shared < ROW_ALIKE and beyond_chance(row_chance * n / length, record)
+        rings, chance = rings or row_rings, min(chance, row_chance) if row_rings else chance
+    state = "alarm" if rings else "fine"
+    return Finding(
+        "same-grade", rater, state, n, NEEDED, f"{said}.", share, threshold=SHARE, chance=chance, numbers=numbers
+    )
+
+
+def _beside_others(record: Record, rows: Ints, common: int, mine: Bools) -> tuple[float | None, float, float]:
+    """The others' share of the grade on the same pairs, the excess over it, and how likely that is by chance.
+
+    Where too few pairs are shared, the others' share in the whole round stands in.
+    """
+    shared = record.others[rows] > 0
+    if shared.sum() >= LEAST_SHARED:
+        theirs = _others_share(record, rows[shared], common, mine[shared])
+        excess, error, queries = mean_by_query(mine[shared] - theirs, record.query[rows[shared]])
+        return float(theirs.mean()), excess, beyond(excess, error, queries - 1)
+    rest = np.delete(record.place, rows)
+    if not len(rest):
+        return None, 0.0, 1.0
+    theirs_all = float((rest == common).mean())
+    excess, error, queries = mean_by_query(mine - theirs_all, record.query[rows])
+    return theirs_all, excess, beyond(excess, error, queries - 1)
+
+
+def _others_share(record: Record, rows: Ints, place: int | Ints, mine: Bools) -> Floats:
+    """Which share of the others gave each pair the grade at this place of the scale."""
+    return np.asarray((record.by_unit[record.unit[rows], place] - mine) / record.others[rows])
+
+
+def longest(values: Ints) -> tuple[int, int]:
+    """Where the longest row of equal values begins, and how long it is.
+
+    Examples
+    --------
+    >>> longest(np.array([0, 1, 1, 1, 0, 0]))
+    (1, 3)
+    """
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    lengths = np.diff(np.concatenate([starts, [len(values)]]))
+    best = int(lengths.argmax())
+    return int(starts[best]), int(lengths[best])
+
+
+def _row(record: Record, rows: Ints, usual: float) -> tuple[int, int, float]:
+    """Of the pairs in a row: how many others graded, to how many they gave the same, and the chance of so few."""
+    shared = rows[record.others[rows] > 0]
+    if not len(shared):
+        return 0, 0, 1.0
+    same = np.ones(len(shared), dtype=np.bool_)
+    alike = round(float(_others_share(record, shared, record.place[shared], same).sum()))
+    return len(shared), alike, at_most(alike, len(shared), usual)
+
+
+SAME_GRADE = Check(
+    name="same-grade",
+    title="Always the same grade",
+    asks="Whether one grade is given far more often than others give it to the same pairs, or too many times in a row.",
+    advice="Look at some of the pairs together. Where the grades were not meant, pause the rater and let others grade "
+    "their pairs again.",
+    severity="serious",
+    needed=NEEDED,
+    unit="grades",
+    find=find,
+)
