@@ -21,12 +21,15 @@ from judgments.views import (
     rounds,
     snapshots,
     station,
+    station_keys,
+    station_script,
     tokens,
 )
 
 urlpatterns = [
     # Mine.
     path("", home.home, name="home"),
+    path("keys/", station_keys.keys, name="station_keys"),
     path("tokens/", tokens.token_list, name="tokens"),
     path("tokens/<uuid:uuid>/revoke/", tokens.revoke, name="token_revoke"),
     # The collection and its people.
@@ -61,6 +64,8 @@ urlpatterns = [
     path("rounds/<uuid:uuid>/conflicts/", conflicts.conflict_list, name="conflicts"),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/", conflicts.conflict, name="conflict"),
     path("rounds/<uuid:uuid>/rate/", station.rate, name="rate"),
+    path("rounds/<uuid:uuid>/rate/next/", station_script.next_cards, name="rate_next"),
+    path("rounds/<uuid:uuid>/judge/", station.judge, name="judge"),
     # Snapshots.
     path("c/<slug:slug>/snapshots/", snapshots.snapshot_list, name="snapshots"),
     path("c/<slug:slug>/snapshots/new/", snapshots.new, name="snapshot_new"),

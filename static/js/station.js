@@ -1,112 +1,259 @@
-// The rater's keys, the measured time, and one answer a page. The form works without this file.
-const form = document.querySelector("#give");
-const unable = document.querySelector("#unable-form");
-const doc = document.querySelector("#doc");
-const live = document.querySelector("#live");
+// The rater station with one document on the screen: what a key, a click or a swipe does. The form works without this file.
+//
+// The parts: deck.js holds the documents that were fetched ahead, outbox.js keeps and sends answers, kept.js shows what is
+// unsent, clock.js measures, keys.js reads keys, tabs.js talks to the rater's other tabs, said.js tells what happened.
+import { circumstances, inWords, seconds, toggleMarks } from "./station/answering.js";
+import { Clock } from "./station/clock.js";
+import { Deck } from "./station/deck.js";
+import { Digits, actOf } from "./station/keys.js";
+import { Kept } from "./station/kept.js";
+import { Outbox, newId } from "./station/outbox.js";
+import { aloud, counted, offerRest, toast } from "./station/said.js";
+import { Tabs } from "./station/tabs.js";
+import { swipes } from "./station/touch.js";
 
 // A second press of the same key must not grade the next document unseen: nobody has read it this soon.
 const UNSEEN = 250;
-const IDLE = 30_000;
-const KEYS = {
-  u: "#unable", "-": "#unable", l: "#later", z: "#undo", backspace: "#undo", n: "#note", g: "#open-guide", "?": "#open-keys",
+const FLASH = 150;
+
+const find = (selector) => document.querySelector(selector);
+const [form, unable, ask, doc, shown, note, undoButton] = ["#give", "#unable-form", "#ask", "#doc", "#shown", "#note-text", "#undo"].map(find);
+const data = JSON.parse(find("#station-data").textContent);
+const suffix = document.title.split(" · ").slice(1).join(" · ");
+const values = new Set(Object.keys(data.grades));
+
+const outbox = new Outbox(data);
+const kept = new Kept(outbox, data);
+const tabs = new Tabs(data);
+const clock = new Clock();
+const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: 0 };
+const deck = new Deck(data, outbox, first);
+const earlier = !undoButton.disabled; // answers from before this page can be taken back by the form
+let shownAt = 0, query = data.card.query, timer;
+
+// --- What is on the screen.
+
+function show(said, { undo = false, before = "" } = {}) {
+  const card = deck.current;
+  if (said) toast(said, undo);
+  undoButton.disabled = !(deck.given.length || earlier);
+  find("#grades").inert = !card;
+  if (!card) return showEmpty(said);
+  put(card);
+  const changed = card.query !== query;
+  query = card.query;
+  const fresh = ask.querySelector(".ask__new");
+  fresh.hidden = !changed;
+  fresh.textContent = before || "New query";
+  const place = `Document ${card.place}`;
+  const need = changed ? ` ${before || "New query"}: ${card.text}. ${card.need}` : "";
+  aloud(`${said} ${place}.${need}`.trim());
+  document.title = `${card.text}: document ${card.place} · ${suffix}`;
+  return undefined;
+}
+
+function put(card) {
+  const inside = doc.contains(document.activeElement) || ask.contains(document.activeElement);
+  ask.replaceChildren(...card.ask);
+  shown.replaceChildren(...card.document);
+  doc.scrollTop = 0;
+  note.value = card.note ?? "";
+  form.elements.pair.value = unable.elements.pair.value = card.pair;
+  form.elements.client_id.value = unable.elements.client_id.value = newId();
+  // What had the focus inside the document is gone with it; a button keeps it, for whoever goes by them.
+  if (inside) doc.focus({ preventScroll: true });
+  began(card);
+}
+
+/** The document can be read from now on. */
+function began(card) {
+  clock.start(card.spent);
+  shownAt = performance.now();
+  delete document.documentElement.dataset.ready;
+  clearTimeout(timer);
+  timer = setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
+}
+
+const seen = () => performance.now() - shownAt >= UNSEEN;
+
+// --- Nothing lies ready.
+
+const EMPTY = {
+  "": ["The next documents are on their way", "A moment."],
+  line: ["No connection, and nothing more lies ready", "What you graded is kept in this browser and sent when the line is back; then the next documents come by themselves."],
+  login: ["Your session has ended", "What you graded is kept in this browser. Log in again: it is sent, and you go on where you were."],
 };
-const ANSWERS = "[name=grade], [name=state], [name=reason], [name=undo]";
 
-// --- Time: active while the page is in view and something moves, away while it is not.
-let since = performance.now(), moved = since, active = 0, away = 0;
-
-function tick() {
-  const now = performance.now();
-  const seen = document.visibilityState === "visible" && now - moved < IDLE;
-  if (seen) active += now - since;
-  else away += now - since;
-  since = now;
-}
-setInterval(tick, 1000);
-document.addEventListener("visibilitychange", tick);
-for (const kind of ["keydown", "pointermove", "pointerdown", "wheel", "touchmove"]) {
-  addEventListener(kind, () => { moved = performance.now(); }, { passive: true });
-}
-
-function fill(target) {
-  tick();
-  target.elements.seconds_active.value = (active / 1000).toFixed(1);
-  target.elements.seconds_away.value = (away / 1000).toFixed(1);
-}
-
-// --- One answer a page.
-let sent = false;
-
-function send(event) {
-  if (sent) {
-    event.preventDefault();
-    return;
+async function showEmpty(said = "") {
+  const [head, text] = EMPTY[deck.empty] ?? ["Nothing more for now", deck.empty === "done" ? "Your last answers are being sent." : deck.empty];
+  const box = document.createElement("section");
+  box.className = "stack stack--s";
+  for (const [tag, words] of [["h2", head], ["p", text]]) {
+    box.append(Object.assign(document.createElement(tag), { textContent: words }));
   }
-  sent = true;
-  fill(event.target);
-  if (event.target === unable) unable.elements.note.value = document.querySelector("#note-text").value;
-  if (event.submitter?.name === "grade") event.submitter.dataset.flash = "";
-  document.documentElement.dataset.sent = "";
+  if (deck.empty === "login") box.append(Object.assign(document.createElement("a"), { href: data.login, textContent: "Log in" }));
+  shown.replaceChildren(box);
+  aloud(`${said} ${head}. ${text}`.trim());
+  // The page without a document says why, and what comes next; it is asked for once nothing is lost by leaving.
+  if (deck.empty && !["line", "login"].includes(deck.empty) && await outbox.flush() && !deck.current) kept.leave(data.page);
 }
-form.addEventListener("submit", send);
-unable.addEventListener("submit", send);
 
-// A page that the browser kept and shows again (the back button) is out of date: its document was answered.
-addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+deck.addEventListener("change", () => {
+  if (deck.current) return;
+  if (deck.ahead.length) {
+    deck.advance();
+    show("");
+  } else {
+    showEmpty();
+  }
+});
+deck.addEventListener("lost", () => {
+  deck.advance();
+  show("This document went to somebody else while you were away.");
+});
+
+// --- Answers.
+
+function textOf(card) {
+  if (card.kind === "short") return "short";
+  return shown.querySelector(".doc__whole")?.open ? "whole" : "excerpt";
+}
+
+function answer(given) {
+  const card = deck.current;
+  if (!card || !seen()) return;
+  const count = counted();
+  card.spent = clock.spent;
+  card.note = note.value.trim();
+  const how = circumstances({ view: "one", text: textOf(card), undos: card.undos, place: count });
+  const body = { client_id: newId(), pair: card.pair, ...given, note: card.note, ...seconds(card.spent), how };
+  const said = inWords(body, data.grades);
+  outbox.put(body, { answer: said, title: card.title, query: card.text });
+  deck.advance({ client_id: body.client_id });
+  show(said, { undo: true });
+  tabs.tell("answered", card.pair);
+  offerRest(count);
+}
+
+function grade(value) {
+  const button = form.querySelector(`[name=grade][value="${value}"]`);
+  if (!button || !deck.current || !seen()) return;
+  button.dataset.flash = "";
+  setTimeout(() => { delete button.dataset.flash; }, FLASH);
+  answer({ grade: Number(value) });
+}
+
+async function undo() {
+  const last = deck.back();
+  if (last) {
+    outbox.takeBack(last.client_id);
+    tabs.tell("undone", last.card.pair);
+    show("Taken back. Here it is again.", { before: last.card.query === query ? "" : "Back to the query before" });
+  } else if (!earlier) {
+    toast("There is nothing to take back.");
+  } else if (await outbox.flush()) {
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
+    form.submit(); // what was answered before this page was opened is the server's
+  } else {
+    toast("That was sent before; taking it back waits until there is a connection.");
+  }
+}
+
+outbox.addEventListener("settled", ({ detail }) => {
+  if (detail.surplus) toast("The pair was full already: your answer is kept, and does not count.");
+});
+
+function submitted(event) {
+  const { name, value } = event.submitter ?? {};
+  if (event.target.id === "read-form") find("#news").remove();
+  else if (name === "grade") grade(value);
+  else if (name === "state") answer({ state: value });
+  else if (name === "undo") undo();
+  else if (name === "reason") {
+    find("#unable-box").hidePopover();
+    answer({ state: "unrateable", reason: value });
+  } else return;
+  event.preventDefault();
+  if (event.target.id === "read-form") fetch(data.page, { method: "POST", body: new FormData(event.target, event.submitter), redirect: "manual" });
+}
+addEventListener("submit", submitted);
 
 // --- Keys.
-const typing = (element) => element.closest?.("input, textarea, select, [contenteditable]");
-const opened = () => document.querySelector("[popover]:popover-open");
+
+const waiting = Object.assign(document.createElement("kbd"), { className: "typed", hidden: true });
+find("#grades").before(waiting);
+const digits = new Digits(values, grade, (typed) => {
+  waiting.textContent = `${typed} …`;
+  waiting.hidden = !typed;
+});
+
+function whole() {
+  const text = shown.querySelector(".doc__whole");
+  if (!text) return;
+  text.open = !text.open;
+  doc.scrollTop = 0;
+}
+
+const ACTS = {
+  unable: () => find("#unable").click(),
+  later: () => answer({ state: "later" }),
+  undo,
+  note: () => find("#note").click(),
+  guide: () => find("#open-guide").click(),
+  keys: () => find("#open-keys").click(),
+  marks: () => aloud(toggleMarks()),
+  whole,
+};
+const BOXES = { unable: "unable-box", note: "note-box", guide: "guide", keys: "keys" };
 
 function pressed(event) {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target)) return;
-  const key = (event.code.match(/^Numpad(\d)$/)?.[1] ?? event.key).toLowerCase();
-  const box = opened();
-  const hit = box ? inBox(box, key) : onPage(key);
-  if (!hit) return;
+  const box = find("[popover]:popover-open");
+  if (event.key === "Enter" && !box && digits.enter()) return event.preventDefault();
+  const hit = actOf(event, data.keys, values);
+  if (!hit || (!box && hit.act && !ACTS[hit.act])) return undefined;
   event.preventDefault();
-  if (hit.disabled || (hit.matches(ANSWERS) && !("ready" in document.documentElement.dataset))) return;
-  hit.click();
+  if (box) return inBox(box, hit);
+  return hit.digit ? digits.press(hit.digit) : ACTS[hit.act]();
 }
 
-function inBox(box, key) {
-  if (KEYS[key] && document.querySelector(KEYS[key]).getAttribute("popovertarget") === box.id) {
-    return document.querySelector(KEYS[key]);
-  }
-  return /^[1-9]$/.test(key) ? box.querySelector(`[data-key="${key}"]`) : null;
-}
-
-function onPage(key) {
-  if (key === "h") return { matches: () => false, click: toggleMarks };
-  if (/^\d$/.test(key)) return form.querySelector(`[name=grade][value="${key}"]`);
-  return Object.hasOwn(KEYS, key) ? document.querySelector(KEYS[key]) : null;
+function inBox(box, { act, digit }) {
+  if (BOXES[act] === box.id) box.hidePopover();
+  else if (digit) box.querySelector(`[data-number="${digit}"]`)?.click();
 }
 addEventListener("keydown", pressed);
+swipes(doc, { left: () => answer({ state: "later" }), right: undo });
 
-// --- Marked words, on or off, remembered for this browser.
-function remembered() {
-  try { return localStorage.getItem("assay-marks") === "off"; } catch { return false; }
+// The whole of a long text is put in when it is opened.
+shown.addEventListener("toggle", (event) => {
+  const place = event.target.querySelector(".doc__text:empty");
+  if (place && deck.current?.whole) place.innerHTML = deck.current.whole;
+}, true);
+
+// --- Other tabs, and the page's own beginning and end.
+
+tabs.addEventListener("answered", ({ detail }) => {
+  kept.look();
+  if (!deck.remove(detail)) return;
+  deck.advance();
+  show("That one was answered in your other tab.");
+});
+tabs.addEventListener("undone", () => { kept.look(); });
+
+// A page that the browser kept and shows again (the back button) is out of date: its documents were answered.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+async function begin() {
+  began(first);
+  const said = find("#toast > span")?.textContent ?? "";
+  if (said) toast(said, said.startsWith("Saved") || said.startsWith("Kept"));
+  // Answered before a reload, and not sent yet: it is not asked for again.
+  const answered = new Set(await outbox.unsent());
+  outbox.flush();
+  if (answered.has(first.pair) && deck.current === first) {
+    deck.advance();
+    show("");
+  }
+  await deck.refill();
 }
-
-function toggleMarks() {
-  const off = !("plain" in doc.dataset);
-  showMarks(off);
-  live.textContent = off ? "Words of the query are not marked." : "Words of the query are marked.";
-  try { localStorage.setItem("assay-marks", off ? "off" : "on"); } catch { /* then it holds for this page */ }
-}
-
-function showMarks(off) {
-  if (off) doc.dataset.plain = "";
-  else delete doc.dataset.plain;
-}
-showMarks(remembered());
-
-// --- Said to screen readers once the page stands: what was saved, and what is next.
-setTimeout(() => {
-  document.documentElement.dataset.ready = "";
-  const said = document.querySelector("#toast > span")?.textContent ?? "";
-  const where = document.querySelector(".ask__where").firstElementChild.textContent;
-  const query = document.querySelector(".ask__query").textContent;
-  live.textContent = `${said} ${where}, query ${query}.`.trim();
-}, UNSEEN);
-setTimeout(() => { const toast = document.querySelector("#toast"); if (toast) toast.dataset.old = ""; }, 6000);
+setTimeout(() => aloud(`${find("#toast > span")?.textContent ?? ""} Document ${first.place}, query ${first.text}.`.trim()), UNSEEN);
+begin();

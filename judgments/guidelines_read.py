@@ -1,0 +1,45 @@
+"""Are the guidelines of a round new to a rater who knows an older version, and what changed in them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from judgments import guidelines
+from judgments.models import GuidelinesVersion, Round, RoundRater, User
+
+
+@dataclass(frozen=True)
+class News:
+    """What a rater is shown once: the version that they know, the round's, and the difference."""
+
+    old: GuidelinesVersion
+    new: GuidelinesVersion
+
+    @property
+    def difference(self) -> SafeString:
+        return guidelines.difference(self.old, self.new)
+
+
+def news(round_: Round, rater: User) -> News | None:
+    """What changed since the rater last rated in the collection; None when nothing did, or when they read it."""
+    unread = round_.raters.filter(user=rater, guidelines_read_at__isnull=True)
+    if round_.guidelines.number == 1 or not unread.exists():
+        return None
+    known = RoundRater.objects.filter(user=rater, round__collection=round_.collection).exclude(round=round_)
+    rated = Q(guidelines_read_at__isnull=False) | Q(round__pairs__judgments__rater=rater)
+    older = GuidelinesVersion.objects.filter(
+        collection=round_.collection,
+        number__lt=round_.guidelines.number,
+        rounds__in=known.filter(rated).values("round"),
+    )
+    newest = older.order_by("-number").first()
+    return News(newest, round_.guidelines) if newest else None
+
+
+def mark_read(round_: Round, rater: User) -> None:
+    """Keep that the rater has read the round's version; the first time counts."""
+    round_.raters.filter(user=rater, guidelines_read_at__isnull=True).update(guidelines_read_at=timezone.now())

@@ -1,0 +1,46 @@
+"""Why is there no document for this rater, and what comes next?"""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from judgments import growing, submission
+from judgments.models import Judgment, Round, Slot
+from judgments.rounds import is_rater
+from judgments.views.station_script import outbox_data
+
+# Seconds until a page without a document looks again, while pairs are chosen: soon at first, then less often.
+SOON, SELDOM = 4, 60
+
+
+def nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpResponse:
+    """The page that says so."""
+    answers = Judgment.objects.current().of_round(round_).filter(rater=request.user)
+    open_slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
+    leased = open_slots.filter(rater__isnull=False).exclude(rater=request.user)
+    is_open = round_.state == Round.State.OPEN
+    context = {
+        "round": round_,
+        "collection": round_.collection,
+        "asked": is_rater(request.user, round_),
+        "answered": answers.exclude(state=Judgment.State.LATER).count(),
+        # Places that others hold or that wait for others: not for this rater, who had each of their pairs.
+        "waiting": open_slots.count() if is_open else 0,
+        # When the first of them is free again, if whoever holds it does not answer.
+        "free_at": leased.order_by("lease_until").values_list("lease_until", flat=True).first() if is_open else None,
+        "look_again": _look_again(request) if round_.growing else 0,
+        # What exactly is wrong is the lead's; a rater learns that waiting alone will not help.
+        "held_up": (growing.told(round_) or {}).get("state") == "stopped",
+        "undoable": is_open and submission.last_answer(round_, request.user) is not None,
+        "others": Round.objects.open_to(request.user).exclude(pk=round_.pk).select_related("collection"),
+        "data": outbox_data(request, round_),
+    }
+    return render(request, "judgments/station_empty.html", context, status=status)
+
+
+def _look_again(request: HttpRequest) -> int:
+    """In how many seconds the page looks for more pairs: twice as long as the time before."""
+    waited = request.GET.get("waited", "")
+    before = int(waited) if waited.isascii() and waited.isdigit() and len(waited) < 4 else 0
+    return min(max(SOON, 2 * before), SELDOM)

@@ -1,0 +1,125 @@
+"""How does a rater grade the short documents of a query as one list?
+
+The rows stand in the rater's own order, which is kept while the query is open: what was graded stays in its place and
+can be changed until the query is left.
+"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from judgments import assignment, guidelines_read, submission
+from judgments.core.amounts import amount
+from judgments.core.errors import AssayError
+from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
+from judgments.submission import Answer
+from judgments.views.sent import uuid_of
+from judgments.views.station_answers import REASONS, UNABLE
+from judgments.views.station_cards import Card, cards
+from judgments.views.station_script import station_context
+
+LONGEST_QUERY = 50
+
+
+@dataclass(frozen=True)
+class Row:
+    """One document of the list, and what the rater has answered to it: a grade, ``unable``, or nothing yet."""
+
+    card: Card
+    given: str
+    client_id: UUID = field(default_factory=uuid_module.uuid4)
+
+
+def page(request: HttpRequest, round_: Round, status: int = 200, **more: Any) -> HttpResponse | None:
+    """The list of the query in hand, or None when nothing is."""
+    rows = _rows(request, round_)
+    if not rows:
+        return None
+    graded = sum(row.given != "" for row in rows)
+    context = {
+        **station_context(request, round_),
+        "rows": rows,
+        "card": next((row.card for row in rows if row.given == ""), rows[0].card),
+        "graded": graded,
+        "open": len(rows) - graded,
+        "reasons": REASONS,
+        "undoable": submission.last_answer(round_, request.user) is not None,
+        "news": guidelines_read.news(round_, request.user),
+        **more,
+    }
+    return render(request, "judgments/station_list.html", context, status=status)
+
+
+def taken(request: HttpRequest, round_: Round, answers: Sequence[Answer]) -> HttpResponse:
+    """Record the rows that were answered; with ``later`` put the others off, so that the next query comes."""
+    if request.POST.get("list") == "later":
+        answers = [*answers, *_put_off(request, answers)]
+    results = submission.submit_all(round_, answers, rater=request.user)
+    saved = [one for one in results if not isinstance(one, AssayError)]
+    for error in dict.fromkeys(str(one) for one in results if isinstance(one, AssayError)):
+        messages.error(request, error, extra_tags="nothing")
+    if saved:
+        messages.success(request, f"Saved {amount(len(saved), 'answer')}.", extra_tags="answered")
+    elif not results:
+        messages.info(request, "Nothing was chosen yet.", extra_tags="nothing")
+    return redirect("rate", round_.uuid)
+
+
+def _put_off(request: HttpRequest, answers: Sequence[Answer]) -> Iterable[Answer]:
+    """An answer that says "later" for each row that has none and had none before."""
+    answered = {answer.pair for answer in answers}
+    for name in request.POST:
+        pair = uuid_of(name.removeprefix("client-")) if name.startswith("client-") else None
+        client_id = uuid_of(request.POST[name])
+        if pair and client_id and pair not in answered and not request.POST.get(f"was-{pair}"):
+            yield Answer(client_id=client_id, pair=pair, state=Judgment.State.LATER, how={"view": "list"})
+
+
+def _rows(request: HttpRequest, round_: Round) -> list[Row]:
+    """The rows that this browser has before it, as long as one of them is open, and what came to their query since."""
+    rater: User = request.user
+    claimed = assignment.claim_batch(round_, rater=rater, size=LONGEST_QUERY)
+    if not claimed:
+        return []
+    open_ = [pair for pair in claimed if pair.query.pk == claimed[0].query.pk]
+    key = f"list-{round_.uuid}"
+    shown = [found for one in request.session.get(key, []) if (found := uuid_of(one))]
+    before = {pair.uuid: pair for pair in _known(round_, rater, shown) if pair.query.pk == open_[0].query.pk}
+    given = _given(rater, before.keys())
+    here = {pair.uuid: pair for pair in open_}
+    stay = [uuid for uuid in shown if uuid in here or (uuid in before and uuid in given)]
+    order = [*stay, *(uuid for uuid in here if uuid not in stay)]
+    request.session[key] = [str(uuid) for uuid in order]
+    pairs = [here.get(uuid) or before[uuid] for uuid in order]
+    return [Row(card, given.get(card.pair.uuid, "")) for card in cards(round_, rater, pairs)]
+
+
+def _known(round_: Round, rater: User, uuids: list[UUID]) -> list[Pair]:
+    """The pairs that the browser showed; a probe stays in its place like any of them."""
+    pairs = round_.pairs.filter(uuid__in=uuids).select_related("query", "document")
+    probes = Probe.objects.filter(round=round_, rater=rater, uuid__in=uuids)
+    found: list[Any] = [*pairs, *probes]
+    return found
+
+
+def _given(rater: User, uuids: Iterable[UUID]) -> dict[UUID, str]:
+    """What the rater's standing answers to these say."""
+    answers = Judgment.objects.current().filter(rater=rater, pair__uuid__in=list(uuids))
+    probes = ProbeAnswer.objects.current().filter(rater=rater, probe__uuid__in=list(uuids))
+    rows = [
+        *answers.values_list("pair__uuid", "state", "grade"),
+        *probes.values_list("probe__uuid", "state", "grade"),
+    ]
+    return {
+        uuid: UNABLE if state == Judgment.State.UNRATEABLE else str(grade)
+        for uuid, state, grade in rows
+        if state != Judgment.State.LATER
+    }

@@ -1,0 +1,95 @@
+"""What does the station's script need to know, and where does it get the next documents?"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from judgments import access, assignment
+from judgments.api.errors import shape, told_of
+from judgments.core.errors import AssayError
+from judgments.models import Probe, Round, Slot, User
+from judgments.station_keys import GRADES, keys_of, labels, table
+from judgments.views.sent import uuid_of
+from judgments.views.station_cards import cards, fragments
+
+# How many documents the browser is given at a time, and the most that it may hold.
+BATCH, MOST_HELD = 12, 36
+NOBODY = "Your session has ended. Log in again; what you graded is kept in this browser until then."
+
+
+def station_context(request: HttpRequest, round_: Round) -> dict[str, Any]:
+    """What both ways of rating share: the scale, the keys, and what the script is told."""
+    grades = list(round_.scale.grades.all())
+    return {
+        "round": round_,
+        "grades": grades,
+        "top": max(grade.value for grade in grades),
+        "keys": keys_of(request.user),
+        "label": labels(request.user),
+        "long_scale": any(grade.value >= 10 for grade in grades),
+        "own_grades": {act: key for act, key in request.user.station_keys.items() if act in GRADES},
+        "data": {
+            **outbox_data(request, round_),
+            "next": reverse("rate_next", args=[round_.uuid]),
+            "grades": {grade.value: grade.label for grade in grades},
+            "keys": table(request.user),
+            "growing": round_.growing,
+        },
+    }
+
+
+def outbox_data(request: HttpRequest, round_: Round) -> dict[str, Any]:
+    """Whose answers the browser keeps for which round, and where they go."""
+    page = reverse("rate", args=[round_.uuid])
+    return {
+        "user": str(request.user.uuid),
+        "name": request.user.get_username(),
+        "round": str(round_.uuid),
+        "page": page,
+        "login": f"{reverse('login')}?next={page}",
+        # The outbox sends what it keeps for other rounds too: the round's id is put in by the script.
+        "judgments": "/api/v1/rounds/ROUND/judgments/",
+    }
+
+
+@never_cache
+@require_POST
+def next_cards(request: HttpRequest, uuid: str) -> HttpResponse:
+    """Lease the next pairs and answer with them as fragments; errors in the API's shape, since a script reads them."""
+    if not request.user.is_authenticated:
+        return JsonResponse(shape(401, NOBODY), status=401)
+    try:
+        round_ = access.round_for(request.user, uuid, access.RATERS)
+        return JsonResponse(_batch(request, round_))
+    except AssayError as error:
+        status, body = told_of(error)
+        return JsonResponse(body, status=status)
+
+
+def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
+    """What the browser does not hold yet, and which of what it holds is no longer the rater's."""
+    rater = request.user
+    have = [found for one in request.POST.getlist("have")[:MOST_HELD] if (found := uuid_of(one))]
+    size = min(len(have) + BATCH, assignment.LARGEST_BATCH)
+    claimed = assignment.claim_batch(round_, rater=rater, size=size)
+    held = [pair for pair in claimed if pair.uuid in have]
+    new = [pair for pair in claimed if pair.uuid not in have]
+    return {
+        "cards": [fragments(request, round_, card) for card in cards(round_, rater, new, after=held)],
+        "gone": [str(uuid) for uuid in _gone(round_, rater, have)],
+        "growing": round_.growing,
+    }
+
+
+def _gone(round_: Round, rater: User, have: list[UUID]) -> list[UUID]:
+    """Of the pairs that the browser holds, those that are answered by now, or somebody else's."""
+    slots = Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=True, pair__uuid__in=have)
+    probes = Probe.objects.filter(round=round_, rater=rater, answered=False, uuid__in=have)
+    mine = {*slots.values_list("pair__uuid", flat=True), *probes.values_list("uuid", flat=True)}
+    return [uuid for uuid in have if uuid not in mine]

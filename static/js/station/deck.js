@@ -1,0 +1,127 @@
+// Which documents lie ready? Those fetched ahead, the one on the screen, and those that were answered here and may come back.
+import { Backoff, NoLine, post, whenBack } from "./line.js";
+
+const LOW = 8; // so few left: more are fetched
+const STALE = 10 * 60_000; // after so long a hand of leased documents is looked at again
+
+function nodes(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return [...document.adoptNode(holder.content).childNodes];
+}
+
+/** A card as the server sent it, with its two parts made ready to be put on the screen. */
+const made = (card) => ({ ...card, ask: nodes(card.ask), document: nodes(card.document), undos: 0 });
+
+export class Deck extends EventTarget {
+  #data;
+  #outbox;
+  #fetching = null;
+  #backoff = new Backoff();
+  #asked = performance.now();
+  ahead = [];
+  current = null;
+  given = [];
+  /** Why nothing lies ready: "" (it is being fetched), "done", "line", "login", or words of the server. */
+  empty = "";
+
+  constructor(data, outbox, current) {
+    super();
+    this.#data = data;
+    this.#outbox = outbox;
+    this.current = current;
+    whenBack(() => {
+      if (performance.now() - this.#asked > STALE) this.refill(true);
+      else if (this.ahead.length < LOW && this.empty !== "done") this.refill();
+    });
+  }
+
+  /** The next one is on the screen; the one before, with what was answered, can come back. */
+  advance(answered) {
+    if (answered) this.given.push({ card: this.current, ...answered });
+    this.current = this.ahead.shift() ?? null;
+    if (this.ahead.length < LOW) this.refill();
+    this.#preload();
+  }
+
+  /** The last answered one comes back, and the one on the screen waits behind it. Answers what was answered. */
+  back() {
+    const last = this.given.pop();
+    if (!last) return null;
+    if (this.current) this.ahead.unshift(this.current);
+    this.current = last.card;
+    this.current.undos += 1;
+    return last;
+  }
+
+  /** Somebody else has it by now, or another tab answered it. Answers whether it was on the screen. */
+  remove(pair) {
+    this.ahead = this.ahead.filter((card) => card.pair !== pair);
+    return this.current?.pair === pair;
+  }
+
+  refill(stale = false) {
+    this.#fetching ??= this.#fetch(stale).finally(() => { this.#fetching = null; });
+    return this.#fetching;
+  }
+
+  async #fetch(stale) {
+    const unsent = await this.#outbox.unsent();
+    const body = new URLSearchParams();
+    for (const pair of new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...unsent])) {
+      if (pair) body.append("have", pair);
+    }
+    try {
+      const answer = await post(this.#data.next, body, this.#data.user);
+      this.#asked = performance.now();
+      if (answer.status === 200) return await this.#take(answer.body, stale);
+      this.empty = answer.status === 401 ? "login" : answer.body?.error?.message ?? "server";
+      if (answer.status === 401 || answer.status === 429 || answer.status >= 500) this.#again();
+    } catch (error) {
+      if (!(error instanceof NoLine)) throw error;
+      this.empty = "line";
+      this.#again();
+    }
+    return this.#changed();
+  }
+
+  #again() {
+    this.#backoff.again(() => this.refill());
+  }
+
+  async #take({ cards, gone }, stale) {
+    this.#backoff.reset();
+    // Whatever was answered while the line was busy is not asked for a second time.
+    const known = new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...await this.#outbox.unsent()]);
+    const came = cards.filter((card) => !known.has(card.pair)).map(made);
+    this.ahead.push(...came);
+    this.empty = cards.length ? "" : "done";
+    if (stale) for (const pair of gone) this.#lost(pair);
+    this.#preload();
+    this.#changed();
+  }
+
+  /** Whatever was taken back here waits for its turn to be said to the server, which still counts it as answered. */
+  #lost(pair) {
+    if (this.current?.pair === pair && this.current.undos) return;
+    this.ahead = this.ahead.filter((card) => card.pair !== pair || card.undos);
+    if (this.current?.pair === pair) this.dispatchEvent(new Event("lost"));
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** Pictures of the next two are in the browser before they are looked at. */
+  #preload() {
+    for (const card of this.ahead.slice(0, 2)) {
+      if (card.preloaded) continue;
+      card.preloaded = true;
+      for (const part of card.document) {
+        for (const picture of part.querySelectorAll?.("img") ?? []) {
+          Object.assign(new Image(), { referrerPolicy: "no-referrer", src: picture.src });
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// What does the rater see of what this browser still keeps? How many answers are unsent and why, and those that the server
+// did not take, each with what to do.
+const AT_ONCE = 2500; // what is on its way for less than this is nobody's concern
+
+const WORDS = {
+  "": "on the way.",
+  line: "no connection. They are kept in this browser, and sent by themselves when the line is back.",
+  login: "your session has ended. They are kept in this browser, and sent once you have logged in again as",
+  server: "the server does not answer. They are kept in this browser, and sent as soon as it does.",
+  page: "this page is out of date. They are kept in this browser: load the page again, and they are sent.",
+};
+
+export class Kept {
+  #box = document.querySelector("#kept");
+  #list = document.querySelector("#refused-box [data-list]");
+  #row = document.querySelector("#refused-box template");
+  #since = 0;
+  #timer;
+  #leaving = false;
+  waiting = 0;
+
+  constructor(outbox, data) {
+    this.outbox = outbox;
+    this.data = data;
+    outbox.addEventListener("change", () => this.look());
+    this.#part("retry").addEventListener("click", () => outbox.flush());
+    this.#part("login").addEventListener("click", () => { this.#leaving = true; });
+    addEventListener("beforeunload", (event) => {
+      if (this.waiting && this.outbox.trouble && !this.#leaving) event.preventDefault();
+    });
+    this.look();
+  }
+
+  /** Leave the page on purpose: what is kept stays kept, and needs no warning. */
+  leave(address) {
+    this.#leaving = true;
+    location.assign(address);
+  }
+
+  async look() {
+    const rows = await this.outbox.rows();
+    const refused = rows.filter((row) => row.refused);
+    this.waiting = rows.length - refused.length;
+    const now = performance.now();
+    this.#since = this.waiting ? this.#since || now : 0;
+    const late = this.waiting && (this.outbox.trouble || now - this.#since > AT_ONCE);
+    clearTimeout(this.#timer);
+    if (this.waiting && !late) this.#timer = setTimeout(() => this.look(), AT_ONCE);
+    this.#say(late ? this.waiting : 0, refused);
+  }
+
+  #say(unsent, refused) {
+    const why = this.outbox.trouble;
+    const told = [];
+    if (unsent) told.push(`${unsent} unsent: ${WORDS[why]}${why === "login" ? ` ${this.data.name}.` : ""}`);
+    if (refused.length) told.push(`${refused.length} not taken by the server.`);
+    const text = told.join(" ");
+    const words = this.#part("words");
+    if (words.textContent !== text) words.textContent = text;
+    this.#part("login").hidden = !(unsent && why === "login");
+    this.#part("retry").hidden = !(unsent && ["line", "server"].includes(why));
+    this.#part("refused").hidden = !refused.length;
+    this.#box.hidden = !text;
+    this.#fill(refused);
+  }
+
+  #part(name) {
+    return this.#box.querySelector(`[data-${name}]`);
+  }
+
+  #fill(rows) {
+    this.#list.replaceChildren(...rows.map((row) => {
+      const item = this.#row.content.cloneNode(true);
+      const put = (name, text) => { item.querySelector(`[data-${name}]`).textContent = text; };
+      put("answer", row.kind === "undo" ? "Taking the answer back" : row.about.answer);
+      put("title", row.about?.title ?? "an earlier answer");
+      put("query", row.about?.query ?? "");
+      put("why", row.refused.message || `The server answered ${row.refused.status}.`);
+      item.querySelector("[data-again]").addEventListener("click", () => this.outbox.again(row.n));
+      item.querySelector("[data-drop]").addEventListener("click", () => this.outbox.drop(row.n));
+      return item;
+    }));
+    if (!rows.length) document.querySelector("#refused-box:popover-open")?.hidePopover();
+  }
+}

@@ -1,0 +1,184 @@
+// What becomes of an answer once it is given? It is kept, sent in the background in the order in which answers were given,
+// tried again until the server has it, and forgotten only then. What the server refuses is kept too, for the rater to see.
+//
+// Sent twice, it is recorded once: every answer has an id of its own. So whatever fails half way is simply sent again.
+import * as store from "./store.js";
+import { Backoff, NoLine, post, whenBack } from "./line.js";
+
+const MOST = 50;
+
+/** An id for an answer. A page without TLS has no crypto.randomUUID, but it has random bytes. */
+export function newId() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
+}
+
+/** One tab sends at a time. Where a browser has no locks two may: the server records an answer once all the same. */
+const alone = (name, work) => (navigator.locks ? navigator.locks.request(name, work) : work());
+
+export class Outbox extends EventTarget {
+  #data;
+  #backoff = new Backoff();
+  #sending = null;
+  #more = false;
+  /** Why rows wait: "" (they are on their way), "line", "login", "server", "page". */
+  trouble = "";
+
+  constructor(data) {
+    super();
+    this.#data = data;
+    whenBack(() => this.flush());
+  }
+
+  /** The rater's own rows: another person's on this machine are none of theirs, and are never sent by them. */
+  async rows() {
+    return (await store.all()).filter((row) => row.user === this.#data.user);
+  }
+
+  /** Pairs of this round with an answer that the server does not have yet. */
+  async unsent() {
+    const rows = (await this.rows()).filter((row) => row.round === this.#data.round && !row.refused);
+    return rows.filter((row) => row.kind === "answer").map((row) => row.body.pair);
+  }
+
+  /** Keep an answer and send it. `about` is what the rater is told should it be refused. */
+  async put(body, about) {
+    await this.#add({ kind: "answer", client_id: body.client_id, body, about });
+  }
+
+  /** Take an answer back: here, if no part of it can have left; else on the server, in its turn. */
+  async takeBack(clientId) {
+    for (const row of await this.rows()) {
+      if (row.kind !== "answer" || row.client_id !== clientId) continue;
+      const was = await store.change(row.n, (now) => (now.tried && !now.refused ? undefined : null));
+      if (was && (!was.tried || was.refused)) return this.#told();
+    }
+    return this.#add({ kind: "undo", client_id: clientId });
+  }
+
+  /** Send what waits; answers whether nothing waits any more. */
+  async flush() {
+    this.#backoff.reset();
+    await this.#send();
+    return !(await this.rows()).some((row) => !row.refused);
+  }
+
+  async again(n) {
+    await store.change(n, (row) => ({ ...row, refused: null }));
+    return this.flush();
+  }
+
+  async drop(n) {
+    await store.change(n, () => null);
+    this.#told();
+  }
+
+  async #add(row) {
+    await store.add({ ...row, user: this.#data.user, round: this.#data.round, tried: false, refused: null });
+    this.#told();
+    this.#send();
+  }
+
+  #told() {
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #send() {
+    this.#more = true;
+    this.#sending ??= alone(`assay-outbox-${this.#data.user}`, () => this.#all())
+      .catch(() => { /* a lock that was taken away: the next answer asks for it anew */ })
+      .finally(() => {
+        this.#sending = null;
+        if (this.#more) this.#send(); // came between the last look and now
+      });
+    return this.#sending;
+  }
+
+  async #all() {
+    while (this.#more) {
+      this.#more = false;
+      let went = true;
+      while (went) went = await this.#step();
+    }
+  }
+
+  /** Send the oldest answers, or the oldest undo; answers whether to go on. */
+  async #step() {
+    const waiting = (await this.rows()).filter((row) => !row.refused);
+    if (!waiting.length) return this.#trouble("");
+    const [first] = waiting;
+    const other = waiting.findIndex((row) => row.kind !== first.kind || row.round !== first.round);
+    const rows = first.kind === "undo" ? [first] : waiting.slice(0, other < 0 ? MOST : Math.min(other, MOST));
+    const kept = [];
+    for (const row of rows) if (await store.change(row.n, (now) => ({ ...now, tried: true }))) kept.push(row);
+    if (!kept.length) return true;
+    try {
+      return await (first.kind === "undo" ? this.#undo(first) : this.#answers(kept));
+    } catch (error) {
+      if (!(error instanceof NoLine)) throw error;
+      return this.#later("line");
+    }
+  }
+
+  async #answers(rows) {
+    const answer = await post(this.#address(rows[0]), rows.map((row) => row.body), this.#data.user);
+    if (answer.status !== 200) return this.#refusedAsAWhole(answer, rows);
+    const found = new Map(answer.body.results.map((result) => [result.client_id, result]));
+    let later = false;
+    for (const row of rows) {
+      const result = found.get(row.client_id);
+      if (!result || result.status === 429 || result.status >= 500) later = true;
+      else await this.#settled(row, result.status, result.error?.message, result.surplus);
+    }
+    return later ? this.#later("server") : this.#trouble("", true);
+  }
+
+  async #undo(row) {
+    const answer = await post(`${this.#address(row)}${row.client_id}/undo/`, {}, this.#data.user);
+    // No such answer, or a newer one stands: there is nothing left to take back.
+    if ([404, 409].includes(answer.status)) await store.change(row.n, () => null);
+    else if (answer.status !== 200) return this.#refusedAsAWhole(answer, [row]);
+    else await this.#settled(row, 200);
+    this.#told();
+    return this.#trouble("", true);
+  }
+
+  #address(row) {
+    return this.#data.judgments.replace("ROUND", row.round);
+  }
+
+  async #refusedAsAWhole({ status, body }, rows) {
+    const message = body?.error?.message ?? "";
+    if (status === 401) return this.#later("login");
+    if (status === 403 && message.startsWith("CSRF")) return this.#later("page");
+    if (status === 429 || status >= 500) return this.#later("server");
+    for (const row of rows) await this.#settled(row, status, message);
+    return this.#trouble("", true);
+  }
+
+  async #settled(row, status, message = "", surplus = false) {
+    const taken = status === 200 || status === 201;
+    await store.change(row.n, (now) => (taken ? null : { ...now, refused: { status, message } }));
+    this.dispatchEvent(new CustomEvent("settled", { detail: { row, status, message, surplus, taken } }));
+    this.#told();
+  }
+
+  #later(why) {
+    this.#trouble(why);
+    this.#backoff.again(() => this.#send());
+    return false;
+  }
+
+  #trouble(why, goOn = false) {
+    if (!why) this.#backoff.reset();
+    if (this.trouble !== why) {
+      this.trouble = why;
+      this.#told();
+    }
+    return goOn;
+  }
+}

@@ -1,0 +1,76 @@
+// What does this browser keep until the server has it? Rows in IndexedDB, in the order in which they were added: they
+// outlive a reload, a crash and a closed tab. A browser that refuses IndexedDB keeps them as long as the page is open.
+const NAME = "assay-station";
+const TABLE = "outbox";
+let opening;
+
+function database() {
+  opening ??= new Promise((resolve, reject) => {
+    const asked = indexedDB.open(NAME, 1);
+    asked.onupgradeneeded = () => asked.result.createObjectStore(TABLE, { keyPath: "n", autoIncrement: true });
+    asked.onsuccess = () => resolve(asked.result);
+    asked.onerror = () => reject(asked.error);
+  });
+  return opening;
+}
+
+const memory = new Map();
+let last = 0;
+
+async function transacted(mode, work) {
+  const table = (await database()).transaction(TABLE, mode).objectStore(TABLE);
+  return new Promise((resolve, reject) => {
+    let answer;
+    work(table, (value) => { answer = value; });
+    table.transaction.oncomplete = () => resolve(answer);
+    table.transaction.onabort = table.transaction.onerror = () => reject(table.transaction.error);
+  });
+}
+
+/** Keep a row; answers its number once it is safe. */
+export async function add(row) {
+  try {
+    return await transacted("readwrite", (table, done) => {
+      table.add(row).onsuccess = (event) => done(event.target.result);
+    });
+  } catch {
+    last -= 1; // numbers of rows in memory are below those in the database, and never theirs
+    memory.set(last, { ...row, n: last });
+    return last;
+  }
+}
+
+/** Every row, the oldest first. */
+export async function all() {
+  const held = [...memory.values()].sort((one, other) => other.n - one.n);
+  try {
+    return [...await transacted("readonly", (table, done) => {
+      table.getAll().onsuccess = (event) => done(event.target.result);
+    }), ...held];
+  } catch {
+    return held;
+  }
+}
+
+/** Change a row in one step: `decide` is given the row as it is and answers it anew, null to remove it, or undefined to
+ *  leave it. Answers the row as it was, or nothing where there is none. */
+export async function change(n, decide) {
+  if (memory.has(n)) {
+    const row = memory.get(n), wanted = decide(row);
+    if (wanted === null) memory.delete(n);
+    else if (wanted) memory.set(n, wanted);
+    return row;
+  }
+  try {
+    return await transacted("readwrite", (table, done) => {
+      table.get(n).onsuccess = (event) => {
+        const row = event.target.result, wanted = row && decide(row);
+        if (wanted === null) table.delete(n);
+        else if (wanted) table.put(wanted);
+        done(row);
+      };
+    });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,18 @@
+// What do two tabs of one rater tell each other? Which document was just answered or taken back, so that the other one does
+// not ask for it again, and that what is kept has changed.
+export class Tabs extends EventTarget {
+  #channel = typeof BroadcastChannel === "undefined" ? null : true;
+
+  constructor(data) {
+    super();
+    if (!this.#channel) return;
+    this.#channel = new BroadcastChannel(`assay-station-${data.user}-${data.round}`);
+    this.#channel.onmessage = ({ data: { kind, pair } }) => {
+      this.dispatchEvent(new CustomEvent(kind, { detail: pair }));
+    };
+  }
+
+  tell(kind, pair = "") {
+    this.#channel?.postMessage({ kind, pair });
+  }
+}
