@@ -31,6 +31,8 @@ COMMANDS = {
     "clicks": "assay.cli.clicks",
     "convert": "assay.cli.convert",
     "judge": "assay.cli.judge",
+    "calibrate": "assay.cli.calibrate",
+    "estimate": "assay.cli.estimate",
     "zelo": "assay.cli.zelo",
     "validate": "assay.cli.validate",
     "verify": "assay.cli.verify",

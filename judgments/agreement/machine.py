@@ -16,6 +16,7 @@ import numpy.typing as npt
 from judgments.agreement.coefficient import Agreement, Floats, Ints
 from judgments.agreement.cohen import cohen_kappa
 from judgments.agreement.krippendorff import krippendorff_alpha
+from judgments.agreement.resampling import draws
 from judgments.core.errors import NotValid
 
 OffScale = Literal["leave-out", "clip"]
@@ -160,7 +161,7 @@ def against_people(
         ours, theirs = ours[kept], theirs[kept]
     _, clusters = np.unique([query_id for query_id, _ in common], return_inverse=True)
     clusters = clusters.astype(np.int64)
-    given = {"values": scale, "clusters": clusters, "resamples": resamples, "seed": seed}
+    given: dict[str, Any] = {"values": scale, "clusters": clusters, "resamples": resamples, "seed": seed}
     units = np.arange(len(common))
     table = _tables(ours, theirs, scale, clusters)
     whole = table.sum(axis=0) if len(table) else np.zeros((len(scale), len(scale)))
@@ -213,28 +214,26 @@ def _worth(table: Floats, scale: Floats, relevant_from: float, resamples: int, s
     given = table.sum(axis=1)
     same = np.einsum("qgg->qg", table) if queries else np.zeros((0, size))
     relevant = table[:, scale >= relevant_from, :].sum(axis=1)
-    rng = np.random.default_rng(seed)
-    draws = rng.multinomial(queries, np.full(queries, 1 / queries), size=resamples) if queries and resamples else None
+    drawn = np.concatenate(list(draws(queries, resamples, seed))) if queries and resamples else None
     return [
         Worth(
             int(grade),
-            _share(same[:, place], given[:, place], draws),
-            _share(relevant[:, place], given[:, place], draws),
+            _share(same[:, place], given[:, place], drawn),
+            _share(relevant[:, place], given[:, place], drawn),
         )
         for place, grade in enumerate(scale)
     ]
 
 
-def _share(part: Floats, whole: Floats, draws: npt.NDArray[np.int64] | None) -> Share:
+def _share(part: Floats, whole: Floats, drawn: Floats | None) -> Share:
     n = int(whole.sum())
     if not n:
         return Share(None, None, None, 0)
     value = float(part.sum() / n)
     # One query with this grade has nothing to be drawn against.
-    if draws is None or int((whole > 0).sum()) < 2:
+    if drawn is None or int((whole > 0).sum()) < 2:
         return Share(value, None, None, n)
-    drawn = draws @ whole
-    with np.errstate(invalid="ignore"):
-        shares = (draws @ part)[drawn > 0] / drawn[drawn > 0]
+    below = drawn @ whole
+    shares = (drawn @ part)[below > 0] / below[below > 0]
     low, high = np.quantile(shares, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Share(value, float(low), float(high), n)

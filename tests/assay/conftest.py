@@ -33,6 +33,10 @@ FILES = {
         '{"query_id": "q1", "a": "d1", "b": "d2", "score": -0.8, "model": "one"}\n'
         '{"query_id": "q1", "a": "d2", "b": "d3", "score": -0.4, "model": "one", "swapped": true}\n'
     ),
+    "labels.jsonl": "".join(
+        f'{{"query_id": "q1", "doc_id": "{doc_id}", "outcome": "graded", "grade": {grade}, "judge": "llm"}}\n'
+        for doc_id, grade in (("d1", 3), ("d2", 0), ("d3", 1), ("d4", 2))
+    ),
     "pairs.jsonl": (
         '{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "text": "A jacket that keeps heavy rain out.", '
         '"expected": "keeps rain out"}\n'

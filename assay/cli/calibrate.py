@@ -1,0 +1,167 @@
+"""How far can a machine's labels be trusted, held against people's?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.no_effect import tell_no_effect
+from assay.cli.scale import add_scale, scale_values
+from assay.cli.text_table import counted, number, text_table
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from assay.cli.machine_labels import MachineLabels
+    from evaluation.estimators.bias import Biases
+    from judgments.agreement.coefficient import Agreement
+    from judgments.agreement.machine import Calibrated, Share
+
+NAME = "calibrate"
+HELP = "hold a machine's labels against people's: agreement, what each grade is worth, bias of metrics, cost"
+EXAMPLE = "assay calibrate qrels.txt labels.jsonl bm25.run neural.run -m nDCG@10"
+DEFAULT_METRIC = "nDCG@10"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("human", metavar="HUMAN", help="people's labels: qrels, or ratings CSV (settled by the median)")
+    parser.add_argument("labels", metavar="LABELS", help="the machine's: labels.jsonl or qrels")
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs whose scores by both are compared")
+    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
+    parser.add_argument("--judge", metavar="NAME", help="which judge or model, where LABELS has several")
+    add_scale(parser)
+    parser.add_argument(
+        "--off-scale",
+        choices=["leave-out", "clip"],
+        default="leave-out",
+        help="a grade off the scale: leave the pair out, or take the nearest grade; default: leave-out",
+    )
+    parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
+    parser.add_argument("--bootstrap", metavar="N", type=int, default=1_000, help="draws of queries; default 1000")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draws, default 0")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    add_out(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read both, compare, print."""
+    if args.bootstrap < 0:
+        raise NotValid(f"--bootstrap is {args.bootstrap}; give 0 or more")
+    runs = [named(argument) for argument in args.runs]
+    stdin_once([args.human, args.labels, *(path for _, path in runs)])
+    if args.metric and not runs:
+        tell_no_effect(f"-m {args.metric[0]}", "no run is given whose scores could be compared")
+    from assay.cli.human_labels import read_human_labels
+    from assay.cli.machine_labels import read_machine_labels
+    from judgments.agreement.machine import against_people
+
+    values = scale_values(args.scale)
+    people, machine = read_human_labels(args.human, values), read_machine_labels(args.labels, args.judge)
+    found = against_people(
+        people,
+        machine.grades,
+        values,
+        relevant_from=args.relevant,
+        off_scale=args.off_scale,
+        resamples=args.bootstrap,
+        seed=args.seed,
+    )
+    if not found.pairs:
+        raise NotValid(f"{args.human} and {args.labels} have no pair in common; they must be of the same collection")
+    biases = _biases(args, people, machine, runs) if runs else None
+    text = _as_json(found, machine, biases) if args.format == "json" else _as_table(found, machine, biases)
+    write_out(text, args.out)
+    return 0
+
+
+def _biases(
+    args: argparse.Namespace,
+    people: dict[tuple[str, str], float],
+    machine: MachineLabels,
+    runs: list[tuple[str, str]],
+) -> Biases:
+    from evaluation.estimators.bias import metric_bias
+    from judgments.core.qrels import Qrels
+    from judgments.formats.tables import open_run
+
+    files = [open_run(Path(path), path, name, None) for name, path in runs]
+    tables = [file.whole() for file in files]
+    tell_warnings(file.report for file in files)
+    labels = Qrels.from_rows((query_id, doc_id, grade) for (query_id, doc_id), grade in people.items())
+    return metric_bias(labels, machine.qrels(), tables, args.metric or [DEFAULT_METRIC])
+
+
+def _as_json(found: Calibrated, machine: MachineLabels, biases: Biases | None) -> str:
+    whole: dict[str, Any] = {
+        "judge": machine.judge,
+        **found.as_json(),
+        "outcomes": machine.outcomes,
+        "cost_usd": machine.cost_usd,
+        "cost_per_1000": machine.cost_per_thousand,
+        "metrics": None if biases is None else biases.as_json(),
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None) -> str:
+    pairs = f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query', 'queries')} that both graded"
+    parts = [f"{machine.judge}: {pairs}\n", *_left_out(found, machine)]
+    rows = [[f"kappa, {name}", *_cells(one)] for name, one in found.kappa.items()]
+    rows += [[f"alpha, {name}", *_cells(one)] for name, one in found.alpha.items()]
+    parts.append("\n" + text_table(["agreement", "value", "95 % interval"], rows))
+    header = ["machine says", "pairs", "people say the same", "95 % interval", "people call relevant", "95 % interval"]
+    worth = [[str(one.grade), str(one.same.n), *_share(one.same), *_share(one.relevant)] for one in found.worth]
+    parts.append("\n" + text_table(header, worth))
+    cells = [[f"people {value}", *map(str, row)] for value, row in zip(found.values, found.confusion, strict=True)]
+    parts.append("\n" + text_table(["confusion", *(f"machine {value}" for value in found.values)], cells))
+    parts.append(f"\nthe machine's grade less people's: {number(found.bias)} on average\n")
+    if biases is not None:
+        parts.append("\n" + _bias_table(biases))
+    if machine.cost_per_thousand is not None:
+        parts.append(f"\ncost: {machine.cost_per_thousand:.4f} USD for 1,000 graded pairs\n")
+    return "".join(parts)
+
+
+def _left_out(found: Calibrated, machine: MachineLabels) -> list[str]:
+    lines = [f"only people graded {found.only_people:,} pairs, only the machine {found.only_machine:,}\n"]
+    if found.off_people or found.off_machine:
+        done = "left out" if found.off_scale == "leave-out" else "clipped to the nearest grade"
+        lines.append(f"off the scale: {found.off_people:,} of people, {found.off_machine:,} of the machine; {done}\n")
+    failed = {name: times for name, times in machine.outcomes.items() if name != "graded"}
+    if failed:
+        told = ", ".join(f"{times:,} {name}" for name, times in failed.items())
+        lines.append(f"without a grade: {told}\n")
+    return lines
+
+
+def _cells(one: Agreement) -> list[str]:
+    if one.value is None:
+        return ["-", one.reason or ""]
+    return [number(one.value), "-" if one.low is None else f"{number(one.low)} to {number(one.high)}"]
+
+
+def _share(one: Share) -> list[str]:
+    return [number(one.value), "-" if one.low is None else f"{number(one.low)} to {number(one.high)}"]
+
+
+def _bias_table(biases: Biases) -> str:
+    rows = [
+        [
+            one.run,
+            one.metric,
+            number(one.people),
+            number(one.machine),
+            number(one.difference),
+            "-" if one.low is None else f"{number(one.low)} to {number(one.high)}",
+            number(one.correlation),
+        ]
+        for one in biases.rows
+    ]
+    header = ["run", "metric", "by people", "by machine", "difference", "95 % interval", "correlation"]
+    order = "".join(
+        f"order of the runs by {name}: tau {number(tau)}\n" for name, tau in biases.tau.items() if tau is not None
+    )
+    return text_table(header, rows, left=2) + order

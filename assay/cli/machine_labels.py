@@ -1,0 +1,116 @@
+"""Which grades did a machine give, what did it fail at, and what did it cost?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.files import STDIN, tell_warnings
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from judgments.core.qrels import Qrels
+    from judgments.formats.labels_jsonl import MachineLabel
+
+
+@dataclass(frozen=True)
+class MachineLabels:
+    """The labels of one judge.
+
+    Parameters
+    ----------
+    grades : dict of (query_id, doc_id) to float
+        What it graded.
+    judge : str
+        Its name with its model, where the file says so.
+    outcomes : dict of str to int
+        How many answers ended in which way; empty for qrels, which hold grades alone.
+    cost_usd : float or None
+        What all answers cost, failures too; None where the file does not say.
+    """
+
+    grades: dict[tuple[str, str], float]
+    judge: str
+    outcomes: dict[str, int]
+    cost_usd: float | None
+
+    @property
+    def cost_per_thousand(self) -> float | None:
+        """Dollars for a thousand graded pairs."""
+        return None if self.cost_usd is None or not self.grades else 1_000 * self.cost_usd / len(self.grades)
+
+    def qrels(self) -> Qrels:
+        """The grades as labels."""
+        from judgments.core.qrels import Qrels
+
+        return Qrels.from_rows((query_id, doc_id, grade) for (query_id, doc_id), grade in self.grades.items())
+
+
+def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
+    """Read labels.jsonl, or qrels whose labels are a machine's.
+
+    Parameters
+    ----------
+    path : str
+        The file; ``-`` is standard input, read as labels.jsonl.
+    judge : str, optional
+        Only the answers of this judge or model, where the file has several.
+
+    Raises
+    ------
+    UnreadableInput
+        The file cannot be read.
+    NotValid
+        The file has several judges and none is named, the named one is not there, or nothing was graded.
+    """
+    from judgments.formats import labels_jsonl, sniff
+    from judgments.formats.decoding import Content, kept
+
+    if path != STDIN:
+        source = kept(Path(path))
+        with Content(source, path) as content:
+            name = sniff(content.head)
+        if name != labels_jsonl.NAME:
+            return _of_qrels(path, source, judge)
+    found = labels_jsonl.read(Path(path), path=path)
+    found.report.raise_if_errors()
+    tell_warnings([found.report])
+    rows = _of_one(path, found.rows, judge)
+    grades = {(row.query_id, row.doc_id): float(row.grade) for row in rows if row.grade is not None}
+    if not grades:
+        raise NotValid(f"{path}: the judge graded nothing; its outcomes are {_counted(rows)}")
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return MachineLabels(grades, _who(rows[0]), _counted(rows), sum(costs) if costs else None)
+
+
+def _of_qrels(path: str, source: Path | str | bytes, judge: str | None) -> MachineLabels:
+    from judgments.formats.tables import load_qrels
+
+    if judge is not None:
+        raise NotValid(f"{path}: qrels do not say who judged; leave --judge out")
+    qrels, report = load_qrels(source, path)
+    tell_warnings([report])
+    return MachineLabels({(query, doc): grade for query, doc, grade in qrels.rows()}, Path(path).name, {}, None)
+
+
+def _of_one(path: str, rows: list[MachineLabel], judge: str | None) -> list[MachineLabel]:
+    judges = Counter(_who(row) for row in rows)
+    if judge is not None:
+        wanted = [row for row in rows if judge in (row.judge, row.model, _who(row))]
+        if not wanted or len({_who(row) for row in wanted}) > 1:
+            raise NotValid(f"{path}: {judge!r} is not one judge there; judges: {', '.join(sorted(judges))}")
+        return wanted
+    if len(judges) != 1:
+        told = f"{len(judges)} judges: {', '.join(sorted(judges))}; name one with --judge" if judges else "no answers"
+        raise NotValid(f"{path}: has {told}")
+    return rows
+
+
+def _who(row: MachineLabel) -> str:
+    return " ".join(word for word in (row.judge, row.model) if word) or "a judge without a name"
+
+
+def _counted(rows: list[MachineLabel]) -> dict[str, int]:
+    return dict(sorted(Counter(row.outcome for row in rows).items()))

@@ -1,0 +1,136 @@
+"""Do ``assay calibrate`` and ``assay estimate`` read what people and machines leave, and refuse the rest in a line?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from tests.assay.conftest import Call
+
+RNG = np.random.default_rng(4)
+PAIRS = [(f"q{query}", f"d{doc}") for query in range(12) for doc in range(10)]
+PEOPLE = {pair: int(RNG.integers(0, 4)) for pair in PAIRS}
+MACHINE = {pair: int(np.clip(grade + RNG.integers(-1, 3), 0, 5)) for pair, grade in PEOPLE.items()}
+
+
+def label(pair: tuple[str, str], grade: int | None, **more: object) -> str:
+    outcome = "graded" if grade is not None else "refused"
+    whole = {"query_id": pair[0], "doc_id": pair[1], "grade": grade, "outcome": outcome, "judge": "llm", **more}
+    return json.dumps(whole) + "\n"
+
+
+@pytest.fixture
+def files(assay: Call) -> None:
+    """People's qrels of eight queries; the machine's labels of twelve, some off the scale, some refused."""
+    Path("human.txt").write_text("".join(f"{q} 0 {d} {g}\n" for (q, d), g in PEOPLE.items() if int(q[1:]) < 8))
+    graded = [
+        label(pair, None if place % 40 == 7 else grade, cost_usd=0.001)
+        for place, (pair, grade) in enumerate(MACHINE.items())
+    ]
+    Path("labels.jsonl").write_text("".join(graded))
+    Path("machine.txt").write_text("".join(f"{q} 1 {d} {g}\n" for (q, d), g in MACHINE.items()))
+    ranked = sorted(PAIRS, key=lambda pair: (pair[0], -PEOPLE[pair]))
+    Path("a.run").write_text("".join(f"{q} Q0 {d} 1 {PEOPLE[q, d]} a\n" for q, d in ranked))
+    Path("b.run").write_text("".join(f"{q} Q0 {d} 1 {d[1:]} b\n" for q, d in ranked))
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("off_scale", ["leave-out", "clip"])
+def test_kappas_are_those_of_the_libraries(assay: Call, off_scale: str) -> None:
+    status, out, err = assay(
+        "calibrate", "human.txt", "labels.jsonl", "--format", "json", "--off-scale", off_scale, "--bootstrap", "50"
+    )
+    told = json.loads(out)
+    assert (status, err) == (0, "")
+    rows = [
+        (PEOPLE[pair], MACHINE[pair]) for place, pair in enumerate(PAIRS) if int(pair[0][1:]) < 8 and place % 40 != 7
+    ]
+    off = sum(grade > 3 for _, grade in rows)
+    assert told["off_machine"] == off > 0
+    rows = [(a, min(b, 3)) for a, b in rows if b <= 3 or off_scale == "clip"]
+    ours, theirs = zip(*rows, strict=True)
+    assert told["pairs"] == len(rows)
+    for name, weights in (("unweighted", None), ("quadratic", "quadratic")):
+        expected = cohen_kappa_score(ours, theirs, weights=weights, labels=[0, 1, 2, 3])
+        assert told["kappa"][name]["value"] == pytest.approx(expected, abs=1e-9)
+    expected = krippendorff.alpha([ours, theirs], level_of_measurement="ordinal")
+    assert told["alpha"]["ordinal"]["value"] == pytest.approx(expected, abs=1e-9)
+    assert told["alpha"]["ordinal"]["low"] < expected < told["alpha"]["ordinal"]["high"]
+    assert told["outcomes"] == {"graded": 117, "refused": 3}
+    assert told["cost_per_1000"] == pytest.approx(1_000 * 0.12 / 117)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_table_tells_worth_bias_and_failures(assay: Call) -> None:
+    status, out, _ = assay("calibrate", "human.txt", "labels.jsonl", "a.run", "b.run", "-m", "nDCG@5")
+    assert status == 0
+    for words in (
+        "machine says",
+        "people 3",
+        "nDCG@5",
+        "order of the runs by nDCG@5: tau",
+        "3 refused",
+        "USD for 1,000",
+    ):
+        assert words in out
+    assert "off the scale: 0 of people" in out
+
+
+@pytest.mark.usefixtures("files")
+def test_qrels_and_ratings_are_labels_too(assay: Call) -> None:
+    from_qrels = json.loads(assay("calibrate", "human.txt", "machine.txt", "--format", "json", "--scale", "0:5")[1])
+    assert (from_qrels["pairs"], from_qrels["off_machine"], from_qrels["cost_usd"]) == (80, 0, None)
+    rows = "".join(f"{q},{d},{rater},{g}\n" for (q, d), g in PEOPLE.items() for rater in ("a", "b"))
+    Path("ratings.csv").write_text("query_id,doc_id,rater,grade\n" + rows)
+    settled = json.loads(assay("calibrate", "ratings.csv", "machine.txt", "--format", "json", "--scale", "0:5")[1])
+    assert settled["pairs"] == 120
+
+
+@pytest.mark.usefixtures("files")
+def test_estimates_lie_beside_those_of_people_alone(assay: Call) -> None:
+    words = ("estimate", "human.txt", "machine.txt", "a.run", "-m", "P(rel=2)@5", "--format", "json", "--plan", "0.1")
+    status, out, _ = assay(*words)
+    told = json.loads(out)
+    assert status == 0
+    assert (told["queries"], told["others"]) == (8, 4)
+    assert told["low"] < told["estimate"] < told["high"]
+    assert told["human_only"]["low"] < told["human_only"]["mean"] < told["human_only"]["high"]
+    assert told["needed"]["with_machine"] <= told["needed"]["people_alone"]
+    status, out, _ = assay("estimate", "human.txt", "machine.txt", "a.run", "b.run", "--plan", "0.05")
+    assert status == 0
+    assert "people labelled 8 queries, machine.txt 4 others besides" in out
+    assert "below 30" in out
+
+
+@pytest.mark.usefixtures("files")
+def test_what_cannot_be_is_one_line(assay: Call) -> None:
+    Path("two.jsonl").write_text(label(PAIRS[0], 1) + label(PAIRS[0], 2, judge="other"))
+    Path("failed.jsonl").write_text(label(PAIRS[0], None))
+    Path("elsewhere.txt").write_text("x 0 y 1\n")
+    for words, said in (
+        (("calibrate", "human.txt", "two.jsonl"), "2 judges: llm, other"),
+        (("calibrate", "human.txt", "two.jsonl", "--judge", "third"), "'third' is not one judge"),
+        (("calibrate", "human.txt", "failed.jsonl"), "graded nothing"),
+        (("calibrate", "human.txt", "elsewhere.txt"), "no pair in common"),
+        (("calibrate", "human.txt", "machine.txt", "--judge", "llm"), "do not say who judged"),
+        (("calibrate", "human.txt", "nothing.jsonl"), "nothing.jsonl"),
+        (("calibrate", "human.txt", "machine.txt", "--bootstrap", "-1"), "--bootstrap is -1"),
+        (("estimate", "human.txt", "elsewhere.txt", "a.run"), "no query has labels of both"),
+        (("estimate", "human.txt", "machine.txt", "a.run", "--ci", "2"), "--ci is 2"),
+        (("estimate", "human.txt", "machine.txt", "a.run", "--plan", "0"), "--plan is 0"),
+    ):
+        status, out, err = assay(*words)
+        faults = [line for line in err.splitlines() if not line.startswith("note: ")]
+        assert (status, out, len(faults)) == (2, "", 1), words
+        assert said in err
+    assert assay("calibrate", "human.txt", "two.jsonl", "--judge", "other")[0] == 0
+
+
+@pytest.mark.usefixtures("files")
+def test_a_metric_without_a_run_is_told(assay: Call) -> None:
+    assert "-m AP has no effect" in assay("calibrate", "human.txt", "machine.txt", "-m", "AP")[2]

@@ -1,0 +1,93 @@
+"""Are estimates and biases those of the values that `evaluate` gives?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, ttest_1samp
+
+from evaluation import evaluate
+from evaluation.estimators.bias import metric_bias
+from evaluation.estimators.from_labels import estimates
+from evaluation.estimators.prediction_powered import powered_mean
+from judgments.core.errors import NotValid
+from judgments.core.qrels import Qrels
+from judgments.core.run import Run
+
+RNG = np.random.default_rng(11)
+QUERIES = [f"q{number:03}" for number in range(120)]
+TRUTH = {query: {f"d{place}": int(RNG.integers(0, 4)) for place in range(12)} for query in QUERIES}
+GUESS = {
+    query: {doc: int(np.clip(grade + RNG.integers(-1, 2), 0, 3)) for doc, grade in of.items()}
+    for query, of in TRUTH.items()
+}
+SAMPLE = QUERIES[:40]
+PEOPLE = Qrels.from_dict({query: TRUTH[query] for query in SAMPLE})
+MACHINE = Qrels.from_dict(GUESS)
+
+
+def ranked(name: str, noise: float) -> Run:
+    rng = np.random.default_rng(len(name))
+    return Run.from_dict(
+        {query: {doc: grade + rng.normal(0, noise) for doc, grade in of.items()} for query, of in TRUTH.items()},
+        name=name,
+    )
+
+
+RUNS = [ranked("good", 0.5), ranked("middling", 2.0), ranked("poorest", 9.0)]
+
+
+def test_the_estimate_is_that_of_the_values_of_each_query() -> None:
+    found = estimates(PEOPLE, MACHINE, RUNS, "nDCG@10")
+    human = evaluate(PEOPLE, RUNS, "nDCG@10").runs
+    machine = evaluate(MACHINE, RUNS, "nDCG@10").runs
+    assert [one.run for one in found] == ["good", "middling", "poorest"]
+    for one, ours, theirs in zip(found, human, machine, strict=True):
+        values = theirs.per_query["nDCG@10"]
+        expected = powered_mean(ours.per_query["nDCG@10"], values[:40], values[40:])
+        assert one.powered == expected
+        assert one.machine_only == pytest.approx(values.mean())
+        assert (one.powered.queries, one.powered.others, one.notes) == (40, 80, ())
+
+
+def test_the_truth_lies_in_the_interval_where_the_machine_alone_is_off() -> None:
+    # The two on which people and the machine differ much; of the third nearly every value is 1.
+    truth = evaluate(Qrels.from_dict(TRUTH), RUNS[1:], "nDCG@10").runs
+    for one, right in zip(estimates(PEOPLE, MACHINE, RUNS[1:], "nDCG@10"), truth, strict=True):
+        mean = right.metrics["nDCG@10"].mean
+        assert mean is not None
+        assert one.powered.low <= mean <= one.powered.high  # type: ignore[operator]
+
+
+def test_planning_asks_fewer_queries_of_people_with_the_machine() -> None:
+    (one,) = estimates(PEOPLE, MACHINE, RUNS[1:2], "nDCG@10", half=0.01)
+    assert one.needed is not None
+    assert one.needed[0] < one.needed[1]
+
+
+def test_what_limits_the_estimate_is_told() -> None:
+    few = Qrels.from_dict({query: TRUTH[query] for query in [*SAMPLE[:5], "elsewhere"] if query in TRUTH})
+    (one,) = estimates(few, Qrels.from_dict({query: GUESS[query] for query in SAMPLE[:5]}), RUNS[:1], "AP")
+    assert any("no other query" in note for note in one.notes)
+    assert any("5 queries" in note for note in one.notes)
+    with pytest.raises(NotValid, match="both people and the machine"):
+        estimates(Qrels.from_dict({"x": {"d": 1}}), MACHINE, RUNS, "AP")
+
+
+def test_bias_is_the_paired_difference_and_tau_that_of_scipy() -> None:
+    found = metric_bias(PEOPLE, MACHINE, RUNS, "nDCG@10 P@5")
+    human, machine = evaluate(PEOPLE, RUNS, "P@5").runs, evaluate(MACHINE, RUNS, "P@5").runs
+    row = next(row for row in found.rows if (row.run, row.metric) == ("middling", "P@5"))
+    apart = machine[1].per_query["P@5"][:40] - human[1].per_query["P@5"]
+    interval = ttest_1samp(apart, 0).confidence_interval()
+    assert (row.difference, row.low, row.high) == pytest.approx((apart.mean(), interval.low, interval.high))
+    assert row.correlation == pytest.approx(
+        np.corrcoef(machine[1].per_query["P@5"][:40], human[1].per_query["P@5"])[0, 1]
+    )
+    means = [[getattr(one, side) for one in found.rows if one.metric == "P@5"] for side in ("people", "machine")]
+    assert found.tau["P@5"] == pytest.approx(kendalltau(*means).statistic)
+    assert found.queries == 40
+
+
+def test_one_run_has_no_order() -> None:
+    assert metric_bias(PEOPLE, MACHINE, RUNS[:1], "AP").tau == {"AP": None}
