@@ -32,12 +32,22 @@ SHARING = (("yes", "sharing"), ("no", "not sharing"))
 def group_list(request: HttpRequest, slug: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
-    if request.method == "POST":
-        try:
-            messages.success(request, _act(request, collection))
-        except AssayError as error:
-            messages.error(request, str(error))
-        return redirect(request.get_full_path())
+    return _acted(request, collection) if request.method == "POST" else _page(request, collection)
+
+
+def _acted(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """A list is long to type: refused, it stands in its field again, with what is wrong."""
+    try:
+        messages.success(request, _act(request, collection))
+    except AssayError as error:
+        if request.POST.get("act") == "listed":
+            sent = {name: searchable(request.POST.get(name, "")) for name in ("lines", "name")}
+            return _page(request, collection, typed={**sent, "wrong": str(error)})
+        messages.error(request, str(error))
+    return redirect(request.get_full_path())
+
+
+def _page(request: HttpRequest, collection: Collection, typed: dict[str, str] | None = None) -> HttpResponse:
     lead = access.role_in(request.user, collection) in access.LEADS
     found = proposals(collection)
     context = {
@@ -47,9 +57,11 @@ def group_list(request: HttpRequest, slug: str) -> HttpResponse:
         "proposals": found[:SHOWN],
         "all_proposals": len(found),
         "queries": collection.queries.count(),
+        "typed": typed,
     }
     rows = collection.query_groups.select_related("collection")
-    return answer(request, _groups(request, collection, lead), rows, "pooling/query_groups.html", context)
+    listing, status = _groups(request, collection, lead), 422 if typed else 200
+    return answer(request, listing, rows, "pooling/query_groups.html", context, status=status)
 
 
 def _groups(request: HttpRequest, collection: Collection, lead: bool) -> Listing:

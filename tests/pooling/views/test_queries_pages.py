@@ -65,10 +65,10 @@ def test_proposals_are_answered_one_by_one(spelled: Collection, client_of: Any, 
     group.refresh_from_db()
     assert not group.shares
     # Others are put together by id or text; a stranger among them stops it.
-    assert (
-        b"No query of this collection: boat"
-        in client.post(url, {"act": "listed", "lines": "q3\nboat"}, follow=True).content
-    )
+    refused = client.post(url, {"act": "listed", "lines": "q3\nboat", "name": "wet"})
+    assert (refused.status_code, b"No query of this collection: boat" in refused.content) == (422, True)
+    assert b"q3\nboat</textarea>" in refused.content  # what was typed stays
+    assert b'value="wet"' in refused.content
     assert b"No query of this collection" in client.post(url, {"act": "listed", "lines": "q3\0"}, follow=True).content
     client.post(url, {"act": "listed", "lines": "q3\r\nred tent\r\n", "name": "tents"})
     assert set(spelled.queries.filter(group="tents").values_list("query_id", flat=True)) == {"q3", "q4"}
