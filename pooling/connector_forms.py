@@ -43,6 +43,8 @@ class ConnectorForm(AssayForm):
             max_value=MOST_AT_ONCE,
             help_text="More is faster for us and harder on the engine.",
         )
+        for field in self.fields.values():
+            field.error_messages["required"] = "Fill this in."
 
     @property
     def first(self) -> list[Any]:

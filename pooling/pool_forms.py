@@ -55,6 +55,9 @@ class PoolForm(AssayForm):
         )
         self.fields["seed"] = seed_field()
         self.fields.update(raters_fields())
+        for name, field in self.fields.items():
+            if name != "runs":
+                field.error_messages["required"] = "Fill this in."
 
     def _add_pairs(self) -> None:
         self.fields["pairs"] = forms.CharField(

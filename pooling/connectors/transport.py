@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import ssl
 import time
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,8 @@ PORTS = {"http": 80, "https": 443}
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 HIDDEN = "•••"
+# The operating system's number of a fault, which says nothing to who reads it.
+_ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
 
 class Transport:
@@ -142,7 +145,7 @@ class Transport:
         except httpx.TimeoutException:
             raise EngineFault("timeout", f"{_shown(url)} did not answer within {self.timeout:g} seconds.") from None
         except httpx.ConnectError as error:
-            why = self._hidden(str(error))[:EXCERPT]
+            why = _ERRNO.sub("", self._hidden(str(error)))[:EXCERPT].rstrip(".")
             raise EngineFault("unreachable", f"{_shown(url)} cannot be reached: {why}.") from None
         except (httpx.DecodingError, httpx.RemoteProtocolError) as error:
             why = self._hidden(str(error))[:EXCERPT]

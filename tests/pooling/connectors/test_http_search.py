@@ -135,7 +135,8 @@ def test_a_name_whose_address_nobody_tells_is_given_up(
 
 
 def test_nobody_listens(opened: Opened, here: Allowed) -> None:
-    assert fault_of(opened("json-http", {"address": "http://127.0.0.1:9/search"}, here)).name == "unreachable"
+    fault = fault_of(opened("json-http", {"address": "http://127.0.0.1:9/search"}, here))
+    assert (fault.name, "Errno" in str(fault), "refused" in str(fault)) == ("unreachable", False, True)
 
 
 def test_a_redirect_on_the_same_host_is_followed(engine_at: Opened, bad_engine: BadEngine, here: Allowed) -> None:
