@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from judgments import access
 from judgments.core.errors import AssayError, Conflict, NotFound
-from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Slot, User
+from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Tally, User
 
 # Answers between a pair and the time it is shown again: long enough to have been forgotten.
 LAG = 20
@@ -119,7 +119,8 @@ def _due(draw: str, every: int, answers: int) -> int:
 
 
 def _answers(round_: Round, rater: User) -> int:
-    return Slot.objects.filter(round=round_, rater=rater, filled_by__isnull=False).count()
+    """How many places the rater has filled."""
+    return Tally.objects.filter(round=round_, rater=rater).values_list("filled", flat=True).first() or 0
 
 
 def _new_gold(round_: Round, asked: RoundRater, pairs: Sequence[Pair], most: int) -> list[Probe]:
