@@ -1,0 +1,96 @@
+"""Is an answer read as what it is, and never as a grade that nobody gave?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgments.judges.answers import Reply, Stop, read_grade, read_yes_or_no
+
+SCALE = (0, 1, 2, 3)
+
+# The field's contract: text, why the model stopped, outcome, grade.
+CASES: list[tuple[str, Stop, str, int | None]] = [
+    ('{"grade": 2, "why": "partial"}', "done", "graded", 2),
+    ('```json\n{"grade": 0}\n```', "done", "graded", 0),
+    ('{"grade": 3.0}', "done", "graded", 3),
+    ("##final score: 3", "done", "graded", 3),
+    ("The intent is clear.\nFinal score: 1", "done", "graded", 1),
+    ("Reasons.\n**Grade: 2**\n", "done", "graded", 2),
+    ("##final score: 3\nThe passage relates to 1 aspect", "done", "unparseable", None),
+    ("##final score: 2\nreasoning: compared to 3 other passages", "done", "unparseable", None),
+    ("score: 2 of 3", "done", "unparseable", None),
+    ("score: 2/3", "done", "unparseable", None),
+    ("final score: 10", "done", "out_of_scale", None),
+    ("final score: 2.5", "done", "out_of_scale", None),
+    ("final score: -1", "done", "out_of_scale", None),
+    ('{"grade": 7}', "done", "out_of_scale", None),
+    ('{"grade": 1.5}', "done", "out_of_scale", None),
+    ('{"grade": "3"}', "done", "unparseable", None),
+    ('{"grade": true}', "done", "unparseable", None),
+    ('{"grade": null}', "done", "unparseable", None),
+    ('{"grade": NaN}', "done", "unparseable", None),
+    ('{"grade": Infinity}', "done", "unparseable", None),
+    ('{"score": 3}', "done", "unparseable", None),
+    ("[3]", "done", "unparseable", None),
+    ("3", "done", "unparseable", None),
+    ("This passage from 2019 is relevant", "done", "unparseable", None),
+    ("", "done", "unparseable", None),
+    ("I cannot rate this.", "refused", "refused", None),
+    ('{"grade": 2', "length", "truncated", None),
+    ('{"grade": 2}', "length", "truncated", None),
+    ("", "filtered", "blocked", None),
+]
+
+
+@pytest.mark.parametrize(("text", "stop", "outcome", "grade"), CASES)
+def test_each_answer_ends_in_its_outcome(text: str, stop: Stop, outcome: str, grade: int | None) -> None:
+    found = read_grade(Reply(text, stop), SCALE)
+    assert (found.name, found.grade, found.raw) == (outcome, grade, text)
+
+
+def test_no_answer_keeps_its_fault() -> None:
+    found = read_grade(Reply(fault="503 from the provider, 5 attempts", tokens_in=4), SCALE)
+    assert (found.name, found.raw, found.tokens_in) == ("transport_error", "503 from the provider, 5 attempts", 4)
+
+
+def test_reason_relevance_and_probabilities_come_along() -> None:
+    reply = Reply(
+        json.dumps({"reason": "names the size", "grade": 2}), token_probabilities={"2": 0.6, " 3": 0.2, "the": 0.1}
+    )
+    found = read_grade(reply, SCALE, relevant_from=2)
+    assert (found.rationale, found.relevant) == ("names the size", True)
+    assert found.probabilities == pytest.approx({"0": 0, "1": 0, "2": 0.75, "3": 0.25})
+    assert read_grade(Reply('{"grade": 1}'), SCALE, relevant_from=2).relevant is False
+
+
+@given(st.text(max_size=300))
+def test_only_a_grade_that_was_written_comes_out(text: str) -> None:
+    found = read_grade(Reply(text), SCALE)
+    assert (found.grade is None) == (found.name != "graded")
+    assert found.grade is None or str(found.grade) in text
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [
+        ("YES", 1),
+        ("**YES**", 1),
+        ("yes, it names the answer", 1),
+        ("No.", 0),
+        ("NO: other product", 0),
+        ("Answer: YES", None),
+        ("Note: yes", None),
+        ("The text is not relevant", None),
+        ("It does not match", None),
+        ("Nobody knows", None),
+        ("", None),
+    ],
+)
+def test_yes_and_no_stand_at_the_beginning(text: str, grade: int | None) -> None:
+    found = read_yes_or_no(Reply(text))
+    assert found.grade == grade
+    assert found.name == ("unparseable" if grade is None else "graded")
