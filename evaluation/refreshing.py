@@ -21,6 +21,7 @@ from judgments.core.errors import NotValid
 from judgments.models import Declaration, Job, Snapshot, User
 from pooling import pools
 from pooling import runs as runs_of
+from pooling.known_pairs import judged_pairs
 from pooling.models import Pool, Run
 
 KIND = "refresh"
@@ -174,7 +175,7 @@ def _pairs(snapshot: Snapshot, action: str, runs: Sequence[Run], seed: int, watc
 def _open(looked: Looked, runs: Sequence[Run], watch: Watch) -> list[Pair]:
     """Unjudged pairs among the first ranks of runs and of engines' replies, less those that were graded since."""
     found = dict.fromkeys(actions.holes(looked.judged, _rankings(looked, runs, watch)))
-    since = pools.judged_pairs(looked.collection)
+    since = judged_pairs(looked.collection)
     return [pair for pair in found if pair not in since]
 
 

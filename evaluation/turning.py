@@ -16,6 +16,7 @@ from judgments.models import Collection, Document, Query, User
 from pooling import pools
 from pooling import runs as runs_of
 from pooling.effort import Pace
+from pooling.known_pairs import judged_pairs
 from pooling.models import Pool
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def make_pool(a: Scoring, b: Scoring, found: Turning, *, actor: User) -> Pool:
 
 def graded_since(collection: Collection) -> frozenset[tuple[str, str]]:
     """The pairs that somebody graded, in whatever round; a snapshot may not know of them yet."""
-    return pools.judged_pairs(collection)
+    return judged_pairs(collection)
 
 
 def _hash(content: Any) -> str:

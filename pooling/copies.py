@@ -18,8 +18,8 @@ from pooling.strategies.duplicates import Content, Duplicates, written
 from pooling.strategies.pair import EXACT, KINDS, OFF, SIMILARITY
 
 if TYPE_CHECKING:
+    from pooling.strategies.chosen import Pool as ChosenPool
     from pooling.strategies.pair import PairCopy
-    from pooling.strategies.pool import Pool as ChosenPool
 
 BATCH = 1_000
 Watch = Callable[[int], None]

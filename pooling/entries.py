@@ -16,8 +16,8 @@ from judgments.models import Collection, User
 from pooling.models import Pool, PoolEntry, Run
 
 if TYPE_CHECKING:
+    from pooling.strategies.chosen import Pool as ChosenPool
     from pooling.strategies.pair import PoolPair
-    from pooling.strategies.pool import Pool as ChosenPool
 
 BATCH = 1_000
 

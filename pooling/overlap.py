@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from judgments.models import Collection
-from pooling import pools, runs
+from pooling import runs
+from pooling.known_pairs import judged_pairs
 from pooling.models import Run
 
 DEPTH = 10
@@ -75,7 +76,7 @@ def overlap(collection: Collection, chosen: Sequence[Run], depth: int = DEPTH) -
         How many documents of each query.
     """
     queries = set(collection.queries.values_list("query_id", flat=True))
-    judged = pools.judged_pairs(collection)
+    judged = judged_pairs(collection)
     answers = [first(run, depth) for run in chosen]
     pairs = [_pairs(answer, queries) for answer in answers]
     found = Counter(pair for some in pairs for pair in some)

@@ -18,16 +18,17 @@ from judgments import audit, jobs, rounds
 from judgments.core.amounts import amount
 from judgments.documents import stub_keys
 from judgments.models import Document, Job, Pair, Round
-from pooling import copies, due, pools
+from pooling import copies, due
 from pooling import runs as runs_of
+from pooling.known_pairs import known_pairs, wording
 from pooling.models import Pool, PoolEntry, Refill, RefillStep
 from pooling.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from judgments.core.run import Run as RankedRun
+    from pooling.strategies.chosen import Pool as ChosenPool
     from pooling.strategies.duplicates import Duplicates
     from pooling.strategies.pair import PairCopy, PoolPair
-    from pooling.strategies.pool import Pool as ChosenPool
 
 # How many times more queries are asked about when the ones before had nothing.
 WIDER = 4
@@ -126,7 +127,7 @@ def _known(refill: Refill, queries: Sequence[str]) -> Known:
     known: Known = {query_id: {} for query_id in queries}
     for query_id, doc_id, _ in rows:
         known[query_id][doc_id] = None
-    for (query_id, doc_id), grade in pools.known_pairs(refill.pool.collection, queries).items():
+    for (query_id, doc_id), grade in known_pairs(refill.pool.collection, queries).items():
         known[query_id][doc_id] = grade
     for query_id, doc_id, origin in rows:
         # Documents that are judged with this one are known as it is.
@@ -153,7 +154,7 @@ def _chosen(refill: Refill, queries: Sequence[str], known: Known) -> ChosenPool:
         judged=_flat(known),
         relevant_from=relevant_from(pool),
         queries=queries,
-        wording=pools.wording(pool.collection) if words else None,
+        wording=wording(pool.collection) if words else None,
         duplicates=_compared(pool),
     )
 

@@ -14,8 +14,8 @@ from pooling.strategies.budget import ASSUMED_SECONDS, Effort
 
 if TYPE_CHECKING:
     from judgments.core.report import Report
+    from pooling.strategies.chosen import Pool
     from pooling.strategies.pair import PairCopy
-    from pooling.strategies.pool import Pool
 
 COLUMNS = ("query_id", "doc_id", "rank", "runs", "why")
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from judgments.core.errors import NotValid
-from pooling.strategies.candidates import Candidates, Pair
+from pooling.strategies.candidate_blocks import Pair
+from pooling.strategies.candidates import Candidates
 from pooling.strategies.duplicates import Duplicates
 from pooling.strategies.strategy import NOT_RELEVANT, PENDING, RELEVANT, UNKNOWN, Wording
 

@@ -16,14 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from judgments.core.errors import NotValid
-from judgments.core.grouping import spans
-from judgments.core.texts import MIX, SPREAD, Keys, Places, Texts
+from judgments.core.texts import Keys, Places, Texts
+from pooling.strategies.candidate_blocks import Block, Keyed, Numbers, Pair, Part, mixed
 
 if TYPE_CHECKING:
     from judgments.core.run import Run
 
-Numbers = npt.NDArray[np.int32]
-Pair = tuple[str, str]
 # Two documents of one query have one key once in many billion pools; another salt then tells them apart.
 SALTS = 8
 # How many rows are sorted at once, more or less.
@@ -50,7 +48,7 @@ class Candidates:
         A run, as its place in ``run_names``, and the rank from 1 that it gives the pair; runs ascending inside a pair.
     keys : uint64 array, shape (pairs,)
         The number of each pair, ascending.
-    keyed : _Keyed
+    keyed : Keyed
         How the numbers were made.
 
     Examples
@@ -69,7 +67,7 @@ class Candidates:
     runs: Numbers
     ranks: Numbers
     keys: Keys
-    keyed: _Keyed
+    keyed: Keyed
 
     @classmethod
     def of(
@@ -97,17 +95,17 @@ class Candidates:
         NotValid
             When two runs have one name.
         """
-        parts = [_Part.of(run, depth, queries) for run in runs]
+        parts = [Part.of(run, depth, queries) for run in runs]
         parts.sort(key=lambda part: part.name.encode())
         for one, other in pairwise(parts):
             if one.name == other.name:
                 message = f"two runs are called {one.name!r}; give each run a name of its own"
                 raise NotValid(message, {"runs": "equal names"})
         names = tuple(part.name for part in parts)
-        return cls._united([*parts, _Part.given(also, queries)], names)
+        return cls._united([*parts, Part.given(also, queries)], names)
 
     @classmethod
-    def _united(cls, parts: Sequence[_Part], names: tuple[str, ...]) -> Candidates:
+    def _united(cls, parts: Sequence[Part], names: tuple[str, ...]) -> Candidates:
         """Unite some queries at a time: the work of sorting millions of rows at once would not fit into memory."""
         query_ids = tuple(sorted(set().union(*(part.query_ids for part in parts))))
         code = {query_id: at for at, query_id in enumerate(query_ids)}
@@ -115,10 +113,10 @@ class Candidates:
         rows = sum(len(part.ranks) for part in parts)
         step = max(1, BLOCK * len(query_ids) // max(rows, 1))
         for salt in range(SALTS):
-            keyed = _Keyed(len(query_ids), len(parts), salt)
+            keyed = Keyed(len(query_ids), len(parts), salt)
             blocks = []
             for begin in range(0, len(query_ids), step):
-                block = _Block.of(parts, coded, begin, begin + step, keyed)
+                block = Block.of(parts, coded, begin, begin + step, keyed)
                 if block is None:
                     break
                 blocks.append(block)
@@ -130,7 +128,7 @@ class Candidates:
 
     @classmethod
     def _of_blocks(
-        cls, query_ids: tuple[str, ...], names: tuple[str, ...], blocks: Sequence[_Block], keyed: _Keyed
+        cls, query_ids: tuple[str, ...], names: tuple[str, ...], blocks: Sequence[Block], keyed: Keyed
     ) -> Candidates:
         none, whole = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
         counts = np.concatenate([whole, *(block.counts for block in blocks)])
@@ -228,104 +226,3 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.keys)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The first rows of one run, cut loose from its file; rank 0 stands for a pair that is merely given."""
-
-    name: str
-    query_ids: tuple[str, ...]
-    sizes: Places
-    doc_ids: Texts
-    ranks: Numbers
-
-    @classmethod
-    def of(cls, run: Run, depth: int | None, queries: frozenset[str] | None) -> _Part:
-        sizes = np.diff(run.offsets)
-        if depth is not None:
-            sizes = np.minimum(sizes, depth)
-        if queries is not None:
-            sizes = np.where([query_id in queries for query_id in run.query_ids], sizes, 0)
-        some = np.flatnonzero(sizes)
-        sizes = sizes[some]
-        ranks = spans(np.ones(len(sizes), dtype=np.int64), sizes).astype(np.int32)
-        rows = spans(run.offsets[:-1][some], sizes)
-        names = tuple(run.query_ids[at] for at in some.tolist())
-        return cls(run.name, names, sizes, compact(run.doc_ids.take(rows)), ranks)
-
-    @classmethod
-    def given(cls, pairs: Sequence[Pair], queries: frozenset[str] | None) -> _Part:
-        wanted = sorted(pair for pair in pairs if queries is None or pair[0] in queries)
-        ones = np.ones(len(wanted), dtype=np.int64)
-        names = tuple(query_id for query_id, _ in wanted)
-        return cls("", names, ones, Texts.of([doc_id for _, doc_id in wanted]), np.zeros(len(wanted), dtype=np.int32))
-
-
-@dataclass(frozen=True, slots=True)
-class _Keyed:
-    """How a pair becomes a number: the query in the first bits, the document in the others, the last free for the run.
-
-    In the order of these numbers the pairs of a query stand together.
-    """
-
-    queries: int
-    parts: int
-    salt: int
-
-    def keys(self, query: Places, doc_ids: Texts) -> Keys:
-        bits, free = np.uint64(max(self.queries, 2).bit_length()), np.uint64(self.parts.bit_length())
-        own = mixed(doc_ids.keys() + np.uint64(self.salt)) if self.salt else doc_ids.keys()
-        return (query.astype(np.uint64) << (np.uint64(64) - bits)) | (own >> (bits + free) << free)
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """The pairs of some queries: for each its query, document, number, and how many entries of runs it has."""
-
-    query: Places
-    doc_ids: Texts
-    keys: Keys
-    counts: Places
-    runs: Numbers
-    ranks: Numbers
-
-    @classmethod
-    def of(cls, parts: Sequence[_Part], coded: Sequence[Places], begin: int, end: int, keyed: _Keyed) -> _Block | None:
-        """Unite the rows of these queries; None where two documents have one number."""
-        cut = [np.searchsorted(codes, (begin, end)) for codes in coded]
-        rows = [slice(*np.append(0, np.cumsum(part.sizes))[at].tolist()) for part, at in zip(parts, cut, strict=True)]
-        query = np.concatenate(
-            [np.repeat(c[slice(*at)], p.sizes[slice(*at)]) for p, c, at in zip(parts, coded, cut, strict=True)]
-        )
-        ranks = np.concatenate([part.ranks[some] for part, some in zip(parts, rows, strict=True)])
-        owner = np.repeat(np.arange(len(parts), dtype=np.int32), [some.stop - some.start for some in rows])
-        doc_ids = Texts.joined([part.doc_ids.take(some) for part, some in zip(parts, rows, strict=True)])
-        if not len(query):
-            return cls(query, doc_ids, np.zeros(0, dtype=np.uint64), query, owner, ranks)
-        keys = keyed.keys(query, doc_ids)
-        order = np.argsort(keys | owner.astype(np.uint64))
-        ascending = keys[order]
-        first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
-        head = order[first]
-        if not doc_ids.same(order, doc_ids, np.repeat(head, np.diff(np.append(first, len(order))))).all():
-            return None
-        there = ranks[order] > 0
-        counts = np.add.reduceat(there, first, dtype=np.int64)
-        kept = order[there]
-        return cls(query[head], compact(doc_ids.take(head)), ascending[first], counts, owner[kept], ranks[kept])
-
-
-def compact(texts: Texts) -> Texts:
-    """Copy a column's own bytes alone, so that the file that it was read from can go."""
-    sizes = texts.ends - texts.starts
-    ends = np.cumsum(sizes)
-    buffer = np.concatenate([texts.buffer[spans(texts.starts, sizes)], np.zeros(8, dtype=np.uint8)])
-    return Texts(buffer, ends - sizes, ends)
-
-
-def mixed(keys: Keys) -> Keys:
-    """Spread every bit of a number over all of it."""
-    keys = (keys ^ (keys >> np.uint64(30))) * MIX
-    keys = (keys ^ (keys >> np.uint64(27))) * SPREAD
-    return keys ^ (keys >> np.uint64(31))

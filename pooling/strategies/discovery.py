@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pooling.strategies.candidates import Candidates, Pair
+from pooling.strategies.candidate_blocks import Pair
+from pooling.strategies.candidates import Candidates
 
 # Deeper than this nobody pools by depth, and the sizes are stored with each pool.
 DEEPEST = 200

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from judgments.core.errors import NotValid
 from judgments.core.texts import MIX, SPREAD, Keys, Places, Texts
 from pooling.sampling.log import normalize
-from pooling.strategies.candidates import Candidates, Pair, mixed
+from pooling.strategies.candidate_blocks import Pair, mixed
+from pooling.strategies.candidates import Candidates
 from pooling.strategies.pair import EXACT, NEAR
 
 SHINGLE = 3

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from judgments.core.texts import Texts
-from pooling.strategies.candidates import mixed
+from pooling.strategies.candidate_blocks import mixed
 from pooling.strategies.strategy import RELEVANT, UNKNOWN, Choice, Task
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from judgments.core.errors import NotValid
 from judgments.core.parameters import Parameter
-from pooling.strategies.candidates import Pair
+from pooling.strategies.candidate_blocks import Pair
 from pooling.strategies.strategy import Choice, Strategy, Task, first
 
 

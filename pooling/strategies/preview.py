@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from judgments.core.grouping import spans
 from judgments.core.texts import Places
-from pooling.strategies.pool import RESIDUAL, Pool
+from pooling.strategies.chosen import RESIDUAL, Pool
 
 # Two runs that have so much of their pairs in common are one system more or less.
 ALIKE = 0.8

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from pooling.strategies.candidates import Pair
-from pooling.strategies.pool import RESIDUAL, Pool
+from pooling.strategies.candidate_blocks import Pair
+from pooling.strategies.chosen import RESIDUAL, Pool
 
 Grade = TypeVar("Grade")
 Groups = Iterable[Sequence[str]]

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from judgments.core.parameters import Parameter, checked
 from judgments.core.texts import Places
-from pooling.strategies.candidates import Candidates, Numbers, Pair
+from pooling.strategies.candidate_blocks import Numbers, Pair
+from pooling.strategies.candidates import Candidates
 
 # What is known of a candidate. Pending: somebody has it already, and there is no grade (yet).
 UNKNOWN, NOT_RELEVANT, RELEVANT, PENDING = -1, 0, 1, -2

@@ -21,9 +21,10 @@ from judgments.models import Collection, Document, Query
 from judgments.views.downloads import disposition
 from judgments.views.lists import Choice, Column, Listing, answer
 from pooling import overlap as overlaps
-from pooling import pools, run_files
+from pooling import run_files
 from pooling import runs as verbs
 from pooling.forms import RenameForm
+from pooling.known_pairs import judged_pairs
 from pooling.models import Run
 from pooling.views import run_health, tables
 
@@ -141,7 +142,7 @@ def _run_for(request: HttpRequest, collection: Collection, uuid: str) -> Run:
 def _per_query(collection: Collection, row: Run) -> list[QueryRow]:
     """Every query of the collection with what the run has for it; nothing where the run leaves it out."""
     table = verbs.ranked(row)
-    judged = pools.judged_pairs(collection)
+    judged = judged_pairs(collection)
     bounds = table.offsets.tolist()
     spans = {query_id: (bounds[place], bounds[place + 1]) for place, query_id in enumerate(table.query_ids)}
     rows = []

@@ -14,6 +14,7 @@ from judgments.collections import create_collection
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.models import AuditRow, Query
 from pooling import copies, pools, previews
+from pooling.known_pairs import judged_pairs, known_pairs
 from pooling.models import Pool
 
 DOCUMENTS = [
@@ -86,9 +87,9 @@ def test_the_label_is_carried_and_later_pools_know_it(
     round_ = _graded(pool, guidelines, lead, rater, {"d1": 3, "d3": 0})
     snapshot = snapshots.freeze(shop, name="one", rounds=[round_], actor=lead)
     assert snapshots.export(snapshot, "trec-qrels")[1].decode().splitlines() == ["q1 0 d1 3", "q1 3 d2 3", "q1 0 d3 0"]
-    assert pools.judged_pairs(shop) == {("q1", "d1"), ("q1", "d2"), ("q1", "d3")}
+    assert judged_pairs(shop) == {("q1", "d1"), ("q1", "d2"), ("q1", "d3")}
     # d4 still waits for its rating, and d5 waits with it.
-    assert pools.known_pairs(shop) == {
+    assert known_pairs(shop) == {
         ("q1", "d1"): 3, ("q1", "d2"): 3, ("q1", "d3"): 0, ("q1", "d4"): None, ("q1", "d5"): None
     }  # fmt: skip
     assert set(_told(draw(leave_out_judged=True))) == {"d4", "d5"}

@@ -11,6 +11,7 @@ from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Document
 from pooling import pools
 from pooling.effort import Pace, pace
+from pooling.known_pairs import known_pairs
 from pooling.models import Pool
 from pooling.pair_lists import read_pairs
 
@@ -150,10 +151,10 @@ def test_a_strategy_that_learns_reads_the_grades_that_are_complete(open_round: A
     collection = open_round.collection
     runs = list(collection.runs.all())
     options: dict[str, Any] = {"strategy": "hedge", "runs": runs, "parameters": {"depth": 3}}
-    assert set(pools.known_pairs(collection).values()) == {None}
+    assert set(known_pairs(collection).values()) == {None}
     assert len(pools.choose(collection, **options)) == 0
     _grade_all(open_round, rater)
-    known = pools.known_pairs(collection)
+    known = known_pairs(collection)
     assert known == {("q1", f"d{n}"): 2 for n in range(1, 6)}
     assert pools.choose(collection, **options).judged == 5
 

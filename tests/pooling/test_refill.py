@@ -16,6 +16,7 @@ from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Job, Pair
 from pooling import copies, due, pools, refill, refilling
 from pooling import runs as runs_of
+from pooling.known_pairs import wording
 from pooling.models import Refill
 from pooling.strategies.pool import build_pool
 from tests.pooling.growth import choose_all, make_growing, rate, relevant
@@ -87,7 +88,7 @@ def replay(row: Refill) -> None:
             budget=row.batch,
             judged=known,
             queries=list(step.known),
-            wording=pools.wording(row.pool.collection),
+            wording=wording(row.pool.collection),
             duplicates=copies.compared(row.pool.collection, row.pool.parameters.get("duplicates", "off")),
         )
         entries = row.pool.entries.filter(origin__refill=step.number).order_by("position")

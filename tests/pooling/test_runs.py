@@ -16,7 +16,8 @@ from judgments.core.errors import AssayError, Conflict, NotValid
 from judgments.formats import run_parquet
 from judgments.formats.rows import RunRow
 from judgments.models import AuditRow
-from pooling import overlap, pools, run_health, runs
+from pooling import overlap, run_health, runs
+from pooling.known_pairs import judged_pairs
 from pooling.models import Run
 from tests.pooling.conftest import BM25
 
@@ -139,4 +140,4 @@ def test_unjudged_falls_when_a_pair_is_graded(pool: Any, open_round: Any, rater:
     submission.submit(open_round, submission.Answer(uuid.uuid4(), pair.uuid, 3), rater=rater)
     parts = overlap.overlap(pool.collection, list(pool.collection.runs.all())).parts
     assert [part.unjudged for part in parts] == [2, 2]
-    assert pools.judged_pairs(pool.collection) == {("q1", "d1")}
+    assert judged_pairs(pool.collection) == {("q1", "d1")}

@@ -8,6 +8,7 @@ import pytest
 
 from judgments import query_groups, reliability, rounds, snapshots
 from pooling import pools
+from pooling.known_pairs import judged_pairs, known_pairs
 from tests.world import grade_all
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +34,11 @@ def test_spellings_share_from_pool_to_snapshot(
     made = pools.make_round(pool, actor=lead, name="One", guidelines=guidelines, raters=[rater, rater2])
     made = rounds.open_round(made, actor=lead)
     # What waits in a round for one spelling waits for both.
-    assert pools.known_pairs(collection, ["q2"])["q2", "d1"] is None
+    assert known_pairs(collection, ["q2"])["q2", "d1"] is None
     grade_all(made, rater, {"d1": 3, "d2": 1, "d3": 0})
     grade_all(made, rater2, {"d1": 3, "d2": 2, "d3": 0})
-    assert pools.known_pairs(collection)["q2", "d1"] == 3
-    assert {("q2", "d1"), ("q1", "d1")} <= pools.judged_pairs(collection)
+    assert known_pairs(collection)["q2", "d1"] == 3
+    assert {("q2", "d1"), ("q1", "d1")} <= judged_pairs(collection)
     snapshot = snapshots.freeze(collection, name="one", rounds=[rounds.close_round(made, actor=lead)], actor=lead)
     qrels = snapshots.export(snapshot, "trec-qrels")[1].decode().splitlines()
     assert qrels == [f"q1 0 d{n} {grade}" for n, grade in ((1, 3), (2, 1), (3, 0))] + [

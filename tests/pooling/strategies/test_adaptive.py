@@ -10,7 +10,8 @@ import pytest
 from judgments.core.errors import NotValid
 from judgments.core.run import Run
 from pooling.strategies import STRATEGIES
-from pooling.strategies.pool import Pool, build_pool
+from pooling.strategies.chosen import Pool
+from pooling.strategies.pool import build_pool
 from pooling.strategies.strategy import Wording
 
 WORDS = Wording.of(

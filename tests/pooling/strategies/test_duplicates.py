@@ -12,8 +12,9 @@ import pytest
 from judgments.core.errors import NotValid
 from judgments.core.run import Run
 from pooling.strategies.candidates import Candidates
+from pooling.strategies.chosen import Pool
 from pooling.strategies.duplicates import BLOCK, Content, Duplicates, find_copies
-from pooling.strategies.pool import Pool, build_pool
+from pooling.strategies.pool import build_pool
 from pooling.strategies.preview import preview
 
 FOX = "the quick brown fox jumps over the lazy dog and runs into the deep dark wood where nobody saw it again that year"

@@ -11,7 +11,8 @@ from judgments.formats.rows import RunRow
 from judgments.formats.run_rows import RunRows
 from pooling.strategies import STRATEGIES
 from pooling.strategies.candidates import Candidates
-from pooling.strategies.pool import Pool, build_pool
+from pooling.strategies.chosen import Pool
+from pooling.strategies.pool import build_pool
 from pooling.strategies.preview import preview
 from pooling.strategies.rbp import weights
 

@@ -1,0 +1,73 @@
+"""What do people know of a collection's pairs already, and what do its texts say?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median_low
+from typing import TYPE_CHECKING
+
+from judgments import carried, group_labels
+from judgments.models import Collection, Judgment, Pair, Round
+
+if TYPE_CHECKING:
+    from pooling.strategies.strategy import Wording
+
+BATCH = 1_000
+UNFINISHED = (Round.State.DRAFT, Round.State.OPEN)
+
+
+def judged_pairs(collection: Collection) -> frozenset[tuple[str, str]]:
+    """Pairs with a counted human grade in any round of the collection, and those that such a grade is carried to."""
+    from pooling.strategies.spellings import spread
+
+    rows = Pair.objects.filter(round__collection=collection, slots__filled_by__state="graded")
+    told = carried.copies_of(rows)
+    also = ((query_id, copy["doc_id"]) for query_id, _, some in told for copy in some)
+    found = frozenset([*rows.values_list("query__query_id", "document__doc_id"), *also])
+    return frozenset(spread(dict.fromkeys(found), group_labels.sharing(collection).values()))
+
+
+def known_pairs(collection: Collection, queries: Sequence[str] | None = None) -> dict[tuple[str, str], float | None]:
+    """What people know by now: the lower median of each pair's grades; None for one that still waits for a rating.
+
+    This is what an adaptive strategy learns from; it never chooses a pair that is here. A pair teaches when it has all
+    its ratings: a choice must not tell a lead who rates too what others said of a pair that is still open.
+    """
+    from pooling.strategies.spellings import spread
+
+    groups = group_labels.sharing(collection)
+    if queries is not None:
+        asked = set(queries)
+        queries = sorted(asked.union(*(some for some in groups.values() if asked.intersection(some))))
+    of_pair = {} if queries is None else {"query__query_id__in": queries}
+    of_judgment = {f"pair__{name}": value for name, value in of_pair.items()}
+    graded = Judgment.objects.counted().filter(pair__round__collection=collection, **of_judgment)
+    grades: dict[tuple[str, str], list[int]] = {}
+    for query_id, doc_id, grade in graded.values_list("pair__query__query_id", "pair__document__doc_id", "grade"):
+        grades.setdefault((query_id, doc_id), []).append(grade)
+    waiting = Pair.objects.filter(
+        round__collection=collection, round__state__in=UNFINISHED, slots__filled_by__isnull=True, **of_pair
+    )
+    names = waiting.values_list("query__query_id", "document__doc_id").distinct()
+    known: dict[tuple[str, str], float | None] = {pair: median_low(found) for pair, found in grades.items()}
+    known |= dict.fromkeys(names)
+    for query_id, doc_id, some in carried.copies_of(Pair.objects.filter(round__collection=collection, **of_pair)):
+        # A document that is judged as another one is known as that one is.
+        if (query_id, doc_id) in known:
+            for copy in some:
+                known.setdefault((query_id, copy["doc_id"]), known[query_id, doc_id])
+    return spread(known, groups.values())
+
+
+def wording(collection: Collection) -> Wording:
+    """The words of a collection's queries, and those of documents when they are asked for."""
+    from pooling.strategies.strategy import Wording
+
+    def texts(doc_ids: Sequence[str]) -> list[str]:
+        found: dict[str, str] = {}
+        for begin in range(0, len(doc_ids), BATCH):
+            some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH], stub=False)
+            found |= {doc_id: f"{title} {text}" for doc_id, title, text in some.values_list("doc_id", "title", "text")}
+        return [found.get(doc_id, "") for doc_id in doc_ids]
+
+    return Wording(dict(collection.queries.values_list("query_id", "text")), texts)
