@@ -11,6 +11,7 @@ from judgments.core.errors import NotValid
 from judgments.models import Query, QuerySample
 from pooling.log_traffic import rows_on
 from pooling.models import QueryLog
+from pooling.sampling.counted import CountedLog
 from pooling.sampling.draw import (
     PPS,
     STRATIFIED,
@@ -20,7 +21,6 @@ from pooling.sampling.draw import (
     draw_stratified,
     effective_size,
 )
-from pooling.sampling.log import CountedLog
 from pooling.sampling.tiers import TierCut
 
 # What a draw says about a query.

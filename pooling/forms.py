@@ -8,8 +8,8 @@ from django import forms
 
 from judgments.forms import AssayForm
 from pooling.query_logs import DEFAULT_SIZES, LONGEST_WINDOW, MOST_QUERIES, MOST_RANKS
+from pooling.sampling.counted import WINDOW_DAYS
 from pooling.sampling.draw import PPS, STRATIFIED
-from pooling.sampling.log import WINDOW_DAYS
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
 
 BIGGEST_SEED = 2**31 - 1

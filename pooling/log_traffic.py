@@ -15,7 +15,7 @@ from judgments.formats.rows import LogRow
 from judgments.models import Upload
 from pooling import kept_log
 from pooling.models import QueryLog
-from pooling.sampling.log import WINDOW_DAYS, CountedLog
+from pooling.sampling.counted import WINDOW_DAYS, CountedLog
 from pooling.sampling.log_columns import count_stream
 from pooling.sampling.redaction import redact
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, cut_tiers

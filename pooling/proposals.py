@@ -11,8 +11,9 @@ from judgments.computed import once
 from judgments.models import Collection, Query
 from judgments.query_groups import proposal_key
 from pooling.models import ClickCount
-from pooling.sampling.log import LogQuery, normalize
+from pooling.sampling.log import normalize
 from pooling.sampling.near_duplicates import near_duplicates
+from pooling.sampling.queries import LogQuery
 
 # Beyond it comparing takes longer than a page may.
 MOST_QUERIES = 20_000

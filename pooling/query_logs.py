@@ -22,8 +22,8 @@ from pooling import kept_log
 from pooling.drawn_queries import add, put_on_record, sampled
 from pooling.log_traffic import Progress, Traffic, counted, rows_on, usual
 from pooling.models import QueryLog
+from pooling.sampling.counted import WINDOW_DAYS, CountedLog
 from pooling.sampling.draw import STRATIFIED
-from pooling.sampling.log import WINDOW_DAYS, CountedLog
 from pooling.sampling.log_columns import count_stream
 from pooling.sampling.redaction import redact
 from pooling.sampling.tiers import cut_tiers

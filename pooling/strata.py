@@ -20,10 +20,11 @@ from judgments.formats.query_texts import query_fault
 from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User
 from pooling import drawn_queries, log_traffic, query_logs
 from pooling.models import QueryLog
+from pooling.sampling.counted import WINDOW_DAYS, CountedLog
 from pooling.sampling.draw import STRATIFIED, SampledQuery
 from pooling.sampling.filters import Filter, in_frame, without
 from pooling.sampling.languages import check_language
-from pooling.sampling.log import WINDOW_DAYS, CountedLog, normalize
+from pooling.sampling.log import normalize
 from pooling.sampling.tiers import cut_tiers
 
 

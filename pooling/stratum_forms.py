@@ -11,8 +11,8 @@ from judgments.models import Collection
 from judgments.strata import FIRST
 from pooling import query_logs
 from pooling.query_logs import DEFAULT_SIZES, MOST_QUERIES
+from pooling.sampling.counted import WINDOW_DAYS
 from pooling.sampling.draw import PPS, STRATIFIED
-from pooling.sampling.log import WINDOW_DAYS
 
 # The select's word for: work out from the log which stratum held this traffic.
 BY_LOG = "by-log"

@@ -14,8 +14,8 @@ from pooling.sampling.advice import USUAL_SD
 
 if TYPE_CHECKING:
     from judgments.formats.rows import LogRow
+    from pooling.sampling.counted import CountedLog
     from pooling.sampling.draw import Sample
-    from pooling.sampling.log import CountedLog
     from pooling.sampling.tiers import TierCut
 
 NAME = "sample"

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evaluation.staleness.facts import MOST_VALUES, UNTOLD, Known, Missing, RunHoles, Traffic, Values
-from pooling.sampling.log import WINDOW_DAYS, normalize
+from pooling.sampling.counted import WINDOW_DAYS
+from pooling.sampling.log import normalize
 
 if TYPE_CHECKING:
     from pooling.sampling.tiers import TierCut

@@ -22,8 +22,8 @@ from judgments.core.errors import NotFound
 from pooling import log_traffic, query_logs
 from pooling.api.strict import Strict
 from pooling.models import QueryLog
+from pooling.sampling.counted import WINDOW_DAYS
 from pooling.sampling.draw import PPS, STRATIFIED
-from pooling.sampling.log import WINDOW_DAYS
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
 
 

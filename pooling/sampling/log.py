@@ -1,26 +1,28 @@
-"""Which distinct queries does a log hold, how often was each asked, and by how many clients?"""
+"""Which distinct queries does a log hold, counted row by row?"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from judgments.core.errors import NotValid
-from pooling.sampling.languages import OTHER, check_language, speaks
-from pooling.sampling.queries import LogQuery, QueryTable, frequencies_of, in_order
+from pooling.sampling.counted import (
+    EMPTY,
+    MAX_LENGTH,
+    NO_TIME,
+    OUTSIDE,
+    TOO_LONG,
+    WINDOW_DAYS,
+    CountedLog,
+    check_counting,
+    close_log,
+)
+from pooling.sampling.languages import OTHER, speaks
+from pooling.sampling.queries import LogQuery
 from pooling.sampling.redaction import redact
-
-WINDOW_DAYS = 90
-MAX_LENGTH = 200
-
-EMPTY = "empty"
-TOO_LONG = f"longer than {MAX_LENGTH} characters"
-NO_TIME = "no readable timestamp"
-OUTSIDE = "outside the window"
 
 
 class LogRow(Protocol):
@@ -41,63 +43,6 @@ class LogRow(Protocol):
     @property
     def count(self) -> int | None:
         """How often, in a counted log; None in a log with one row per search."""
-
-
-@dataclass(frozen=True, slots=True)
-class CountedLog:
-    """A log, counted.
-
-    Parameters
-    ----------
-    queries : sequence of LogQuery
-        Most frequent first, equals in byte order.
-    rows, searches : int
-        What was read: rows, and searches (a counted row stands for several).
-    dropped : dict of str to int
-        Searches that were left out, by reason.
-    first, last : datetime or None
-        The first and last search that was counted; None for a log without times.
-    window_days : int or None
-        The window that was applied; None for the whole log.
-    suppressed_queries, suppressed : int
-        Queries, and searches for them, below `min_clients`.
-    min_clients : int
-        The privacy threshold that was applied; 1 for none.
-    has_clients : bool
-        Whether the log names clients; without, the threshold is one on searches.
-    redacted : dict of str to int
-        Searches in which something was taken out that could name a person, by its kind; they are counted without it.
-    languages : dict of str to int
-        Searches of the whole log by the language that it names, the commonest first; empty when it names none.
-    language : str or None
-        The language that was asked for; None for all.
-    """
-
-    queries: Sequence[LogQuery]
-    rows: int
-    searches: int
-    dropped: dict[str, int]
-    first: datetime | None
-    last: datetime | None
-    window_days: int | None
-    suppressed_queries: int
-    suppressed: int
-    min_clients: int
-    has_clients: bool
-    redacted: dict[str, int] = field(default_factory=dict)
-    languages: dict[str, int] = field(default_factory=dict)
-    language: str | None = None
-
-    @property
-    def traffic(self) -> int:
-        """Searches for the queries that are left: what traffic shares are shares of."""
-        return sum(frequencies_of(self.queries))
-
-    @property
-    def suppressed_share(self) -> float | None:
-        """The share of counted searches below the threshold: traffic that no sample can speak for."""
-        counted = self.traffic + self.suppressed
-        return self.suppressed / counted if counted else None
 
 
 @dataclass(slots=True)
@@ -232,53 +177,10 @@ def count_log(
     )
 
 
-def close_log(
-    queries: Sequence[LogQuery],
-    *,
-    rows: int,
-    searches: int,
-    dropped: Mapping[str, int],
-    redacted: Mapping[str, int],
-    span: tuple[datetime | None, datetime | None],
-    window_days: int | None,
-    min_clients: int,
-    has_clients: bool,
-    languages: Mapping[str, int],
-    language: str | None,
-) -> CountedLog:
-    """Put counted queries in order and leave out those that too few people asked."""
-    check_language(language, languages)
-    kept, few = _by_support(in_order(queries), min_clients)
-    return CountedLog(
-        queries=kept,
-        rows=rows,
-        searches=searches,
-        dropped={reason: number for reason, number in sorted(dropped.items()) if number},
-        first=span[0],
-        last=span[1],
-        window_days=window_days,
-        suppressed_queries=len(few),
-        suppressed=sum(frequencies_of(few)),
-        min_clients=min_clients,
-        has_clients=has_clients,
-        redacted=dict(sorted(redacted.items())),
-        languages=dict(sorted(languages.items(), key=lambda found: (-found[1], found[0].encode()))),
-        language=language,
-    )
-
-
 def without_personal_data(row: LogRow, form: str) -> object:
     """The row with the redacted text in the place of what was typed."""
     whole: Any = row
     return replace(whole, query=form) if is_dataclass(row) else form
-
-
-def check_counting(window_days: int | None, min_clients: int) -> None:
-    """Raise `NotValid` for a window or a threshold below 1."""
-    if window_days is not None and window_days < 1:
-        raise NotValid(f"the window is {window_days} days; give at least 1", {"window_days": "at least 1"})
-    if min_clients < 1:
-        raise NotValid(f"min_clients is {min_clients}; give at least 1", {"min_clients": "at least 1"})
 
 
 def moment_of(timestamp: datetime | str | None) -> datetime | None:
@@ -337,16 +239,3 @@ def _queries(tallies: dict[str, _Tally], has_clients: bool) -> Iterator[LogQuery
 def _language(row: LogRow) -> str:
     """The language of a search; rows of most logs have none, and need not have the attribute."""
     return str(getattr(row, "language", "") or "")
-
-
-def _by_support(queries: Sequence[LogQuery], least: int) -> tuple[Sequence[LogQuery], Sequence[LogQuery]]:
-    """Those that enough people asked, and the others."""
-    if least <= 1:
-        return queries, ()
-    if isinstance(queries, QueryTable):
-        return queries.asked_by(least)
-    support = [query.frequency if query.clients is None else query.clients for query in queries]
-    return (
-        tuple(query for query, number in zip(queries, support, strict=True) if number >= least),
-        tuple(query for query, number in zip(queries, support, strict=True) if number < least),
-    )

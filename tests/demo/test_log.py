@@ -5,7 +5,8 @@ from collections import Counter
 from demo.asks import asks
 from demo.log import needs, query_log
 from judgments.formats.rows import LogRow
-from pooling.sampling.log import CountedLog, count_log, normalize
+from pooling.sampling.counted import CountedLog
+from pooling.sampling.log import count_log, normalize
 from pooling.sampling.tiers import cut_tiers
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from judgments.core.errors import NotValid
-from pooling.sampling.log import EMPTY, NO_TIME, OUTSIDE, TOO_LONG, count_log, moment_of, normalize
+from pooling.sampling.counted import EMPTY, NO_TIME, OUTSIDE, TOO_LONG
+from pooling.sampling.log import count_log, moment_of, normalize
 from tests.pooling.sampling.rows import DAY_0, Row, counted, on_day
 
 BERLIN = Path(__file__).parents[4] / "shared/data/berlin-searchterms-2021/berlin_searchterms_2021.csv"

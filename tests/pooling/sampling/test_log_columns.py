@@ -15,7 +15,8 @@ from judgments.core.errors import NotValid, UnreadableInput
 from judgments.core.report import Report
 from judgments.formats import FORMATS, log_pieces
 from judgments.formats.log_blocks import open_log, rows_on_lines
-from pooling.sampling.log import EMPTY, CountedLog, count_log
+from pooling.sampling.counted import EMPTY, CountedLog
+from pooling.sampling.log import count_log
 from pooling.sampling.log_columns import count_stream
 
 QUERIES = [

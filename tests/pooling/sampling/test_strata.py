@@ -9,7 +9,7 @@ from evaluation.metrics.design import Place, SamplingDesign
 from evaluation.metrics.means import hajek_mean
 from pooling.sampling.draw import Sample, draw_pps, draw_stratified
 from pooling.sampling.filters import Filter, in_frame, without
-from pooling.sampling.log import LogQuery
+from pooling.sampling.queries import LogQuery
 from pooling.sampling.tiers import TierCut, cut_tiers
 
 DRAWS = 300

@@ -1,0 +1,81 @@
+"""What do the searches in the window add up to for each text: how often, by how many clients, in which language?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from judgments.formats.log_blocks import NO_TIME, LogBlock
+from pooling.sampling.log_window import Counts, counts_of, only
+
+
+@dataclass(eq=False)
+class TextSums:
+    """What is known of each text once the searches in the window went by from behind."""
+
+    normal_of: Counts
+    counts: Counts
+    untimed: Counts
+    lines: Counts
+    keys: list[npt.NDArray[np.uint64]] = field(default_factory=list)
+    spoken: list[tuple[Counts, Counts]] = field(default_factory=list)
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def bits(self) -> np.uint64:
+        """How many bits the place of a normal form takes in front of those of a client."""
+        return np.uint64(max(1, (int(self.normal_of.max(initial=0)) + 1).bit_length()))
+
+    def take(self, part: LogBlock, untimed: LogBlock) -> None:
+        self.untimed += counts_of(untimed, len(self.normal_of))
+        part = only(part, self.normal_of[part.text] >= 0)
+        self.counts += counts_of(part, len(self.normal_of))
+        # The last assignment to a place stands: from behind, that is the first search with each text.
+        self.lines[part.text[::-1]] = part.line[::-1]
+        timed = part.moment[part.moment != NO_TIME]
+        if len(timed):
+            self.first = min(int(timed.min()), int(timed.min()) if self.first is None else self.first)
+            self.last = max(int(timed.max()), int(timed.max()) if self.last is None else self.last)
+        if part.language is not None:
+            both, place = np.unique((self.normal_of[part.text] << 32) | part.language, return_inverse=True)
+            self.spoken.append((both, np.bincount(place, weights=part.count).astype(np.int64)))
+        if part.client is not None:
+            named = part.client != 0
+            keys = self.normal_of[part.text[named]].astype(np.uint64) << (np.uint64(64) - self.bits)
+            self.keys.append(keys | (part.client[named] >> self.bits))
+
+    def languages(self, known: list[str]) -> list[str]:
+        """The language of most searches for each normal form, of equals the first in byte order; empty for none."""
+        import polars as pl
+
+        found = [""] * (int(self.normal_of.max(initial=-1)) + 1)
+        if self.spoken:
+            both, counts = (np.concatenate(column) for column in zip(*self.spoken, strict=True))
+            named = both & 0xFFFFFFFF > 0
+            table = (
+                pl.DataFrame({"both": both[named], "count": counts[named]}).group_by("both").agg(pl.col("count").sum())
+            )
+            tags = pl.Series(known, dtype=pl.String).gather(table["both"].to_numpy() & 0xFFFFFFFF)
+            table = table.select(pl.col("both") // (1 << 32), "count", tags.alias("tag"))
+            # The last assignment stands: the most frequent, of equals the first.
+            for normal, tag in table.sort("count", "tag", descending=[False, True]).select("both", "tag").iter_rows():
+                found[normal] = tag
+        return found
+
+    def clients(self) -> Counts | None:
+        """By how many distinct clients each normal form was asked; None when the log names none.
+
+        A client is lost to another with the same bits at a chance of about n / 2^44 for a form that n clients asked.
+        """
+        if not sum(map(len, self.keys)):
+            return None
+        keys = np.concatenate(self.keys)
+        self.keys.clear()
+        keys.sort()
+        fresh = np.ones(len(keys), dtype=np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
+        places = (keys[fresh] >> (np.uint64(64) - self.bits)).astype(np.int64)
+        return np.bincount(places, minlength=int(self.normal_of.max(initial=0)) + 1)
