@@ -14,8 +14,9 @@ from evaluation.next_act import Act, Look, Next
 from evaluation.overview import Step, gate_says
 from evaluation.staleness.unjudged import UNJUDGED
 from evaluation.stored_scores import scorings_of
-from judgments import reliability
-from judgments.agreement.reading import THRESHOLD, reason_in_words
+from judgments import progress
+from judgments.agreement import COEFFICIENTS
+from judgments.agreement.reading import reason_in_words
 from judgments.core.amounts import amount
 from judgments.models import Round
 from judgments.templatetags.figures import percent
@@ -123,7 +124,7 @@ def round_card(look: Look) -> Card:
     if round_ is None:
         return Card(words="Needs a pool, guidelines and a rater; two raters show how far they agree.")
     act = Act("See who has what", reverse("round_progress", args=[round_.uuid]))
-    done = reliability.progress(round_)
+    done = progress.progress(round_)
     words = _round_words(look, round_, done)
     if round_.state == Round.State.DRAFT:
         return Card(f"{done.pairs:,}", "pairs, not opened", words, act=act)
@@ -131,7 +132,7 @@ def round_card(look: Look) -> Card:
     return Card(percent(done.share), f"{done.filled:,} of {done.wanted:,} ratings", words, chart, act)
 
 
-def _round_words(look: Look, round_: Round, done: reliability.Progress) -> str:
+def _round_words(look: Look, round_: Round, done: progress.Progress) -> str:
     many = "every pair" if round_.overlap == 1 else f"{percent(round_.overlap)} of the pairs"
     raters = "one rater a pair" if round_.ratings_per_pair == 1 else f"{round_.ratings_per_pair} raters on {many}"
     words = f"{round_}{' is closed' if round_.state == Round.State.CLOSED else ''}, {raters}."
@@ -147,23 +148,25 @@ def agreement_card(look: Look) -> Card:
     if round_ is None:
         return Card(words="Needs pairs that two raters graded, each on their own.")
     act = Act("Read the agreement", reverse("round_agreement", args=[round_.uuid]))
-    alpha = standing.agreement["alpha"]["ordinal"]
-    if alpha["value"] is None:
-        return Card("Not defined", words=f"{reason_in_words(alpha['reason']).capitalize()}.", act=act)
-    _, word, why = gate_says(standing.agreement)
+    answer = standing.gate
+    if answer.value is None:
+        reason = reason_in_words(standing.agreement["coefficients"][answer.coefficient]["reason"])
+        return Card("Not defined", words=f"{reason.capitalize()}.", act=act)
+    _, word, why = gate_says(answer)
+    named = "Ordinal alpha" if answer.coefficient == "alpha-ordinal" else COEFFICIENTS[answer.coefficient].title
     open_ = (
         f" {look.conflicts:,} wide {_plural(look.conflicts, 'conflict is', 'conflicts are')} open."
         if look.conflicts
         else ""
     )
     words = (
-        f"Ordinal alpha, {word}: {why}.{open_}"
-        if alpha["low"] is not None
-        else f"Ordinal alpha; too few queries for an interval.{open_}"
+        f"{named}, {word}: {why}.{open_}"
+        if answer.low is not None
+        else f"{named}; too few queries for an interval.{open_}"
     )
-    interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, ".replace("-", "−") if alpha["low"] is not None else ""
-    chart = charts.gate(alpha["value"], alpha["low"], alpha["high"], THRESHOLD)
-    shown, of = f"{alpha['value']:.3f}".replace("-", "−"), amount(alpha["n"], "pair")
+    interval = f"{answer.low:.3f}–{answer.high:.3f}, ".replace("-", "−") if answer.low is not None else ""
+    chart = charts.gate(answer.value, answer.low, answer.high, answer.threshold)
+    shown, of = f"{answer.value:.3f}".replace("-", "−"), amount(answer.n, "pair")
     return Card(shown, f"({interval}{of})", words, chart, act)
 
 

@@ -15,7 +15,7 @@ from evaluation.freshness import LOOKS, age_in_words
 from evaluation.overview import gate_says
 from evaluation.staleness.unjudged import UNJUDGED
 from evaluation.standing import Standing
-from judgments.agreement.reading import THRESHOLD, reason_in_words
+from judgments.agreement.reading import reason_in_words
 from judgments.guidelines import DEFAULT_TEMPLATE
 from judgments.models import Collection, GuidelinesVersion
 from judgments.templatetags.figures import percent
@@ -186,15 +186,15 @@ def overlapping(standing: Standing) -> Found:
 
 
 def agreeing(standing: Standing) -> Found:
-    report = standing.agreement
-    if report is None or not report["pairs"]:
+    report, answer = standing.agreement, standing.gate
+    if report is None or answer is None or not report["pairs"]:
         return "todo", "no ratings yet"
-    alpha = report["alpha"]["ordinal"]
-    if alpha["value"] is None:
-        return "fail", f"not defined: {reason_in_words(alpha['reason'])}"
-    state, word, _ = gate_says(report)
-    interval = f"{alpha['low']:.3f}–{alpha['high']:.3f}, " if alpha["low"] is not None else "no interval, "
-    return state, f"{word}: alpha {alpha['value']:.3f} ({interval}{alpha['n']:,} pairs)"
+    if answer.value is None:
+        return "fail", f"not defined: {reason_in_words(report['coefficients'][answer.coefficient]['reason'])}"
+    state, word, _ = gate_says(answer)
+    interval = f"{answer.low:.3f}–{answer.high:.3f}, " if answer.low is not None else "no interval, "
+    named = "alpha" if answer.coefficient == "alpha-ordinal" else answer.coefficient
+    return state, f"{word} {answer.threshold:.2f}: {named} {answer.value:.3f} ({interval}{answer.n:,} pairs)"
 
 
 def settled(standing: Standing) -> Found:
@@ -258,7 +258,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Standing], Found], tuple[str, str, bool]
         overlapping,
         ("Ask a second rater", "round_progress", True),
     ),
-    ("agreeing", f"Agreement passes {THRESHOLD:.2f}", agreeing, ("Read the agreement", "round_agreement", False)),
+    ("agreeing", "Agreement passes its gate", agreeing, ("Read the agreement", "round_agreement", False)),
     ("settled", "Wide conflicts are settled with a reason", settled, ("Settle them", "conflicts", True)),
     ("unjudged", "Unjudged documents count as not relevant", unjudged, ("See the scores", "scores", False)),
     (

@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from evaluation.standing import Standing
 from judgments import access, assignment, rounds
-from judgments.agreement.reading import THRESHOLD, verdict
 from judgments.core.amounts import amount
 from judgments.models import Role, Round
 
@@ -162,11 +161,11 @@ def agreement_due(look: Look) -> Next | None:
     standing = look.standing
     if standing.judged_round is None or standing.judged_round_is_frozen:
         return None
-    alpha = standing.agreement["alpha"]["ordinal"]
-    if verdict(alpha["low"], alpha["high"]) != "failed":
+    if standing.gate is None or standing.gate.state != "failed":
         return None
     act = Act("Read the agreement", reverse("round_agreement", args=[standing.judged_round.uuid]))
-    words = f"agreement failed the gate of {THRESHOLD:.2f}. Make the guidelines clearer and rate the overlap once more."
+    at = standing.gate.threshold
+    words = f"agreement failed the gate of {at:.2f}. Make the guidelines clearer and rate the overlap once more."
     return Next("agreement", words, act)
 
 

@@ -10,7 +10,8 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from evaluation.standing import Standing
-from judgments.agreement.reading import Verdict, reason_in_words, verdict
+from judgments.agreement.gate import GateAnswer
+from judgments.agreement.reading import reason_in_words
 from judgments.models import AuditRow, Collection, Round
 from judgments.templatetags.figures import percent
 
@@ -107,14 +108,13 @@ def round_state(standing: Standing) -> State:
 def agreement_state(standing: Standing) -> State:
     if standing.judged_round is None:
         return "todo", "needs ratings"
-    alpha = (standing.recent_agreement or {})["alpha"]["ordinal"]
-    if alpha["value"] is None:
+    answer = standing.recent_gate
+    if answer is None or answer.value is None:
         one = standing.judged_round.ratings_per_pair == 1
-        return (
-            "warn" if one or standing.judged_filled.full else "todo"
-        ), f"not defined: {reason_in_words(alpha['reason'])}"
-    state, word, _ = gate_says(standing.recent_agreement or {})
-    return state, f"{alpha['value']:.3f}, {word}"
+        reason = reason_in_words((standing.recent_agreement or {})["alpha"]["ordinal"]["reason"])
+        return ("warn" if one or standing.judged_filled.full else "todo"), f"not defined: {reason}"
+    state, word, _ = gate_says(answer)
+    return state, f"{answer.value:.3f}, {word}"
 
 
 def snapshot_state(standing: Standing) -> State:
@@ -155,22 +155,21 @@ STEPS: tuple[tuple[str, str, str, Callable[[Standing], State]], ...] = (
     ("freshness", "Freshness", "freshness", freshness_state),
 )
 
-# What the gate says: state, word, and what it means. Without an interval nothing is decided either.
-VERDICTS: dict[Verdict, tuple[str, str, str]] = {
+# What the gate says: state, word, and what it means.
+VERDICTS: dict[str, tuple[str, str, str]] = {
     "passed": ("done", "passed", "the whole interval lies above the gate"),
     "undecided": ("warn", "undecided", "the gate lies inside the interval"),
     "failed": ("fail", "failed", "the whole interval lies below the gate"),
-    "undefined": ("warn", "undecided", "there is no interval to decide by"),
+    "undefined": ("warn", "undecided", "there is nothing to decide by"),
 }
 
 
-def gate_says(report: dict[str, Any]) -> tuple[str, str, str]:
-    """The verdict on ordinal alpha as the round's own page gives it: passed on little overlap is not yet done."""
-    alpha = report["alpha"]["ordinal"]
-    state, word, why = VERDICTS[verdict(alpha["low"], alpha["high"])]
-    if all(warning["code"] != "not_enough_overlap" for warning in report["warnings"]):
+def gate_says(answer: GateAnswer) -> tuple[str, str, str]:
+    """The gate's answer as the round's own page gives it: too little overlap decides nothing."""
+    state, word, why = VERDICTS[answer.state]
+    if answer.state != "undecided" or not answer.little:
         return state, word, why
-    return "doing" if state == "done" else state, f"{word}, on little overlap", why
+    return state, f"{word}, on little overlap", "too few pairs or queries have two grades to tell"
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -6,29 +6,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.core.cache import cache
-from django.db.models import Count, F, Max, Min, Q
+from django.db.models import Count, Q, Sum
 
 from evaluation import freshness
 from evaluation.models import Scoring
 from evaluation.stored_scores import scorings_of
-from judgments import reliability
+from judgments import gate, round_reports
+from judgments.gate import GateAnswer
 from judgments.models import (
     Adjudication,
     Collection,
     Document,
     GuidelinesVersion,
-    Judgment,
     Query,
     QuerySample,
     Round,
-    Slot,
     Snapshot,
+    Tally,
 )
 from pooling.models import Pool, Run
-
-# While raters work, agreement is computed anew at most this often for the navigation.
-PATIENCE = 60
 
 
 @dataclass(frozen=True)
@@ -166,22 +162,31 @@ class Standing:
 
     @cached_property
     def agreement(self) -> dict[str, Any] | None:
-        """The agreement of the judged round, as it is now; None before a round was opened."""
+        """The agreement of the judged round, of a large one as it was lately; None before a round was opened."""
         if self.judged_round is None:
             return None
-        report = reliability.agreement(self.judged_round)
-        cache.set(self._lately, report, PATIENCE)
-        return report
+        return round_reports.look(self.judged_round).agreement
 
     @cached_property
     def recent_agreement(self) -> dict[str, Any] | None:
         """The same, at most a minute old where the round is open: what a navigation bar needs."""
-        open_ = self.judged_round is not None and self.judged_round.state == Round.State.OPEN
-        return (cache.get(self._lately) if open_ else None) or self.agreement
+        if self.judged_round is None:
+            return None
+        return round_reports.look(self.judged_round, patient=True).agreement
 
-    @property
-    def _lately(self) -> str:
-        return f"agreement-lately:{self.judged_round.uuid if self.judged_round else ''}"
+    @cached_property
+    def recent_gate(self) -> GateAnswer | None:
+        """What the gate says of that."""
+        if self.judged_round is None or self.recent_agreement is None:
+            return None
+        return gate.of_report(self.judged_round, self.recent_agreement)
+
+    @cached_property
+    def gate(self) -> GateAnswer | None:
+        """What the judged round's own gate says of it; None before a round was opened."""
+        if self.judged_round is None or self.agreement is None:
+            return None
+        return gate.of_report(self.judged_round, self.agreement)
 
     @cached_property
     def wide_steps(self) -> int:
@@ -192,11 +197,8 @@ class Standing:
         """Pairs of the judged round with grades wide apart that nobody settled; without those hidden from a viewer."""
         if self.judged_round is None:
             return 0
-        settled = Adjudication.objects.filter(pair__round=self.judged_round, superseded_by__isnull=True)
-        graded = Judgment.objects.counted().of_round(self.judged_round)
-        apart = graded.values("pair").annotate(low=Min("grade"), high=Max("grade"))
-        apart = apart.filter(high__gte=F("low") + self.wide_steps).exclude(pair__in=settled.values("pair"))
-        return apart.exclude(pair__in=hidden).count()
+        apart = self.judged_round.pairs.filter(spread__gt=0, spread__gte=self.wide_steps, settled=False)
+        return apart.exclude(pk__in=hidden).count()
 
     @cached_property
     def settled(self) -> int:
@@ -238,6 +240,7 @@ class Standing:
 
 
 def _filled(round_: Round | None) -> Filled:
-    slots = Slot.objects.filter(round=round_)
-    counted = slots.aggregate(wanted=Count("pk"), filled=Count("pk", filter=Q(filled_by__isnull=False)))
-    return Filled(**counted, growing=round_ is not None and round_.growing)
+    if round_ is None:
+        return Filled(0, 0)
+    filled = Tally.objects.filter(round=round_).aggregate(number=Sum("filled"))["number"] or 0
+    return Filled(round_.slots_made, filled, growing=round_.growing)

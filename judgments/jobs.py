@@ -32,7 +32,10 @@ MOST_ATTEMPTS = 3
 
 Handler = Callable[["Work"], "dict[str, Any]"]
 # Apps above this one register their kinds in their AppConfig.
-KINDS: Family[Handler] = Family("job kind", {"import": "judgments.ingestion:work_on_upload"})
+KINDS: Family[Handler] = Family(
+    "job kind",
+    {"import": "judgments.ingestion:work_on_upload", "agreement": "judgments.round_reports:work_on"},
+)
 
 # What is looked at now and then, besides lost jobs; apps above add what they want to look at.
 TICKS: Family[Callable[[], Any]] = Family("tick", {"task-results": "judgments.task_results:forget"})

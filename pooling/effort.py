@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from judgments.models import Collection, Judgment
-from judgments.reliability import in_hours
+from judgments.progress import in_hours
 from pooling.strategies.budget import ASSUMED_SECONDS, Effort
 
 ENOUGH = 20

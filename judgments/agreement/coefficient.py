@@ -27,6 +27,7 @@ REASONS = {
     "no_overlap": "undefined because no pair was graded by two raters",
     "one_category": "undefined because every overlapping grade is the same; look at the percent agreement",
     "too_few_units": "undefined because only one pair was graded by two raters",
+    "being_computed": "undefined because it is still being computed; look again in a moment",
     "unequal_ratings": "undefined because pairs differ in their number of grades; use Krippendorff's alpha",
 }
 

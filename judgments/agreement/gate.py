@@ -57,6 +57,11 @@ class GateAnswer:
     more_pairs: int | None
     advice: str
 
+    @property
+    def little(self) -> bool:
+        """Whether there is too little overlap to decide anything."""
+        return self.n < ENOUGH_UNITS or self.queries < ENOUGH_QUERIES
+
     def as_json(self) -> dict[str, Any]:
         """Return the fields."""
         return asdict(self)

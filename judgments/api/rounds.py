@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import F, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, growing, reliability, round_settings, rounds
+from judgments import growing, round_settings, rounds
 from judgments.api.endpoint import InRound
 from judgments.api.round_settings import SettingsBody, Strict, settings_in
-from judgments.core.errors import NotAllowed, NotValid
+from judgments.core.errors import NotValid
 from judgments.models import Collection, Membership, Round, User
 
 
@@ -95,36 +95,10 @@ class RoundChange(SettingsBody):
     )
 
 
-class ProgressOfRater(serializers.Serializer):
-    """One rater's part, under their pseudonym."""
-
-    rater = serializers.CharField()
-    graded = serializers.IntegerField()
-    unrateable = serializers.IntegerField()
-    later = serializers.IntegerField()
-    median_seconds = serializers.FloatField(allow_null=True)
-
-
-class ProgressBody(serializers.Serializer):
-    """How far a round is, in ratings. A rater is told about their own part only."""
-
-    pairs = serializers.IntegerField(required=False)
-    most_pairs = serializers.IntegerField(required=False, allow_null=True, help_text="Null where the pairs are fixed.")
-    more_may_come = serializers.BooleanField(help_text="Whether pairs are still being chosen.")
-    ratings_wanted = serializers.IntegerField(required=False)
-    ratings = serializers.IntegerField(required=False)
-    surplus = serializers.IntegerField(required=False)
-    most_ratings = serializers.IntegerField(required=False, help_text="Ratings at most, those of later pairs counted.")
-    hours_left = serializers.FloatField(required=False, allow_null=True)
-    most_hours_left = serializers.FloatField(required=False, allow_null=True)
-    raters = ProgressOfRater(many=True)
-    remaining = serializers.IntegerField(required=False, help_text="Pairs still open to the calling rater.")
-
-
 def shown_rounds() -> QuerySet[Round]:
     """Rounds with all that their body needs, in a fixed number of queries."""
     rows = Round.objects.select_related("collection", "guidelines", "scale")
-    return rows.prefetch_related("scale__grades", "raters__user").annotate(pair_count=Count("pairs"))
+    return rows.prefetch_related("scale__grades", "raters__user").annotate(pair_count=F("pairs_made"))
 
 
 def members_called(collection: Collection, usernames: Sequence[str]) -> list[User]:
@@ -202,38 +176,3 @@ class CloseRound(InRound):
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """From now on answers are refused with 410."""
         return Response(round_told(rounds.close_round(self.round, actor=request.user)))
-
-
-class Agreement(InRound):
-    """How far the raters agree."""
-
-    tag = "rounds"
-
-    @extend_schema(summary="Agreement", responses={200: dict})
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """The shape of `assay agreement --format json`: kappa, alpha and their kin with n, overlap and interval."""
-        return Response(reliability.agreement(self.round))
-
-
-class Progress(InRound):
-    """How far the round is."""
-
-    reads = access.EVERYBODY
-    serializer_class = ProgressBody
-    tag = "rounds"
-
-    @extend_schema(summary="Progress")
-    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """For leads and engineers the whole round by pseudonym; for a rater their own part."""
-        if access.role_in(request.user, self.round.collection) in access.STAFF:
-            return Response(reliability.progress(self.round).as_json())
-        return Response(self._own(request.user))
-
-    def _own(self, rater: User) -> dict[str, Any]:
-        name = reliability.pseudonyms(self.round).get(rater.pk)
-        if name is None:
-            raise NotAllowed(f"You were not asked to rate in {self.round}.")
-        everybody = reliability.progress(self.round).as_json()["raters"]
-        mine = [row for row in everybody if row["rater"] == name]
-        left = assignment.remaining(self.round, rater)
-        return {"raters": mine, "remaining": left, "more_may_come": self.round.growing}

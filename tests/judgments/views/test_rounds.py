@@ -159,7 +159,7 @@ def test_nobody_is_called_by_a_nul(client_of, open_round, lead):
 
 
 def test_little_work_left_is_told_in_minutes():
-    from judgments.reliability import Progress
+    from judgments.progress import Progress
 
     told = [
         Progress(3, 6, filled, 0, [], hours).time_left for filled, hours in ((5, 0.01), (0, 30.0), (6, 0.0), (0, None))

@@ -1,0 +1,72 @@
+"""What of a round's agreement may this reader be told, who may still grade some of its pairs?
+
+A coefficient over a round tells no single grade. How often each grade was given, and what happened within one query, may.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from judgments.models import Query, Round, User
+from judgments.reliability import grade_pairs
+from judgments.round_reports import AT_ONCE, Look, events
+from judgments.untold import untold_pairs
+
+
+class Told:
+    """A look at a report with the eyes of one reader.
+
+    Parameters
+    ----------
+    round_ : Round
+        Whose report.
+    look : Look
+        What is there of it.
+    viewer : User
+        Who reads.
+    """
+
+    def __init__(self, round_: Round, look: Look, viewer: User) -> None:
+        self.round, self.look, self.viewer = round_, look, viewer
+        self._untold = untold_pairs(viewer, round_)
+        self.rates = self._untold.exists()
+
+    @property
+    def agreement(self) -> dict[str, Any]:
+        """The report; without what may tell a grade for a reader who still rates."""
+        found = self.look.agreement
+        return {**found, "confusion": [], "grades": [], "shares": []} if self.rates else found
+
+    @property
+    def hidden(self) -> int:
+        """How many pairs the reader may still grade."""
+        return self._untold.count() if self.rates else 0
+
+    @property
+    def by_query(self) -> list[dict[str, Any]]:
+        """The agreement within each query, without those of which the reader may still grade a pair."""
+        rows: list[dict[str, Any]] = (self.look.report or {}).get("by_query", [])
+        if not self.rates:
+            return rows
+        if not self._at_once:
+            return []
+        queries = Query.objects.filter(pk__in=self._untold.values("query"))
+        hidden = set(queries.values_list("query_id", flat=True))
+        return [row for row in rows if row["name"] not in hidden]
+
+    @property
+    def confusion(self) -> dict[tuple[int, int], int]:
+        """How often two raters gave one pair these two grades, the lower first; without pairs still to be graded.
+
+        Empty for a reader who rates in a round that is too large to be counted for one person.
+        """
+        if self.rates:
+            return grade_pairs(self.round, viewer=self.viewer) if self._at_once else {}
+        values = self.round.scale.values()
+        rows = self.look.agreement["confusion"]
+        cells = ((low, high, number) for low, row in enumerate(rows) for high, number in enumerate(row) if number)
+        return {(values[low], values[high]): number for low, high, number in cells}
+
+    @property
+    def _at_once(self) -> bool:
+        return events(self.round) <= AT_ONCE

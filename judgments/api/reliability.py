@@ -1,0 +1,110 @@
+"""How does a program ask how far a round is, and how far its raters agree?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access, assignment, gate, progress, reliability, round_reports
+from judgments.agreement_told import Told
+from judgments.api.endpoint import InRound
+from judgments.core.errors import NotAllowed, NotValid
+from judgments.models import User
+
+PARTS = ("query", "tier")
+
+
+class ProgressOfRater(serializers.Serializer):
+    """One rater's part, under their pseudonym."""
+
+    rater = serializers.CharField()
+    graded = serializers.IntegerField()
+    unrateable = serializers.IntegerField()
+    later = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True)
+    left = serializers.IntegerField(help_text="Their part of what is left, if all who rate take the same part.")
+    hours_left = serializers.FloatField(allow_null=True, help_text="That part at their own pace.")
+
+
+class ProgressBody(serializers.Serializer):
+    """How far a round is, in ratings. A rater is told about their own part only."""
+
+    pairs = serializers.IntegerField(required=False)
+    most_pairs = serializers.IntegerField(required=False, allow_null=True, help_text="Null where the pairs are fixed.")
+    more_may_come = serializers.BooleanField(help_text="Whether pairs are still being chosen.")
+    ratings_wanted = serializers.IntegerField(required=False)
+    ratings = serializers.IntegerField(required=False)
+    called_in = serializers.IntegerField(required=False, help_text="Of the ratings wanted, those beyond the plan.")
+    surplus = serializers.IntegerField(required=False)
+    most_ratings = serializers.IntegerField(required=False, help_text="Ratings at most, those of later pairs counted.")
+    hours_left = serializers.FloatField(required=False, allow_null=True)
+    most_hours_left = serializers.FloatField(required=False, allow_null=True)
+    ratings_a_day = serializers.FloatField(required=False, allow_null=True, help_text="Since the round was opened.")
+    raters = ProgressOfRater(many=True)
+    remaining = serializers.IntegerField(required=False, help_text="Pairs still open to the calling rater.")
+
+
+class Agreement(InRound):
+    """How far the raters agree."""
+
+    tag = "rounds"
+
+    @extend_schema(
+        summary="Agreement",
+        responses={200: dict},
+        parameters=[OpenApiParameter("by", str, description="`query` or `tier`: the agreement within each as well.")],
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """The shape of `assay agreement --format json`: kappa, alpha and their kin with n, overlap and interval.
+
+        `gate` is what the round's gate says. Of more than 20,000 answers the last report is told, `newer` is how many
+        came since, and the next one is put in line. Who may still grade pairs of the round is not told what may tell
+        their grades.
+        """
+        part = request.query_params.get("by", "")
+        if part and part not in PARTS:
+            raise NotValid("This part is not known.", {"by": f"One of {', '.join(PARTS)}."})
+        look = round_reports.look(self.round)
+        told = Told(self.round, look, request.user)
+        found = {
+            **told.agreement,
+            "gate": gate.of_report(self.round, look.agreement).as_json(),
+            "newer": look.newer,
+            "computed_at": look.computed_at,
+        }
+        return Response({**found, **_within(part, told)})
+
+
+def _within(part: str, told: Told) -> dict[str, Any]:
+    if part == "query":
+        return {"by_query": told.by_query}
+    return {"by_tier": (told.look.report or {}).get("by_tier", [])} if part == "tier" else {}
+
+
+class Progress(InRound):
+    """How far the round is."""
+
+    reads = access.EVERYBODY
+    serializer_class = ProgressBody
+    tag = "rounds"
+
+    @extend_schema(summary="Progress")
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """For leads and engineers the whole round by pseudonym; for a rater their own part."""
+        if access.role_in(request.user, self.round.collection) in access.STAFF:
+            return Response(progress.progress(self.round).as_json())
+        return Response(self._own(request.user))
+
+    def _own(self, rater: User) -> dict[str, Any]:
+        name = reliability.pseudonyms(self.round).get(rater.pk)
+        if name is None:
+            raise NotAllowed(f"You were not asked to rate in {self.round}.")
+        everybody = progress.progress(self.round).as_json()["raters"]
+        mine = [row for row in everybody if row["rater"] == name]
+        left = assignment.remaining(self.round, rater)
+        return {"raters": mine, "remaining": left, "more_may_come": self.round.growing}

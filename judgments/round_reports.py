@@ -1,0 +1,192 @@
+"""What must be counted over all judgments of a round, computed once and kept current?
+
+A small round's report is computed when somebody asks. A large one's takes seconds: the last one is shown with the
+state that it stands on, and a job makes the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from judgments import computed, jobs
+from judgments.core.errors import NotFound
+from judgments.grade_tables import grade_table
+from judgments.models import Job, Judgment, Query, Round, RoundReport, Slot, Tally
+
+BOOTSTRAP = 1_000
+KIND = "agreement"
+# As many answers are read and counted while somebody waits for a page.
+AT_ONCE = 20_000
+# While raters work a large round is counted anew this often at most.
+PATIENCE = timedelta(minutes=1)
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Look:
+    """The newest report that is there without waiting.
+
+    Attributes
+    ----------
+    report : dict or None
+        What `compute` answers; None while the first one is being made.
+    newer : int
+        Answers, and changes of answers, that came since.
+    computed_at : datetime or None
+        When.
+    job : Job or None
+        Who makes the next one.
+    """
+
+    report: dict[str, Any] | None
+    newer: int = 0
+    computed_at: datetime | None = None
+    job: Job | None = None
+
+    @property
+    def agreement(self) -> dict[str, Any]:
+        """The shape of ``assay agreement --format json``; every value undefined while there is no report."""
+        found: dict[str, Any] = self.report["agreement"] if self.report else waiting()
+        return found
+
+
+def events(round_: Round) -> int:
+    """How much has happened in the round: what tells one state of its judgments from another."""
+    return Tally.objects.filter(round=round_).aggregate(number=Sum("events"))["number"] or 0
+
+
+def look(round_: Round, *, patient: bool = False) -> Look:
+    """The newest report that is there without waiting; a newer one is put in line where there is something newer.
+
+    Parameters
+    ----------
+    round_ : Round
+        A small one's is made at once.
+    patient : bool
+        Whether a minute-old one will do for a small round as well: for what stands on every page.
+    """
+    now = events(round_)
+    kept = RoundReport.objects.filter(round=round_).first()
+    if kept is not None and kept.events == now:
+        return Look(kept.report, 0, kept.computed_at)
+    recent = kept is not None and round_.state == Round.State.OPEN and timezone.now() - kept.computed_at < PATIENCE
+    if now <= AT_ONCE and not (patient and recent):
+        return Look(exact(round_), 0, timezone.now())
+    if kept is None:
+        return Look(None, now, None, in_line(round_))
+    line = _job_of(round_) if recent else in_line(round_)
+    return Look(kept.report, abs(now - kept.events), kept.computed_at, line if now > AT_ONCE else None)
+
+
+def counts(round_: Round) -> tuple[list[Any], list[Any]]:
+    """Why pairs could not be judged, and how far each query is: as now, of a large round as in its last report."""
+    if events(round_) <= AT_ONCE and round_.slots_made <= AT_ONCE:
+        return _reasons(round_), _queries(round_)
+    report = look(round_).report or {}
+    return report.get("unrateable", []), report.get("queries", [])
+
+
+def exact(round_: Round) -> dict[str, Any]:
+    """The report on the round as it is now, however long it takes."""
+    now = events(round_)
+    kept = RoundReport.objects.filter(round=round_, events=now).first()
+    if kept is not None:
+        found: dict[str, Any] = kept.report
+        return found
+    return computed.once(f"round-report:{round_.uuid}:{now}", lambda: _stored(round_, now), keep=HOUR)
+
+
+def _stored(round_: Round, now: int) -> dict[str, Any]:
+    report = compute(round_)
+    fields = {"events": now, "report": report, "computed_at": timezone.now()}
+    if now:
+        RoundReport.objects.update_or_create(round=round_, defaults=fields)
+    return report
+
+
+def compute(round_: Round) -> dict[str, Any]:
+    """Count everything, from the rows.
+
+    Returns
+    -------
+    dict
+        ``agreement`` in the shape of ``assay agreement --format json``; ``by_tier`` and ``by_query``, parts of it;
+        ``unrateable``, reasons with their numbers; ``queries``, each with its ratings wanted and there.
+    """
+    from judgments.agreement.by_group import by_query, by_tier
+    from judgments.agreement.report import agreement_report
+
+    table, tiers = grade_table(round_)
+    values = tuple(round_.scale.values())
+    return {
+        "agreement": agreement_report(table, values, bootstrap=BOOTSTRAP).as_json(),
+        "by_tier": [row.as_json() for row in by_tier(table, tiers, values, resamples=BOOTSTRAP)],
+        "by_query": [row.as_json() for row in by_query(table, values)],
+        "unrateable": _reasons(round_),
+        "queries": _queries(round_),
+    }
+
+
+def _reasons(round_: Round) -> list[tuple[str, int]]:
+    rows = Judgment.objects.current().of_round(round_).filter(state=Judgment.State.UNRATEABLE)
+    counted = rows.order_by().values_list("reason").annotate(number=Count("pk"))
+    named = [(reason or "no reason given", number) for reason, number in counted]
+    return sorted(named, key=lambda row: (-row[1], row[0]))
+
+
+def _queries(round_: Round) -> list[tuple[str, str, int, int]]:
+    """Each query of the round with its public id, its ratings wanted and there, in the order of its first pair."""
+    there = Count("pk", filter=Q(filled_by__isnull=False))
+    slots = Slot.objects.filter(round=round_).order_by().values("pair__query").annotate(wanted=Count("pk"), there=there)
+    counted = {row["pair__query"]: (row["wanted"], row["there"]) for row in slots}
+    names = Query.objects.filter(pk__in=counted) if len(counted) < 500 else round_.collection.queries.all()
+    told = names.values_list("pk", "uuid", "text")
+    rows = [(str(uuid), text, *counted[pk]) for pk, uuid, text in told if pk in counted]
+    return sorted(rows, key=lambda row: (-(row[2] - row[3]), row[1], row[0]))
+
+
+@cache
+def waiting() -> dict[str, Any]:
+    """A report without a value: what stands where the first one is still being made."""
+    from judgments.agreement.report import agreement_report
+    from judgments.core.ratings import Ratings
+
+    told = agreement_report(Ratings.from_rows([]), bootstrap=0).as_json()
+    for leaf in told["coefficients"].values():
+        leaf["reason"] = "being_computed"
+    told["grades"] = []
+    told["warnings"] = []
+    return told
+
+
+def in_line(round_: Round) -> Job:
+    """The job that makes the next report: one row a round, queued again when there is something newer."""
+    job = _job_of(round_)
+    if job is None:
+        title = f"Count the agreement of {round_}"
+        parameters = {"round": str(round_.uuid)}
+        return jobs.start(KIND, title=title, parameters=parameters, collection=round_.collection, actor=None)
+    jobs.again(job)
+    return job
+
+
+def _job_of(round_: Round) -> Job | None:
+    rows = Job.objects.filter(kind=KIND, collection=round_.collection_id, parameters__round=str(round_.uuid))
+    return rows.order_by("pk").first()
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """Make the report of a round as it is when the work begins."""
+    round_ = Round.objects.select_related("scale", "collection").filter(uuid=work.job.parameters["round"]).first()
+    if round_ is None:
+        raise NotFound("The round is gone.")
+    work.say(f"counting {events(round_):,} answers and changes of answers")
+    report = exact(round_)
+    work.say(f"{report['agreement']['overlap']:,} pairs with two or more grades")
+    return {"overlap": report["agreement"]["overlap"], "pairs": report["agreement"]["pairs"]}
