@@ -49,7 +49,7 @@ CHECKS = Listing(
         Column("snapshot", "Snapshot", order="snapshot", style="name"),
         Column("word", "State", order="word"),
         Column("unjudged", "Unjudged", order="unjudged", numeric=True, show=lambda row: _share(row["unjudged"])),
-        Column("asking", "Asks for something", order="asking"),
+        Column("asking", "Asks for something", order="asking", show=lambda row: row["few"], style="why"),
         Column("by", "By", order="by"),
     ),
     order="-at",

@@ -125,7 +125,7 @@ def missed_by_curve(curve: Discovery, level: float = LEVEL, seed: int = 0) -> Mi
     found, unjudged = int(curve.relevant.sum()), int(curve.unjudged.sum())
     queries = int((curve.judged.sum(axis=1) > 0).sum())
     if not unjudged:
-        whole = "everything that the runs return is judged"
+        whole = "everything that the contributors return is judged"
         return Missed(0.0, 0.0, 0.0, CURVE, found, 0, queries, level, None, (whole,))
     reason = _why_not(curve, queries)
     told = None if reason else _carried_on(curve, level, seed)

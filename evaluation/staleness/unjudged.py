@@ -99,6 +99,8 @@ def look(facts: Facts) -> Reading | Missing:
 
 def _since(before: Mapping[str, float | None], run: RunHoles) -> str:
     """Whether the holes were there when the labels were frozen: then nothing went stale, it was never judged."""
+    if not run.holes:
+        return ""
     then = before.get(run.sha256) if run.sha256 else None
     if then is None:
         return "; the run came since the labels were frozen" if before else ""

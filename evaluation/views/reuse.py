@@ -48,7 +48,7 @@ LEFT_OUT = Listing(
         Column("rank_without", "Without", order="rank_without", numeric=True),
         Column("judged", "Judged@10", order="judged", numeric=True, show=lambda row: percent(row["judged"])),
         Column("judged_without", "Without", order="judged_without", numeric=True, show=lambda row: _judged(row)),
-        Column("tau", "Tau", order="tau", numeric=True),
+        Column("tau", "Tau", order="tau", numeric=True, show=lambda row: _tau(row["tau"]) or ""),
     ),
     order="change",
     search=("run", "group"),
@@ -116,7 +116,7 @@ def _told(found: Reuse, together: list[str], given: dict[str, str]) -> dict[str,
         "given": given,
         "address": urlencode(given),
         "worst": _worst(every),
-        "lowest_tau": min((one.tau for one in every if one.tau is not None), default=None),
+        "lowest_tau": _tau(min((one.tau for one in every if one.tau is not None), default=None)),
         "undefined": [one for one in every if one.reason],
         "chart": discovery_curve(found.curve, found.missed) if steps else None,
         "on_phone": discovery_curve(found.curve, found.missed, PHONE) if steps else None,
@@ -125,6 +125,11 @@ def _told(found: Reuse, together: list[str], given: dict[str, str]) -> dict[str,
         "judged": [(name, name in found.contributors, list(of.values())) for name, of in sorted(found.judged.items())],
         "little_judged": [name for name, of in sorted(found.judged.items()) if (of[10] or 0.0) < LEAST_JUDGED],
     }
+
+
+def _tau(value: float | None) -> str | None:
+    """With a true minus, and no plus: it is no difference."""
+    return None if value is None else f"{value:.3f}".replace("-", "−")
 
 
 def _worst(every: list[LeftOut]) -> LeftOut | None:

@@ -141,6 +141,17 @@ def test_the_page_with_every_part(frozen, get):
     assert b"<svg" in get("?format=svg").content
 
 
+def test_only_contributors_are_said_to_be_judged_whole(stage, collection, get):
+    """A run that came later returns what nobody judged, and an order turned round has a true minus."""
+    few(stage, bm25="012", neural="120")
+    judged(stage, stage.round(runs=2, raters=1))
+    assert "Everything that the contributors return for the judged queries is judged.</p>" in get().content.decode()
+    stage.run("late", "567", 4)
+    page = get("?metric=P@10").content.decode()
+    assert "Other runs may return more" in page
+    assert "tau -" not in page
+
+
 def test_odd_addresses(frozen, get):
     assert get("?metric=GMAP&relevant=x&page=-1").status_code == 200
     assert "There is no run nobody in this collection" in get("?together=nobody").content.decode()

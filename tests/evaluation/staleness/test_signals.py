@@ -59,6 +59,9 @@ def test_what_was_never_judged_did_not_go_stale():
     assert (came.incomplete, came["unjudged"].words.endswith("so it was when the labels were frozen")) == (False, True)
     newest = look(facts({**same, "runs": [run_with(0.9, "new", "c")]}, then))
     assert newest["unjudged"].words.endswith("the run came since the labels were frozen")
+    # Where nothing is unjudged there is nothing to say of when it came.
+    none = {"runs": [RunHoles("old", "a", 0, 2, 1, 0.0, 0.0)]}
+    assert look(facts(none, none))["unjudged"].words.endswith("the mean over 1 query")
     # Another signal, an engine's reply without a file, no baseline, or nothing that asks: none of them is incomplete.
     for now, before in (
         ({**same, "documents": 200}, then),
