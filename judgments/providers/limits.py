@@ -1,0 +1,141 @@
+"""How fast and how dear may a provider be asked?"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+from judgments.core.errors import NotValid
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run keeps to.
+
+    Parameters
+    ----------
+    concurrency : int
+        Questions in flight at most.
+    per_minute : float or None
+        Questions begun in a minute at most; None leaves it to the provider.
+    tokens_per_minute : float or None
+        Tokens asked for in a minute at most, by the estimate of each question and its longest answer.
+    timeout : float
+        Seconds for one attempt.
+    attempts : int
+        How often a question is asked where the provider is busy or does not answer.
+    longest_wait : float
+        Seconds between two attempts at most; a provider that asks for more patience is not waited for.
+    """
+
+    concurrency: int = 8
+    per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    timeout: float = 60.0
+    attempts: int = 5
+    longest_wait: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.concurrency <= 256:
+            raise NotValid(f"the concurrency is {self.concurrency}; give 1 to 256")
+        if not 1 <= self.attempts <= 20:
+            raise NotValid(f"a question is asked 1 to 20 times, not {self.attempts}")
+        for name in ("per_minute", "tokens_per_minute", "timeout"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise NotValid(f"{name} is {value:g}; give a number above 0")
+
+
+class Bucket:
+    """Hands out so many a minute, a tenth of a minute's share at once at most: a token bucket.
+
+    Parameters
+    ----------
+    per_minute : float or None
+        How many; None hands out without end.
+    """
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._rate = None if per_minute is None else per_minute / 60
+        self._most = 0.0 if per_minute is None else max(1.0, per_minute / 10)
+        self._free, self._since = self._most, time.monotonic()
+        self._lock = threading.Lock()
+
+    def take(self, number: float = 1.0) -> float:
+        """Take so many, and answer how many seconds to wait before using them.
+
+        What is more than the bucket holds is lent: whoever comes next waits longer.
+        """
+        if self._rate is None:
+            return 0.0
+        with self._lock:
+            now = time.monotonic()
+            self._free = min(self._most, self._free + (now - self._since) * self._rate)
+            self._since = now
+            self._free -= number
+            return max(0.0, -self._free / self._rate)
+
+
+@dataclass
+class Budget:
+    """How much a run may spend; asked before each call, so that it is never overdrawn.
+
+    Parameters
+    ----------
+    usd : float or None
+        Dollars; None is no limit.
+    calls : int or None
+        Questions; None is no limit.
+    spent, asked : float, int
+        What was spent and asked so far, by earlier runs too.
+    """
+
+    usd: float | None = None
+    calls: int | None = None
+    spent: float = 0.0
+    asked: int = 0
+    _held: float = field(default=0.0, repr=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
+
+    def reserve(self, most: float | None) -> bool:
+        """Hold back what a call can cost at most; False where that would go over the limit.
+
+        Where calls in flight hold so much that there is no room, they are waited for: most cost less than they could.
+
+        Raises
+        ------
+        NotValid
+            There is a limit in dollars, and nobody knows what a call costs.
+        """
+        if self.usd is not None and most is None:
+            raise NotValid("a limit in dollars needs the price of a million tokens, read and written")
+        with self._changed:
+            while self._over(most) and self._held > 0:
+                self._changed.wait()
+            if self._over(most) or (self.calls is not None and self.asked >= self.calls):
+                return False
+            self._held += most or 0.0
+            self.asked += 1
+            return True
+
+    def settle(self, most: float | None, cost: float | None) -> None:
+        """Give back what was held, and book what it cost. What nobody counted is booked as held: rather too much."""
+        with self._changed:
+            self._give_back(most)
+            self.spent += (most or 0.0) if cost is None else cost
+
+    def release(self, most: float | None) -> None:
+        """Give back what was held for a call that was not made."""
+        with self._changed:
+            self._give_back(most)
+            self.asked -= 1
+
+    def _over(self, most: float | None) -> bool:
+        return self.usd is not None and self.spent + self._held + (most or 0.0) > self.usd + 1e-12
+
+    def _give_back(self, most: float | None) -> None:
+        held = self._held - (most or 0.0)
+        # Sums of floats: what is left of nothing is nothing.
+        self._held = held if held > 1e-12 else 0.0
+        self._changed.notify_all()

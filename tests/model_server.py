@@ -1,0 +1,144 @@
+"""A server on this machine that speaks the providers' protocols, counts who asks, and fails as it is told.
+
+It is asked by the real client over real HTTP; what it answers is decided by a function of the prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Answer:
+    """What the server says to one request."""
+
+    text: str = '{"grade": 2, "reason": "fits"}'
+    status: int = 200
+    stop: str = "done"
+    headers: dict[str, str] = field(default_factory=dict)
+    wait: float = 0.0
+    body: bytes | None = None
+    model: str = ""
+
+
+STOPS = {
+    "openai": {"done": "stop", "length": "length", "filtered": "content_filter", "refused": "stop"},
+    "anthropic": {"done": "end_turn", "length": "max_tokens", "filtered": "refusal", "refused": "refusal"},
+    "gemini": {"done": "STOP", "length": "MAX_TOKENS", "filtered": "SAFETY", "refused": "STOP"},
+}
+
+
+class ModelServer:
+    """What was asked, and what is to be answered.
+
+    Parameters
+    ----------
+    answer : callable
+        ``answer(prompt, number)`` with the number of the request, from 1.
+    """
+
+    def __init__(self, answer: Callable[[str, int], Answer]) -> None:
+        self.answer = answer
+        self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        self.at_once = self.most_at_once = 0
+        self.lock = threading.Lock()
+        self.url = ""
+
+    @property
+    def prompts(self) -> list[str]:
+        """The prompts in the order in which they came."""
+        return [_prompt(path, body) for path, _, body in self.requests]
+
+
+@contextmanager
+def serving(answer: Callable[[str, int], Answer] | None = None) -> Iterator[ModelServer]:
+    """Serve on a free port until the block ends."""
+    server = ModelServer(answer or (lambda prompt, number: Answer()))
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with server.lock:
+                server.requests.append((self.path, dict(self.headers), body))
+                number = len(server.requests)
+                server.at_once += 1
+                server.most_at_once = max(server.most_at_once, server.at_once)
+            try:
+                self._say(server.answer(_prompt(self.path, body), number), body)
+            finally:
+                with server.lock:
+                    server.at_once -= 1
+
+        def _say(self, said: Answer, body: dict[str, Any]) -> None:
+            if said.wait:
+                time.sleep(said.wait)
+            content = said.body if said.body is not None else json.dumps(_told(self.path, said, body)).encode()
+            self.send_response(said.status)
+            for name, value in {"Content-Type": "application/json", **said.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nothing on standard error."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 256
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A client that went away is part of some tests."""
+
+    with Server(("127.0.0.1", 0), Handler) as listening:
+        server.url = f"http://127.0.0.1:{listening.server_address[1]}"
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+def _prompt(path: str, body: dict[str, Any]) -> str:
+    if "contents" in body:
+        return str(body["contents"][-1]["parts"][0]["text"])
+    return str(body["messages"][-1]["content"])
+
+
+def _told(path: str, said: Answer, body: dict[str, Any]) -> dict[str, Any]:
+    if said.status != 200:
+        return {"error": {"message": said.text, "type": "error"}}
+    read, written = len(_prompt(path, body)) // 4, max(1, len(said.text) // 4)
+    if path.endswith("/messages"):
+        content: list[dict[str, Any]] = [{"type": "text", "text": said.text}]
+        if "tools" in body and said.stop == "done" and said.text.startswith("{"):
+            content = [{"type": "tool_use", "id": "t1", "name": "answer", "input": json.loads(said.text)}]
+        stop = "tool_use" if content[0]["type"] == "tool_use" else STOPS["anthropic"][said.stop]
+        usage = {"input_tokens": read, "output_tokens": written}
+        return {"content": content, "stop_reason": stop, "usage": usage, "model": said.model or body["model"]}
+    if "contents" in body:
+        usage = {"promptTokenCount": read, "candidatesTokenCount": written}
+        parts = {"content": {"parts": [{"text": said.text}]}, "finishReason": STOPS["gemini"][said.stop]}
+        return {"candidates": [parts], "usageMetadata": usage, "modelVersion": said.model or "gemini-test"}
+    message: dict[str, Any] = {"role": "assistant", "content": said.text}
+    if said.stop == "refused":
+        message = {"role": "assistant", "content": None, "refusal": said.text}
+    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": STOPS["openai"][said.stop]}
+    if body.get("logprobs"):
+        top = [{"token": "2", "logprob": -0.1}, {"token": "3", "logprob": -2.5}]
+        choice["logprobs"] = {
+            "content": [{"token": '{"', "logprob": -0.01}, {"token": "2", "logprob": -0.1, "top_logprobs": top}]
+        }
+    usage = {"prompt_tokens": read, "completion_tokens": written}
+    return {"choices": [choice], "usage": usage, "model": said.model or body["model"]}
