@@ -85,3 +85,19 @@ def faults(page: Any) -> list[str]:
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
     return found
+
+
+@pytest.fixture
+def open_round(collection: Any, lead: Any, rater: Any, rater2: Any) -> Any:
+    """Two queries with six documents each, for two raters."""
+    from tests.browser.station import make_round
+
+    return make_round(collection, lead, [rater, rater2])
+
+
+@pytest.fixture
+def go(page: Any, live_server: Any) -> Callable[..., Any]:
+    """``go("rate", round_)``: open a page by its name."""
+    from django.urls import reverse
+
+    return lambda name, *rows: page.goto(live_server.url + reverse(name, args=[row.uuid for row in rows]))

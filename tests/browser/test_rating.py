@@ -6,72 +6,13 @@ from pathlib import Path
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from judgments import assignment, guidelines, rounds
-from judgments.core.content_hash import content_hash
-from judgments.models import Document, Judgment, Query, Snapshot
+from judgments.models import Snapshot
 from tests.browser.axe import violations
-from tests.world import grade_together
+from tests.browser.station import mine, press, rate_all, ready
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-HOSTILE = "<p>Fine text</p><script>document.title = 'taken over'</script><img src=x onerror=\"document.title='x'\">"
-
-
-@pytest.fixture
-def open_round(collection, lead, rater, rater2):
-    """Two queries with six documents each; every document tries to run a script."""
-    candidates = []
-    for query_id, text in (("q1", "rain jacket"), ("q2", "tent")):
-        query = Query.objects.create(collection=collection, query_id=query_id, text=text, narrative=f"A {text}.")
-        for number in range(1, 7):
-            title = f"{text} {number}"
-            document = Document.objects.create(
-                collection=collection,
-                doc_id=f"{query_id}-d{number}",
-                title=title,
-                text=HOSTILE,
-                content_sha256=content_hash(title, HOSTILE, "", "", {}),
-            )
-            candidates.append(rounds.Candidate(query, document, {"runs": {"bm25": number}}))
-    made = rounds.create_round(
-        collection,
-        name="Round 1",
-        candidates=candidates,
-        provenance={"strategy": "depth", "seed": 1},
-        guidelines=guidelines.add_version(collection, markdown="# Grade what helps", actor=lead),
-        actor=lead,
-        raters=[rater, rater2],
-    )
-    return rounds.open_round(made, actor=lead)
-
-
-@pytest.fixture
-def go(page, live_server):
-    """``go("rate", round_)``: open a page by its name."""
-    return lambda name, *rows: page.goto(live_server.url + reverse(name, args=[row.uuid for row in rows]))
-
-
-def rate_all(round_, rater, grade=lambda pair: 2):
-    """Everything that the rater can get, graded past the browser."""
-    while batch := assignment.claim_batch(round_, rater=rater, size=20):
-        grade_together(round_, rater, {pair.uuid: grade(pair) for pair in batch})
-
-
-def ready(page: Page) -> None:
-    """The page has been seen: keys count from here on."""
-    page.wait_for_selector("html[data-ready]")
-
-
-def press(page: Page, key: str) -> None:
-    """One key on a page that was seen, and the page after it."""
-    ready(page)
-    with page.expect_navigation():
-        page.keyboard.press(key)
-
-
-def mine(user):
-    return Judgment.objects.current().filter(rater=user)
 
 
 def test_rate_by_keyboard_then_freeze_and_download(page, go, log_in, open_round, rater, rater2, lead, faults):
@@ -83,6 +24,7 @@ def test_rate_by_keyboard_then_freeze_and_download(page, go, log_in, open_round,
     expect(page.locator("#toast")).to_contain_text("Saved 1, Fair.")
     press(page, "z")
     assert mine(rater).count() == 9
+    expect(page.locator("#toast")).to_contain_text("Taken back")
     press(page, "Numpad2")
     expect(page.locator("#toast")).to_contain_text("Saved 2, Good.")
     rate_all(open_round, rater2, grade=lambda pair: pair.position % 4)
@@ -112,7 +54,8 @@ def test_second_press_of_a_key_does_not_grade_the_next_document_unseen(page, go,
     page.keyboard.press("2")
     page.keyboard.press("2")
     expect(page.locator("#toast")).to_contain_text("Saved 2")
-    assert mine(rater).count() == 1
+    press(page, "1")
+    assert sorted(mine(rater).values_list("grade", flat=True)) == [1, 2]
 
 
 def test_keys_rest_while_one_types_a_note(page, go, enter, open_round, rater):
@@ -172,15 +115,23 @@ def test_what_was_saved_is_said_to_screen_readers(page, go, enter, open_round, r
     enter(rater)
     go("rate", open_round)
     press(page, "3")
-    ready(page)
     expect(page.locator("#live")).to_contain_text("Saved 3, Perfect. Document 2 of 6")
+    for _ in range(5):
+        press(page, "1")
+    expect(page.locator("#live")).to_contain_text("Document 1 of 6. New query: tent. A tent.")
+    expect(page.locator(".ask__new")).to_be_visible()
 
 
-def test_measured_time_arrives(page, go, enter, open_round, rater):
+def test_time_and_circumstances_are_recorded(page, go, enter, open_round, rater):
     enter(rater)
     go("rate", open_round)
+    ready(page)
+    page.keyboard.press("h")
     press(page, "0")
-    assert mine(rater).get().seconds_active > 0
+    judgment = mine(rater).get()
+    assert judgment.seconds_active > 0
+    expected = {"by": "key", "view": "one", "text": "short", "marks": False, "width": "middle", "undos": 0, "place": 1}
+    assert judgment.how == expected
 
 
 def test_script_in_a_document_does_not_run(page, go, enter, open_round, rater):

@@ -40,13 +40,17 @@ export class Kept {
   async look() {
     const rows = await this.outbox.rows();
     const refused = rows.filter((row) => row.refused);
-    this.waiting = rows.length - refused.length;
+    const waiting = rows.filter((row) => !row.refused);
+    const undone = new Set(waiting.filter((row) => row.kind === "undo").map((row) => row.client_id));
+    // An answer and what takes it back are both on their way, and are no answer to the rater.
+    const pairs = waiting.filter((row) => row.kind === "answer" && undone.has(row.client_id)).length;
+    this.waiting = waiting.length;
     const now = performance.now();
     this.#since = this.waiting ? this.#since || now : 0;
     const late = this.waiting && (this.outbox.trouble || now - this.#since > AT_ONCE);
     clearTimeout(this.#timer);
     if (this.waiting && !late) this.#timer = setTimeout(() => this.look(), AT_ONCE);
-    this.#say(late ? this.waiting : 0, refused);
+    this.#say(late ? this.waiting - 2 * pairs : 0, refused);
   }
 
   #say(unsent, refused) {

@@ -110,6 +110,8 @@ export class Outbox extends EventTarget {
   async #step() {
     const waiting = (await this.rows()).filter((row) => !row.refused);
     if (!waiting.length) return this.#trouble("");
+    // Without a line nothing is tried, so that an answer can still be taken back here, as if it had never been given.
+    if (!navigator.onLine) return this.#later("line");
     const [first] = waiting;
     const other = waiting.findIndex((row) => row.kind !== first.kind || row.round !== first.round);
     const rows = first.kind === "undo" ? [first] : waiting.slice(0, other < 0 ? MOST : Math.min(other, MOST));
