@@ -105,9 +105,14 @@ def settle_labels(
         A pair that somebody could not judge and nobody graded has no label (``excluded``) or the lowest grade of the
         scale (``zero``), unless a label is carried to it.
     """
-    _check(collection, rounds, merge, sources, unrateable)
-    judged = read_rounds(rounds) if "human" in sources else []
-    return settle(collection, judged, Consolidation(rule, tuple(sources), merge, tuple(named), unrateable))
+    how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable)
+    return settle(collection, read(collection, rounds, how), how)
+
+
+def read(collection: Collection, rounds: Sequence[Round], how: Consolidation) -> list[RatedRound]:
+    """The rounds as they are to be settled, once it is sure that they go together: what `settle` takes."""
+    _check(collection, rounds, how)
+    return read_rounds(rounds) if "human" in how.sources else []
 
 
 def settle(collection: Collection, judged: Sequence[RatedRound], how: Consolidation) -> Settled:
@@ -167,18 +172,18 @@ def _totals(each: Sequence[RoundLabels]) -> dict[str, int]:
     }
 
 
-def _check(collection: Collection, rounds: Sequence[Round], merge: str, sources: Sequence[str], zero: str) -> None:
-    unknown = sorted(set(sources) - set(SOURCES))
-    if unknown or not sources:
+def _check(collection: Collection, rounds: Sequence[Round], how: Consolidation) -> None:
+    unknown = sorted(set(how.sources) - set(SOURCES))
+    if unknown or not how.sources:
         said = f"Unknown: {', '.join(unknown)}." if unknown else "Choose at least one."
         raise NotValid(f"Labels come from {' or '.join(SOURCES)}.", {"sources": said})
-    if zero not in UNRATEABLE:
+    if how.unrateable not in UNRATEABLE:
         said = f"One of {', '.join(UNRATEABLE)}."
-        raise NotValid(f"A pair that could not be judged cannot be {zero!r}.", {"unrateable": said})
-    if "human" in sources and not rounds:
+        raise NotValid(f"A pair that could not be judged cannot be {how.unrateable!r}.", {"unrateable": said})
+    if "human" in how.sources and not rounds:
         raise NotValid("A snapshot needs a round.", {"rounds": "Choose at least one round."})
     if any(round_.collection_id != collection.pk for round_ in rounds):
         raise NotValid("These rounds are not of this collection.", {"rounds": "Choose rounds of one collection."})
     if len({tuple(round_.scale.values()) for round_ in rounds}) > 1:
         raise NotValid("Rounds on different scales have no common labels.", {"rounds": "Choose rounds of one scale."})
-    merging.check(rounds, merge)
+    merging.check(rounds, how.merge)

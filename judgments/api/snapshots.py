@@ -13,10 +13,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, snapshots
+from judgments import access, freeze_preview, snapshots
 from judgments.aggregation import RULES
-from judgments.api.endpoint import Endpoint, Rows, rows_called
-from judgments.labels import SOURCES
+from judgments.api.endpoint import Endpoint, InCollection, Rows, rows_called
+from judgments.labels import EXCLUDED, SOURCES, UNRATEABLE, Consolidation
 from judgments.merging import MERGES
 from judgments.models import Snapshot
 from judgments.views.downloads import attachment
@@ -57,10 +57,9 @@ class SnapshotBody(serializers.Serializer):
         return [*snapshots.FILES, "bundle"]
 
 
-class Freeze(serializers.Serializer):
+class Choice(serializers.Serializer):
     """Whose labels, under which rule."""
 
-    name = serializers.CharField(max_length=120)
     rounds = serializers.ListField(child=serializers.UUIDField(), default=list)
     rule = serializers.CharField(
         default="median", help_text="A label rule: " + ", ".join(f"`{name}`" for name in RULES)
@@ -72,12 +71,48 @@ class Freeze(serializers.Serializer):
         default=list,
         help_text="Which label sources `imported` means; all imports where empty. Labels from clicks have to be named.",
     )
-    override_reason = serializers.CharField(allow_null=True, allow_blank=True, default="")
+    unrateable = serializers.ChoiceField(
+        choices=UNRATEABLE,
+        default=EXCLUDED,
+        help_text="A pair that nobody could judge: without a label, or with the lowest grade.",
+    )
 
     def validate_rule(self, value: str) -> str:
         if value not in RULES:
             raise serializers.ValidationError(f"There is no label rule {value!r}. Known: {', '.join(RULES)}.")
         return value
+
+
+class Freeze(Choice):
+    """The same, under a name."""
+
+    name = serializers.CharField(max_length=120)
+    override_reason = serializers.CharField(
+        allow_null=True, allow_blank=True, default="", help_text="Needed where a round fails its gate (409)."
+    )
+
+
+class PreviewBody(serializers.Serializer):
+    """What would be frozen. What tells grades is null while you may still have to give some of them."""
+
+    labels = serializers.IntegerField()
+    ratings = serializers.IntegerField()
+    conflicts = serializers.IntegerField()
+    adjudicated = serializers.IntegerField()
+    without_grade = serializers.IntegerField(help_text="Pairs that would have no label.")
+    unrateable = serializers.IntegerField()
+    unrateable_as_zero = serializers.IntegerField()
+    left_open = serializers.IntegerField(help_text="Pairs with grades of which the rule makes no label.")
+    stale = serializers.IntegerField(help_text="Pairs whose document changed after it was judged.")
+    rated_again = serializers.IntegerField(help_text="Pairs with a label in more than one round.")
+    changed = serializers.IntegerField(allow_null=True, help_text="Those that a newer round labelled otherwise.")
+    gates = serializers.ListField(child=serializers.DictField(), help_text="Each round’s agreement against its gate.")
+    bridges = serializers.ListField(child=serializers.DictField(), help_text="Older guidelines: what was rated again.")
+    by_grade = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
+    rules = serializers.ListField(child=serializers.DictField(), allow_null=True, help_text="Labels under every rule.")
+    doubts = serializers.ListField(child=serializers.CharField())
+    needs_reason = serializers.BooleanField(help_text="Freezing asks for `override_reason`.")
+    can_freeze = serializers.BooleanField()
 
 
 def shown_snapshots() -> QuerySet[Snapshot]:
@@ -114,6 +149,26 @@ class Snapshots(Rows):
         asked["override_reason"] = asked["override_reason"] or ""
         made = snapshots.freeze(self.collection, actor=request.user, **asked)
         return self.told(SnapshotBody, shown_snapshots().get(pk=made.pk), 201)
+
+
+class Preview(InCollection):
+    """What would be frozen."""
+
+    reads = writes = access.LEADS
+    serializer_class = PreviewBody
+    tag = "snapshots"
+
+    @extend_schema(summary="See what would be frozen", request=Choice, responses=PreviewBody)
+    def post(self, request: Request, slug: str) -> Response:
+        """The same choice as for freezing; nothing is stored."""
+        asked = self.sent(Choice)
+        rounds = rows_called(self.collection.rounds.all(), asked["rounds"], "rounds", "round")
+        how = Consolidation(
+            asked["rule"], tuple(asked["sources"]), asked["merge"], tuple(asked["named"]), asked["unrateable"]
+        )
+        found = freeze_preview.look(self.collection, rounds, how)
+        withheld = snapshots.withheld_by(self.collection, request.user, lambda: found.documents) is not None
+        return Response(freeze_preview.as_json(found, withheld=withheld))
 
 
 class OneSnapshot(Endpoint):

@@ -47,7 +47,7 @@ def test_preview_says_what_would_be_frozen(client_of, rated, lead):
     assert (len(settled.labels), settled.conflicts, settled.unsettled) == (6, 1, 1)
     html = response.content.decode()
     assert "Freeze 6 labels" in html
-    assert "1 conflict decided by the rule only" in html
+    assert "1 conflict decided by the rule, not by a person" in html
 
 
 def test_preview_begins_with_the_newest_round(client_of, rated, lead):

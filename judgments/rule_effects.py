@@ -1,0 +1,66 @@
+"""What would the labels be under another rule?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgments import merging
+from judgments.round_labels import Key, RatedRound, label
+
+# Beyond so many grades only the rules that count votes are tried: the others take seconds.
+MOST_GRADES = 300_000
+SLOW = ("dawid-skene",)
+
+
+@dataclass(frozen=True)
+class RuleEffect:
+    """The labels of the rounds under one rule, beside those under the rule that was chosen.
+
+    Parameters
+    ----------
+    rule : str
+        Its name.
+    by_grade : dict of int to int
+        How many labels of each grade; what is carried or imported is not among them.
+    raised, lowered, gone, new : int
+        Pairs with a higher or a lower label than under the chosen rule, without one, and with one only here.
+    """
+
+    rule: str
+    by_grade: dict[int, int]
+    raised: int
+    lowered: int
+    gone: int
+    new: int
+
+    @property
+    def labels(self) -> int:
+        return sum(self.by_grade.values())
+
+    @property
+    def differ(self) -> int:
+        return self.raised + self.lowered + self.gone + self.new
+
+
+def compare_rules(judged: Sequence[RatedRound], chosen: str) -> list[RuleEffect]:
+    """Every rule's labels against the chosen one's; slow rules are left out of very large rounds."""
+    from judgments.aggregation.rules import RULES
+
+    many = sum(len(rated.rows) for rated in judged) > MOST_GRADES
+    tried = [name for name in RULES if name == chosen or not (many and name in SLOW)]
+    under = {name: merging.merge([label(rated, name) for rated in judged]).labels for name in tried}
+    return [_beside(name, under[name], under[chosen]) for name in tried]
+
+
+def _beside(rule: str, labels: dict[Key, int], chosen: dict[Key, int]) -> RuleEffect:
+    both = labels.keys() & chosen.keys()
+    return RuleEffect(
+        rule=rule,
+        by_grade=dict(sorted(Counter(labels.values()).items())),
+        raised=sum(labels[key] > chosen[key] for key in both),
+        lowered=sum(labels[key] < chosen[key] for key in both),
+        gone=len(chosen.keys() - both),
+        new=len(labels.keys() - both),
+    )
