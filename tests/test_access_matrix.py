@@ -119,6 +119,8 @@ POST   c/new/                                                         422 422 42
 GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
 GET    jobs/<uuid:uuid>/                                              404 403 200 200 302
 POST   jobs/<uuid:uuid>/cancel/                                       404 403 302 302 302
+GET    keys/                                                          200 200 200 200 302
+POST   keys/                                                          302 302 302 302 302
 GET    login/                                                         302 302 302 302 200
 POST   login/                                                         302 302 302 302 422
 POST   logout/                                                        302 302 302 302 302
@@ -133,9 +135,11 @@ POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 40
 GET    rounds/<uuid:uuid>/discovery/                                  404 403 200 200 302
 POST   rounds/<uuid:uuid>/invite/                                     404 403 403 302 302
 POST   rounds/<uuid:uuid>/open/                                       404 403 403 302 302
+GET    rounds/<uuid:uuid>/judge/                                      404 302 302 302 302
 GET    rounds/<uuid:uuid>/progress/                                   404 403 200 200 302
 GET    rounds/<uuid:uuid>/rate/                                       404 200 403 403 302
 POST   rounds/<uuid:uuid>/rate/                                       404 422 403 403 302
+POST   rounds/<uuid:uuid>/rate/next/                                  404 200 403 403 401
 POST   rounds/<uuid:uuid>/refill/                                     404 403 403 302 302
 GET    snapshots/<uuid:uuid>/                                         404 403 200 200 302
 GET    snapshots/<uuid:uuid>/export/<str:format>/                     404 403 200 200 302
