@@ -7,13 +7,14 @@ written in, and saving it marks those that it holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 
-from judgments import adjudication, audit
+from judgments import adjudication, audit, untold
 from judgments.core.errors import Conflict, NotValid
-from judgments.models import Adjudication, Collection, Example, GuidelinesVersion, User
+from judgments.models import Adjudication, Collection, Example, GuidelinesVersion, Round, User
 
 LONGEST_TITLE = 500
 
@@ -82,6 +83,14 @@ def remove(example: Example, *, actor: User) -> None:
 def waiting(collection: Collection) -> QuerySet[Example]:
     """Those that no version holds yet, in the order in which they were proposed."""
     return Example.objects.filter(collection=collection, version__isnull=True)
+
+
+def shown_to(reader: Any, collection: Collection) -> list[Example]:
+    """The waiting ones without those of pairs that the reader may still have to grade somewhere."""
+    rows = list(waiting(collection).select_related("adjudication__pair__round__collection"))
+    if not Round.objects.open_to(reader).filter(collection=collection).exists():
+        return rows
+    return [one for one in rows if one.adjudication is None or untold.may_be_told(reader, one.adjudication.pair)]
 
 
 def mark(examples: Sequence[Example], version: GuidelinesVersion) -> None:

@@ -8,7 +8,6 @@ from django import forms
 from django.utils.text import slugify
 
 from judgments.core.errors import AssayError, Conflict
-from judgments.guidelines import LONGEST
 from judgments.models import ApiToken, Role
 from judgments.narratives import LONGEST as LONGEST_NARRATIVE
 
@@ -147,18 +146,6 @@ class TokenForm(AssayForm):
         choices=[(value, f"{value}: {title}") for value, title in ApiToken.Scope.choices],
         initial=[ApiToken.Scope.READ],
         widget=forms.CheckboxSelectMultiple,
-    )
-
-
-class GuidelinesForm(AssayForm):
-    """A new version of the guidelines."""
-
-    markdown = forms.CharField(
-        label="Guidelines",
-        max_length=LONGEST,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 30, "class": "input--tall", "spellcheck": "true"}),
-        help_text="Markdown: # headings, - lists, **bold**, tables. HTML is shown as text.",
     )
 
 

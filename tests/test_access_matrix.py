@@ -54,6 +54,7 @@ GET    c/<slug:slug>/freshness/history/                               404 403 20
 GET    c/<slug:slug>/freshness/stratum/                               404 403 403 302 302
 POST   c/<slug:slug>/freshness/pool/                                  404 403 403 302 302
 GET    c/<slug:slug>/guidelines/                                      404 403 200 200 302
+POST   c/<slug:slug>/guidelines/examples/<uuid:uuid>/remove/          404 403 403 302 302
 GET    c/<slug:slug>/guidelines/new/                                  404 403 403 200 302
 POST   c/<slug:slug>/guidelines/new/                                  404 403 403 422 302
 GET    c/<slug:slug>/jobs/                                            404 403 200 200 302
@@ -110,6 +111,8 @@ POST   c/<slug:slug>/settings/                                        404 403 40
 GET    c/<slug:slug>/snapshots/                                       404 403 200 200 302
 GET    c/<slug:slug>/snapshots/new/                                   404 403 403 200 302
 POST   c/<slug:slug>/snapshots/new/                                   404 403 403 422 302
+GET    c/<slug:slug>/snapshots/new/changes/                           404 403 403 200 302
+GET    c/<slug:slug>/snapshots/new/stale/                             404 403 403 200 302
 GET    c/<slug:slug>/start/                                           404 403 403 200 302
 POST   c/<slug:slug>/start/                                           404 403 403 422 302
 GET    c/<slug:slug>/strata/                                          404 403 200 200 302
@@ -117,6 +120,7 @@ POST   c/<slug:slug>/strata/                                          404 403 40
 GET    c/new/                                                         200 200 200 200 302
 POST   c/new/                                                         422 422 422 422 302
 GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
+GET    guidelines/<uuid:uuid>/file/                                   404 200 200 200 302
 GET    jobs/<uuid:uuid>/                                              404 403 200 200 302
 POST   jobs/<uuid:uuid>/cancel/                                       404 403 302 302 302
 GET    keys/                                                          200 200 200 200 302
@@ -132,6 +136,7 @@ POST   rounds/<uuid:uuid>/close/                                      404 403 40
 GET    rounds/<uuid:uuid>/conflicts/                                  404 403 403 200 302
 GET    rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 200 302
 POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 422 302
+POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/example/              404 403 403 302 302
 GET    rounds/<uuid:uuid>/discovery/                                  404 403 200 200 302
 POST   rounds/<uuid:uuid>/invite/                                     404 403 403 302 302
 POST   rounds/<uuid:uuid>/open/                                       404 403 403 302 302
@@ -141,6 +146,7 @@ GET    rounds/<uuid:uuid>/rate/                                       404 200 40
 POST   rounds/<uuid:uuid>/rate/                                       404 422 403 403 302
 POST   rounds/<uuid:uuid>/rate/next/                                  404 200 403 403 401
 POST   rounds/<uuid:uuid>/refill/                                     404 403 403 302 302
+GET    rounds/<uuid:uuid>/unrateable/                                 404 403 403 200 302
 GET    snapshots/<uuid:uuid>/                                         404 403 200 200 302
 GET    snapshots/<uuid:uuid>/export/<str:format>/                     404 403 200 200 302
 GET    tokens/                                                        200 200 200 200 302
@@ -177,6 +183,12 @@ GET    api/v1/collections/<slug:slug>/freshness/                      404 403 20
 POST   api/v1/collections/<slug:slug>/freshness/                      404 403 400 400 401
 POST   api/v1/collections/<slug:slug>/freshness/check/                404 403 202 202 401
 POST   api/v1/collections/<slug:slug>/freshness/pool/                 404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/guidelines/                     404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/guidelines/                     404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/guidelines/<int:number>/        404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/guidelines/examples/            404 403 403 200 401
+POST   api/v1/collections/<slug:slug>/guidelines/examples/            404 403 403 400 401
+DELETE api/v1/collections/<slug:slug>/guidelines/examples/<uuid:uuid>/ 404 403 403 204 401
 GET    api/v1/collections/<slug:slug>/members/                        404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/members/                        404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/pools/                          404 403 200 200 401
@@ -215,6 +227,7 @@ GET    api/v1/collections/<slug:slug>/scores/reuse/                   404 403 20
 GET    api/v1/collections/<slug:slug>/scores/turning/                 404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/snapshots/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/snapshots/                      404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/snapshots/preview/              404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/strata/                         404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/strata/                         404 403 403 400 401
 GET    api/v1/jobs/<uuid:uuid>/                                       404 403 200 200 401
@@ -232,6 +245,7 @@ POST   api/v1/rounds/<uuid:uuid>/open/                                404 403 40
 GET    api/v1/rounds/<uuid:uuid>/progress/                            404 200 200 200 401
 GET    api/v1/rounds/<uuid:uuid>/refill/                              404 403 404 404 401
 POST   api/v1/rounds/<uuid:uuid>/refill/                              404 403 403 400 401
+GET    api/v1/rounds/<uuid:uuid>/unrateable/                          404 403 403 200 401
 GET    api/v1/snapshots/<uuid:uuid>/                                  404 403 200 200 401
 GET    api/v1/snapshots/<uuid:uuid>/export/<str:name>/                404 403 200 200 401
 GET    api/v1/snapshots/<uuid:uuid>/manifest/                         404 403 200 200 401
@@ -263,6 +277,7 @@ def address(route: str, world: World) -> str:
         "jobs": world.job,
         "uploads": world.upload,
         "guidelines": world.version,
+        "examples": world.example,
         "tokens": world.token,
         "members": world.engineer,
         "queries": world.conflict.query,
@@ -280,6 +295,7 @@ def address(route: str, world: World) -> str:
     }
     filled = route.replace("<slug:slug>", world.collection.slug)
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)
+    filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))

@@ -18,6 +18,7 @@ from judgments.models import (
     ApiToken,
     Collection,
     Declaration,
+    Example,
     GuidelinesVersion,
     Job,
     Judge,
@@ -64,6 +65,7 @@ class World:
     version: GuidelinesVersion
     token: ApiToken  # the lead's
     group: QueryGroup
+    example: Example  # waits for the next guidelines
     answer: Judgment  # rater's only answer in the open round
 
 
@@ -111,6 +113,9 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         version=version,
         token=tokens.make_token(lead, name="build", scopes=["read"])[0],
         group=QueryGroup.objects.create(collection=collection, name="jackets"),
+        example=Example.objects.create(
+            collection=collection, query_text="tent", document_text="D9", grade=1, reason="A tarp is no tent."
+        ),
         answer=first.judgment,
     )
 

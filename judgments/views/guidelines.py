@@ -1,20 +1,25 @@
-"""What were raters told, version by version?"""
+"""What were raters told, version by version, and what changed between them?"""
 
 from __future__ import annotations
 
-from django.contrib import messages
+from typing import Any
+from urllib.parse import urlencode
+
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_safe
 
-from judgments import access
+from judgments import access, examples, guideline_files
 from judgments import guidelines as verbs
-from judgments.forms import GuidelinesForm
-from judgments.models import GuidelinesVersion
+from judgments.models import Collection, GuidelinesVersion
+from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, answer
+
+# So many older versions are offered to compare with; the list has them all.
+MOST_OFFERED = 200
 
 VERSIONS = Listing(
     name="guidelines",
@@ -44,31 +49,66 @@ VERSIONS = Listing(
 def version_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.guidelines.select_related("created_by").annotate(round_count=Count("rounds"))
-    return answer(request, VERSIONS, rows, "judgments/guidelines.html", {"collection": collection, "step": "round"})
+    context = {
+        "collection": collection,
+        "step": "round",
+        "waiting": examples.shown_to(request.user, collection),
+        "latest": verbs.latest(collection),
+    }
+    context["round_address"] = round_address(collection, context["latest"])
+    return answer(request, VERSIONS, rows, "judgments/guidelines.html", context)
 
 
 @login_required
 @require_safe
 def version(request: HttpRequest, uuid: str) -> HttpResponse:
-    rows = GuidelinesVersion.objects.select_related("collection", "created_by")
-    # Raters too: it is written for them.
-    row = access.reach(rows, request.user, access.EVERYBODY, uuid=uuid)
-    latest = verbs.latest(row.collection)
-    context = {"collection": row.collection, "version": row, "latest": latest, "step": "round"}
+    """The text; with ``?against=N`` what changed since version N."""
+    row = _version(request, uuid)
+    earlier = _asked(row, request.GET.get("against", ""))
+    context = {
+        "collection": row.collection,
+        "version": row,
+        "latest": verbs.latest(row.collection),
+        "step": "round",
+        "against": earlier,
+        "difference": verbs.difference(earlier, row) if earlier else "",
+        "previous": row.collection.guidelines.filter(number__lt=row.number).order_by("-number").first(),
+        "others": row.collection.guidelines.exclude(pk=row.pk).order_by("-number")[:MOST_OFFERED],
+        "examples": row.examples.all(),
+        "rounds": row.rounds.order_by("-created_at")[:MOST_OFFERED],
+        "round_address": round_address(row.collection, row),
+    }
     return render(request, "judgments/guidelines_version.html", context)
 
 
 @login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def new(request: HttpRequest, slug: str) -> HttpResponse:
-    collection = access.collection_for(request.user, slug, access.LEADS)
-    last = verbs.latest(collection)
-    start = last.markdown if last else verbs.DEFAULT_TEMPLATE
-    form = GuidelinesForm(request.POST or None, initial={"markdown": start})
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            added = verbs.add_version(collection, actor=request.user, markdown=form.cleaned_data["markdown"])
-            messages.success(request, f"Version {added.number} is there. New rounds can use it; open ones keep theirs.")
-            return redirect("guidelines_version", added.uuid)
-    context = {"collection": collection, "form": form, "last": last, "step": "round"}
-    return render(request, "judgments/guidelines_new.html", context, status=form.status)
+@require_safe
+def file(request: HttpRequest, uuid: str) -> HttpResponse:
+    """The version as a file for git."""
+    row = _version(request, uuid)
+    return attachment(guideline_files.file_name(row), guideline_files.as_text(row))
+
+
+def _version(request: HttpRequest, uuid: str) -> GuidelinesVersion:
+    rows = GuidelinesVersion.objects.select_related("collection", "created_by")
+    # Raters too: it is written for them.
+    return access.reach(rows, request.user, access.EVERYBODY, uuid=uuid)
+
+
+def _asked(row: GuidelinesVersion, number: str) -> GuidelinesVersion | None:
+    """The other version that the address names; none for anything that is no version's number."""
+    if not (number.isascii() and number.isdigit() and len(number) < 7):
+        return None
+    return row.collection.guidelines.filter(number=int(number)).exclude(pk=row.pk).first()
+
+
+def round_address(collection: Collection, row: GuidelinesVersion | None) -> str:
+    """Where a round under this version is made, with the last round's settings; empty where nobody makes rounds."""
+    if row is None:
+        return ""
+    last = collection.rounds.order_by("-created_at", "-pk").first()
+    asked: dict[str, Any] = {"guidelines": row.uuid, **({"after": last.uuid} if last else {})}
+    try:
+        return f"{reverse('round_new', args=[collection.slug])}?{urlencode(asked)}"
+    except NoReverseMatch:  # the room that makes rounds is not installed
+        return ""
