@@ -13,6 +13,7 @@ from judgments.models import Collection, GuidelinesVersion, Membership, Role, Us
 from judgments.models.scale import DEFAULT_GRADES
 from pooling.forms import seed_field
 from pooling.refill import BATCH, LARGEST_BATCH
+from pooling.round_settings_form import SettingsForm
 from pooling.start import Start, read_results
 
 MOST_START_BYTES = 2 * 1024 * 1024
@@ -43,10 +44,10 @@ class GradeForm(AssayForm):
 GradeRows = forms.formset_factory(GradeForm, extra=0, max_num=101, absolute_max=101)
 
 
-def grade_rows(data: Any = None, more: int = 0) -> Any:
-    """The rows of the scale: the usual four with two blank ones, or what was sent with more blank ones."""
+def grade_rows(data: Any = None, more: int = 0, grades: Sequence[tuple[int, str, str]] = DEFAULT_GRADES) -> Any:
+    """The rows of the scale: those given with two blank ones, or what was sent with more blank ones."""
     blank = [{} for _ in range(BLANK_GRADES)]
-    usual = [{"value": value, "label": label, "cue": cue} for value, label, cue in DEFAULT_GRADES]
+    usual = [{"value": value, "label": label, "cue": cue} for value, label, cue in grades]
     there = (data or {}).get("grades-TOTAL_FORMS", "")
     if more and there.isascii() and there.isdigit() and len(there) < 4:
         data = data.copy()
@@ -60,24 +61,19 @@ def written_grades(rows: Any) -> list[tuple[int, str, str]]:
     return [(grade["value"], grade["label"], grade["cue"]) for grade in written]
 
 
-class RoundForm(AssayForm):
+class RoundForm(SettingsForm):
     """A round over a pool's pairs: who rates what, how often, under which guidelines."""
 
     name = forms.CharField(max_length=120)
     guidelines = forms.ModelChoiceField(
         GuidelinesVersion.objects.none(), to_field_name="uuid", required=False, empty_label=None
     )
-    ratings_per_pair = forms.IntegerField(
-        label="Ratings per pair",
+    relevant_from = forms.IntegerField(
+        label="Relevant from grade",
+        required=False,
         min_value=1,
-        max_value=20,
-        help_text="Two show how far raters agree; with one nobody knows.",
-    )
-    overlap = forms.FloatField(
-        label="Share of the pairs that get them",
-        min_value=0,
-        max_value=1,
-        help_text="1 is every pair; 0.2 every fifth, drawn by the seed. The others get one rating.",
+        max_value=100,
+        help_text="Where a metric knows only yes and no, grades from here on count as relevant.",
     )
     raters = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     seed = seed_field()
