@@ -98,7 +98,7 @@ def freshness_pool(request: HttpRequest, slug: str) -> HttpResponse:
         pool = refreshing.refresh(snapshot, token=uuid_of(request.POST.get("token", "")), **how)
     except NotValid as error:
         messages.error(request, str(error))
-        return redirect("freshness", slug)
+        return redirect(_page_of(collection, snapshot))
     count = pool.entries.count()
     messages.success(request, f"Drew {count:,} pair{'' if count == 1 else 's'}. Open the round when it fits.")
     return redirect(f"{reverse('round_new', args=[slug])}?pool={pool.uuid}")
@@ -114,6 +114,13 @@ def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
     told = filled_in(collection, freshness.look(snapshot)) if snapshot else {}
     told |= {"log": str(log.uuid)} if log else {}
     return redirect(f"{reverse('strata', args=[slug])}?{urlencode(told)}")
+
+
+def _page_of(collection: Collection, snapshot: Snapshot | None) -> str:
+    """The page that somebody stood on: of the newest snapshot without a word, of an older one by its id."""
+    if snapshot is None or snapshot == collection.snapshots.defer("manifest").first():
+        return reverse("freshness", args=[collection.slug])
+    return freshness_job.page_of(snapshot)
 
 
 def _seed(request: HttpRequest) -> int:

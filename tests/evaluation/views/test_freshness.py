@@ -55,6 +55,10 @@ def test_the_signals_their_act_and_the_pool_that_it_makes(stage, snapshot, clien
         assert refused.redirect_chain[-1][0] == PAGE
         assert [str(one) for one in refused.context["messages"]]
     assert Pool.objects.count() == 2
+    # Who stood at an older snapshot stays there.
+    stage.frozen(snapshot.rounds.get(), "second")
+    told = {"action": "judge-changed", "snapshot": str(snapshot.uuid)}
+    assert client_of(lead).post(f"{PAGE}pool/", told).url == f"{PAGE}?snapshot={snapshot.uuid}"
 
 
 def test_files_and_api_tell_what_the_page_tells(stage, snapshot, client_of, api_of, engineer):
