@@ -1,201 +1,105 @@
-"""How far do the raters of a round agree, and is that enough?"""
+"""How far do the raters of a round agree, is that enough, and what would be?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
-from judgments import access, reliability
-from judgments.agreement.reading import BANDS, THRESHOLD, Band, Verdict, band, reason_in_words, verdict
-from judgments.core.cells import csv_row, escape
-from judgments.models import Grade, Role, Round
-from judgments.views.downloads import attachment
+from judgments import access, gate, rejudging, round_reports
+from judgments.agreement import COEFFICIENTS
+from judgments.agreement.reading import BANDS, READINGS
+from judgments.agreement_told import Told
+from judgments.core.errors import AssayError, NotValid
+from judgments.models import Role, Round
+from judgments.views import agreement_files
+from judgments.views.agreement_rows import (
+    SHAPES,
+    WEIGHTS,
+    WORDS,
+    by_grade,
+    coefficients,
+    confusion,
+    matrix,
+    picture,
+    prevalent,
+    title,
+    with_reasons,
+)
 from judgments.views.rounds import frame
 
-WEIGHTS = ("quadratic", "linear", "unweighted")
-# Name on the page, where it stands in the report, and what it asks.
-COEFFICIENTS = (
-    ("Krippendorff’s alpha, ordinal", ("alpha", "ordinal"), "wide disagreements weigh more; any number of raters"),
-    ("Krippendorff’s alpha, nominal", ("alpha", "nominal"), "every disagreement weighs the same"),
-    ("Krippendorff’s alpha, interval", ("alpha", "interval"), "takes the steps between grades as equal"),
-    ("Gwet’s AC2, quadratic", ("gwet", "ac2"), "stable where nearly all grades are the same"),
-    ("Gwet’s AC1", ("gwet", "ac1"), "the same, every disagreement alike"),
-    ("Fleiss’ kappa", ("fleiss",), "needs the same number of grades on every pair"),
-)
-SHAPES: dict[Verdict, str] = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
-WORDS: dict[Verdict, str] = {**{word: word for word in SHAPES}, "undefined": "not defined yet"}
-WIDTH = 340.0
-
-
-@dataclass(frozen=True)
-class Row:
-    """One coefficient with all that must stand beside it."""
-
-    title: str
-    about: str
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    reason: str
-    band: Band | None
-
-
-@dataclass(frozen=True)
-class Gate:
-    """The headline against its threshold: in words, and as places on a line from ``start`` to 1."""
-
-    verdict: Verdict
-    shape: str
-    threshold: float
-    ticks: list[tuple[str, float]]
-    at: float
-    rest: float
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+# So many queries stand on the page, those first whose grades lie furthest apart; the file holds all.
+SHOWN = 10
 
 
 @login_required
 @require_safe
 def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
-    report = reliability.agreement(round_)
+    look = round_reports.look(round_)
+    told = Told(round_, look, request.user)
+    answer = gate.of_report(round_, look.agreement)
     if request.GET.get("format") == "json":
-        return JsonResponse({"round": round_.name, **report})
-    if request.GET.get("format") == "csv":
-        return _file(round_, report)
-    weights = request.GET.get("weights", "")
-    weights = weights if weights in WEIGHTS else WEIGHTS[0]
-    rows = coefficients(report)
-    names = _names(request, round_)
-    decided = gate(rows[0])
-    little = any(warning["code"] == "not_enough_overlap" for warning in report["warnings"])
+        return JsonResponse({"round": round_.name, **told.agreement, "gate": answer.as_json(), "newer": look.newer})
+    if (file := agreement_files.asked(request, round_, told)) is not None:
+        return file
     context = {
         **frame(request, round_, "agreement"),
-        "report": report,
-        "rows": rows,
-        "headline": rows[0],
-        "gate": decided,
-        "sentence": sentence(decided, little),
-        "verdict": WORDS[decided.verdict] + (", on little overlap" if little and decided.value is not None else ""),
-        "bands": BANDS,
-        "weights": weights,
-        "all_weights": WEIGHTS,
-        "matrix": [(rater, names.get(rater, ""), cells) for rater, cells in matrix(report, weights)],
-        "confusion": confusion(round_, request.user),
-        "hidden": access.hidden_pairs(request.user, round_).count(),
+        **_headline(round_, look, answer),
+        **_tables(request, round_, told),
+        "look": look,
     }
     return render(request, "judgments/round_agreement.html", context)
 
 
-def sentence(decided: Gate, little: bool) -> str:
-    """What the gate decided, and what follows for the labels."""
-    at = f"the gate of {decided.threshold:.2f}"
-    if decided.verdict == "passed":
-        follows = (
-            "a good sign, on too few pairs or queries to settle it" if little else "the labels can carry decisions"
-        )
-        return f"All of its interval lies above {at}: {follows}."
-    if decided.verdict == "failed":
-        return f"All of its interval lies below {at}: these labels should not decide anything yet."
-    if decided.verdict == "undecided":
-        return f"{at[0].upper()}{at[1:]} lies inside the interval: neither passed nor failed. More overlap narrows it."
-    return "There are too few queries for an interval, so the gate decides nothing."
+def _headline(round_: Round, look: round_reports.Look, answer: gate.GateAnswer) -> dict[str, Any]:
+    """The gate's answer, what it means and what to do about it."""
+    report = look.agreement
+    rows = coefficients(report, round_.gate_coefficient)
+    waits = report["coefficients"][round_.gate_coefficient]["reason"] == "being_computed"
+    return {
+        "report": report,
+        "rows": rows,
+        "headline": rows[0],
+        "gate": answer,
+        "shape": SHAPES[answer.state],
+        "verdict": "being computed" if waits else _verdict(answer),
+        "waits": waits,
+        "picture": picture(answer),
+        "prevalent": prevalent(report),
+        "newer_guidelines": rejudging.newer_guidelines(round_),
+        "choices": [(name, title(name)) for name in COEFFICIENTS],
+        "bands": BANDS,
+        "readings": READINGS,
+    }
 
 
-def coefficients(report: dict[str, Any]) -> list[Row]:
-    """The coefficients of a report, the headline first."""
-    rows = []
-    for title, place, about in COEFFICIENTS:
-        found: Any = report
-        for step in place:
-            found = found[step]
-        value = found["value"]
-        rows.append(
-            Row(
-                title,
-                about,
-                value,
-                found["low"],
-                found["high"],
-                found["n"],
-                reason_in_words(found["reason"]),
-                None if value is None else band(value),
-            )
-        )
-    return rows
+def _verdict(answer: gate.GateAnswer) -> str:
+    little = answer.little and answer.state == "undecided"
+    return WORDS[answer.state] + (", on little overlap" if little else "")
 
 
-def gate(headline: Row, threshold: float = THRESHOLD) -> Gate:
-    """The headline's interval against the threshold, as a picture and as a word."""
-    lowest = min(value for value in (headline.low, headline.value, 0.0) if value is not None)
-    start = next(edge for edge in (0.0, -0.2, -0.4, -1.0) if edge <= lowest or edge == -1.0)
-
-    def place(value: float) -> float:
-        return round((value - start) / (1 - start) * WIDTH, 1)
-
-    found = verdict(headline.low, headline.high, threshold)
-    step = 0.2 if start > -1 else 0.5
-    ticks = [start + step * number for number in range(round((1 - start) / step) + 1)]
-    return Gate(
-        found,
-        SHAPES[found],
-        threshold,
-        [(f"{tick:.1f}".replace("-", "−"), place(tick)) for tick in ticks],
-        place(threshold),
-        round(WIDTH - place(threshold), 1),
-        *(
-            None if value is None else place(max(value, start))
-            for value in (headline.value, headline.low, headline.high)
-        ),
-    )
-
-
-def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Each rater with a cell for each rater: kappa, n and a level 0-4 for the ground; None on the diagonal."""
-    cells: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in report["cohen"]:
-        value = row[weights]
-        cell = {"value": value, "n": row["n"], "level": None if value is None else _level(value)}
-        cell["reason"] = reason_in_words(row["reason"])
-        cells[row["a"], row["b"]] = cells[row["b"], row["a"]] = cell
-    raters = sorted({rater for pair in cells for rater in pair})
-    nothing = {"value": None, "n": 0, "level": None, "reason": "no pair was graded by both"}
-    return [(a, [None if a == b else cells.get((a, b), nothing) for b in raters]) for a in raters]
-
-
-def _level(value: float) -> int:
-    return BANDS.index(band(value))
-
-
-def confusion(round_: Round, viewer: Any) -> dict[str, Any]:
-    """Grade against grade over all two raters of a pair: rows by the lower grade, each cell with its level 0-4."""
-    counted = reliability.grade_pairs(round_, viewer=viewer)
-    grades: list[Grade] = list(round_.scale.grades.all())
-    most = max(counted.values(), default=0)
-    rows = [
-        (
-            low,
-            [
-                None if high.value < low.value else _cell(counted.get((low.value, high.value), 0), most)
-                for high in grades
-            ],
-        )
-        for low in grades
-    ]
-    apart = {key: number for key, number in counted.items() if key[0] != key[1]}
-    widest = max(apart.items(), key=lambda item: (item[1], item[0]), default=None)
-    return {"grades": grades, "rows": rows, "n": sum(counted.values()), "widest": widest, "top": grades[-1].value}
-
-
-def _cell(number: int, most: int) -> dict[str, int]:
-    return {"n": number, "level": -(-4 * number // most) if most else 0}
+def _tables(request: HttpRequest, round_: Round, told: Told) -> dict[str, Any]:
+    """Raters, grades, tiers and queries, as far as this reader may see them."""
+    weights = request.GET.get("weights", "")
+    weights = weights if weights in WEIGHTS else WEIGHTS[0]
+    names = _names(request, round_)
+    report, by_query = told.agreement, told.by_query
+    return {
+        "weights": weights,
+        "all_weights": WEIGHTS,
+        "matrix": [(rater, names.get(rater, ""), cells) for rater, cells in matrix(report, weights)],
+        "confusion": confusion(round_, told.confusion),
+        "hidden": told.hidden,
+        "by_grade": by_grade(round_, report),
+        "by_tier": with_reasons((told.look.report or {}).get("by_tier", [])),
+        "by_query": with_reasons(by_query[:SHOWN]),
+        "queries": len(by_query),
+    }
 
 
 def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
@@ -205,19 +109,36 @@ def _names(request: HttpRequest, round_: Round) -> dict[str, str]:
     return {row.pseudonym: row.user.username for row in round_.raters.select_related("user")}
 
 
-def _file(round_: Round, report: dict[str, Any]) -> HttpResponse:
-    """Every coefficient and every kappa of two raters, one a line."""
-    lines = [csv_row(["coefficient", "a", "b", "value", "low", "high", "n", "reason"])]
-    for row in coefficients(report):
-        lines.append(_line(row.title.replace("’", "'"), "", "", row.value, row.low, row.high, row.n, row.reason))
-    for row in report["cohen"]:
-        for weights in WEIGHTS:
-            ends = row["intervals"][weights]
-            reason = reason_in_words(row["reason"])
-            name = f"Cohen's kappa, {weights}"
-            lines.append(_line(name, row["a"], row["b"], row[weights], ends["low"], ends["high"], row["n"], reason))
-    return attachment(f"{round_.collection.slug}-agreement.csv", "".join(lines))
+@login_required
+@require_POST
+def set_gate(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    try:
+        threshold = _number(request.POST.get("threshold", ""))
+        named = request.POST.get("coefficient", "")
+        gate.set_gate(round_, coefficient=named, threshold=threshold, actor=request.user)
+        messages.success(request, f"The gate is {title(named)} at {threshold:g} from now on.")
+    except AssayError as error:
+        messages.error(request, " ".join([*getattr(error, "fields", {}).values()]) or str(error))
+    return redirect("round_agreement", round_.uuid)
 
 
-def _line(*cells: Any) -> str:
-    return csv_row(["" if cell is None else escape(cell) if isinstance(cell, str) else str(cell) for cell in cells])
+def _number(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        said = f"A threshold is a number from -1 to 1, for example 0.6, not {text!r}."
+        raise NotValid(said) from None
+
+
+@login_required
+@require_POST
+def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    try:
+        made = rejudging.rejudge_overlap(round_, actor=request.user)
+    except AssayError as error:
+        messages.error(request, str(error))
+        return redirect("round_agreement", round_.uuid)
+    messages.success(request, f"{made} is a draft with {made.pairs_made:,} pairs. Look at its raters, then open it.")
+    return redirect("round_progress", made.uuid)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.db.models import F
 from django.urls import reverse
+from django.utils import timezone
 
-from judgments.views.agreement import Row, gate
+from judgments import guidelines, jobs, round_reports, rounds
+from judgments.agreement.gate import GateAnswer
+from judgments.models import AuditRow, Job, Query, Round, RoundReport, Tally
+from judgments.views.agreement_rows import picture
 
 pytestmark = pytest.mark.django_db
 
@@ -25,11 +30,6 @@ def near(pair):
 
 def page(client, round_, query=""):
     return client.get(reverse("round_agreement", args=[round_.uuid]) + query)
-
-
-def headline(low, high):
-    value = None if low is None else (low + high) / 2
-    return Row("", "", value, low, high, 10, "", None)
 
 
 def test_undefined_is_a_sentence(client_of, open_round, lead):
@@ -89,7 +89,7 @@ def test_files_hold_every_coefficient(client_of, open_round, engineer, rater, ra
     assert page(client, open_round, "?format=json").json()["overlap"] == 20
     lines = page(client, open_round, "?format=csv").content.decode().splitlines()
     assert lines[0] == "coefficient,a,b,value,low,high,n,reason"
-    assert len(lines) == 1 + 6 + 3
+    assert len(lines) == 1 + 10 + 3
 
 
 def test_raters_and_outsiders_stay_out(client_of, open_round, rater, outsider):
@@ -97,16 +97,99 @@ def test_raters_and_outsiders_stay_out(client_of, open_round, rater, outsider):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "word"),
-    [(0.61, 0.7, "passed"), (0.5, 0.7, "undecided"), (0.1, 0.59, "failed"), (None, None, "undefined")],
+    ("low", "threshold", "start"), [(0.2, 0.6, "0.0"), (-0.1, 0.6, "−0.2"), (-0.3, 0.6, "−0.4"), (0.2, -0.9, "−1.0")]
 )
-def test_gate_decides_on_the_interval(low, high, word):
-    assert gate(headline(low, high)).verdict == word
+def test_picture_reaches_as_far_down_as_interval_and_gate(low, threshold, start):
+    answer = GateAnswer("undecided", "ac1", (low + 0.9) / 2, low, 0.9, threshold, 300, 40, None, "")
+    drawn = picture(answer)
+    assert drawn.ticks[0] == (start, 0.0)
+    assert drawn.ticks[-1] == ("1.0", 340.0)
+    assert 0 <= drawn.low <= drawn.value <= drawn.high <= 340
+    assert 0 <= drawn.at <= 340
 
 
-@pytest.mark.parametrize(("low", "start"), [(0.2, "0.0"), (-0.1, "−0.2"), (-0.3, "−0.4"), (-0.9, "−1.0")])
-def test_picture_reaches_as_far_down_as_the_interval(low, start):
-    picture = gate(headline(low, 0.9))
-    assert picture.ticks[0] == (start, 0.0)
-    assert picture.ticks[-1] == ("1.0", 340.0)
-    assert 0 <= picture.low <= picture.value <= picture.high <= 340
+@pytest.fixture
+def decided(make_round, rater, rater2, rate_all):
+    """Enough pairs of enough queries to decide: grades one step apart every fourth time."""
+    round_ = make_round(raters=[rater, rater2], queries=40, documents=5)
+    rate_all(round_, rater, grade=place)
+    rate_all(round_, rater2, grade=near)
+    return round_
+
+
+def test_the_rounds_own_gate_decides_and_a_lead_moves_it(client_of, decided, lead, engineer):
+    client = client_of(lead)
+    assert page(client, decided).context["gate"].state == "passed"
+    address = reverse("round_gate", args=[decided.uuid])
+    said = client.post(address, {"coefficient": "cohen-unweighted", "threshold": "0,99"}, follow=True)
+    assert "The gate is Cohen’s kappa, unweighted, mean at 0.99 from now on." in said.content.decode()
+    assert (said.context["gate"].state, said.context["headline"].name) == ("failed", "cohen-unweighted")
+    assert "Rewrite the edge cases." in said.content.decode()
+    assert AuditRow.objects.filter(verb="round_settings.change", target_uuid=decided.uuid).count() == 1
+    for wrong in ({"coefficient": "kappa", "threshold": "0.5"}, {"coefficient": "ac1", "threshold": "much"}):
+        client.post(address, wrong)
+    decided.refresh_from_db()
+    assert (decided.gate_coefficient, decided.gate_threshold) == ("cohen-unweighted", 0.99)
+    assert client_of(engineer).post(address, {"coefficient": "ac1", "threshold": "0"}).status_code == 403
+
+
+def test_parts_by_grade_tier_and_query(client_of, decided, lead, engineer):
+    Query.objects.filter(pairs__round=decided, pairs__position__lt=100).update(tier="head")
+    rounds.close_round(decided, actor=lead)
+    RoundReport.objects.all().delete()
+    client = client_of(engineer)
+    context = page(client, decided).context
+    assert [row["label"] for row in context["by_grade"]] == [g.label for g in decided.scale.grades.order_by("value")]
+    assert [(row["name"], row["n"]) for row in context["by_tier"]] == [("head", 100)]
+    assert (len(context["by_query"]), context["queries"]) == (10, 40)
+    assert len(page(client, decided, "?format=queries").content.decode().splitlines()) == 41
+    assert "0,1," in page(client, decided, "?format=grades").content.decode()
+
+
+def test_a_lead_who_rates_is_told_nothing_within_queries(client_of, make_round, lead, rater, rater2, rate_all):
+    round_ = make_round(raters=[lead, rater, rater2], ratings_per_pair=3)
+    rate_all(round_, rater, grade=place)
+    rate_all(round_, rater2, grade=near)
+    response = page(client_of(lead), round_)
+    assert (response.context["by_query"], response.context["by_grade"], response.context["queries"]) == ([], [], 0)
+    told = page(client_of(lead), round_, "?format=json").json()
+    assert (told["confusion"], told["grades"], told["shares"]) == ([], [], [])
+
+
+def test_the_overlap_is_judged_again_under_newer_guidelines(client_of, decided, lead, rater, rater2):
+    client, address = client_of(lead), reverse("round_rejudge", args=[decided.uuid])
+    assert "write a new version first" in client.post(address, follow=True).content.decode()
+    client.post(reverse("round_gate", args=[decided.uuid]), {"coefficient": "alpha-nominal", "threshold": "1"})
+    guidelines.add_version(collection=decided.collection, markdown="# Clearer", actor=lead)
+    assert "Make a draft of these 200 pairs under version 2" in page(client, decided).content.decode()
+    response = client.post(address, follow=True)
+    made = Round.objects.exclude(pk=decided.pk).get()
+    assert response.redirect_chain[-1][0] == reverse("round_progress", args=[made.uuid])
+    assert (made.state, made.guidelines.number, made.pairs_made, made.slots_made) == ("draft", 2, 200, 400)
+    assert (made.gate_coefficient, set(made.raters.values_list("user", flat=True))) == (
+        "alpha-nominal",
+        {rater.pk, rater2.pk},
+    )
+
+
+def test_a_large_rounds_report_is_made_by_a_job(
+    client_of, decided, lead, monkeypatch, django_capture_on_commit_callbacks
+):
+    RoundReport.objects.all().delete()
+    monkeypatch.setattr(round_reports, "AT_ONCE", 100)
+    client = client_of(lead)
+    response = page(client, decided)
+    assert response.context["verdict"] == "being computed"
+    assert "every 4s" in response.content.decode()
+    assert page(client, decided).status_code == 200
+    job = Job.objects.get(kind="agreement")
+    jobs.work_on_job.func(str(job.uuid))
+    assert page(client, decided).context["verdict"] == "passed"
+    # What came since is told, and not counted before a minute is over.
+    Tally.objects.filter(round=decided, rater=decided.raters.first().user).update(events=F("events") + 3)
+    response = page(client, decided)
+    assert "3 answers or changes came since" in " ".join(response.content.decode().split())
+    assert Job.objects.get(kind="agreement").state == "done"
+    RoundReport.objects.update(computed_at=timezone.now() - round_reports.PATIENCE)
+    page(client, decided)
+    assert Job.objects.get(kind="agreement").state == "queued"

@@ -1,0 +1,87 @@
+"""How is the overlap of a round judged again, once the guidelines are clearer?"""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Count
+
+from judgments import audit, rounds
+from judgments.core.amounts import amount
+from judgments.core.errors import Conflict
+from judgments.models import GuidelinesVersion, Judgment, Pair, Role, Round, User
+from judgments.round_settings import RoundSettings
+
+LONGEST_NAME = 120
+
+
+def newer_guidelines(round_: Round) -> GuidelinesVersion | None:
+    """The newest version of the guidelines, if it is newer than the round's."""
+    newest = round_.collection.guidelines.order_by("-number").first()
+    return newest if newest is not None and newest.number > round_.guidelines.number else None
+
+
+@transaction.atomic
+def rejudge_overlap(round_: Round, *, actor: User) -> Round:
+    """Make a draft of the pairs that two or more raters graded, under the newest guidelines, for the same raters.
+
+    Parameters
+    ----------
+    round_ : Round
+        Whose overlap; scale and settings are as there, and every pair is rated as often as an overlapping one was.
+    actor : User
+        The lead who does it.
+
+    Raises
+    ------
+    Conflict
+        The guidelines are those of the round still, or no pair has two grades.
+    """
+    guidelines = newer_guidelines(round_)
+    if guidelines is None:
+        said = (
+            f"The guidelines are still {round_.guidelines}, under which {round_} was judged: write a new version first."
+        )
+        raise Conflict(said, {"guidelines": said})
+    pairs = list(_overlapping(round_))
+    if not pairs:
+        raise Conflict(f"No pair of {round_} has two grades yet, so there is no overlap to judge again.")
+    made = rounds.create_round(
+        round_.collection,
+        name=_free_name(round_),
+        candidates=[rounds.Candidate(pair.query, pair.document, pair.origin) for pair in pairs],
+        provenance={**round_.provenance, "pairs": len(pairs), "judged_again": {"round": round_.name}},
+        guidelines=guidelines,
+        actor=actor,
+        grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
+        relevant_from=round_.scale.relevant_from,
+        settings=RoundSettings.of(round_),
+        ratings_per_pair=max(2, round_.ratings_per_pair),
+        overlap=1.0,
+        raters=_still_raters(round_),
+        seed=round_.seed,
+    )
+    sentence = f"{actor} made round {made} to judge {amount(len(pairs), 'overlapping pair')} of {round_} again"
+    audit.record("rejudging.rejudge_overlap", sentence, actor=actor, collection=round_.collection, target=made)
+    return made
+
+
+def _overlapping(round_: Round) -> list[Pair]:
+    counted = Judgment.objects.counted().of_round(round_).order_by()
+    twice = counted.values("pair").annotate(grades=Count("pk")).filter(grades__gte=2)
+    rows = round_.pairs.filter(pk__in=twice.values("pair")).select_related("query", "document")
+    return list(rows.order_by("position"))
+
+
+def _still_raters(round_: Round) -> list[User]:
+    """Those who were asked and may still rate here."""
+    asked = User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True, is_active=True)
+    may = asked.filter(memberships__collection=round_.collection, memberships__role__in=[Role.RATER, Role.LEAD])
+    return list(may.order_by("username"))
+
+
+def _free_name(round_: Round) -> str:
+    taken = set(round_.collection.rounds.values_list("name", flat=True))
+    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, overlap again", 1
+    while (name := stem if number == 1 else f"{stem} {number}") in taken:
+        number += 1
+    return name

@@ -1,0 +1,183 @@
+"""What stands in the tables and the picture of an agreement page?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from judgments.agreement import COEFFICIENTS
+from judgments.agreement.gate import GateAnswer, State
+from judgments.agreement.reading import BANDS, Band, band, reading, reason_in_words
+from judgments.models import Grade, Round
+
+WEIGHTS = ("quadratic", "linear", "unweighted")
+# What each coefficient asks, where its own description says it too long for a table.
+ABOUT = {
+    "alpha-ordinal": "wide disagreements weigh more; any number of raters",
+    "alpha-nominal": "every disagreement weighs the same",
+    "alpha-interval": "takes the steps between grades as equal",
+    "alpha-ratio": "takes grades as amounts, 0 as none",
+    "cohen-quadratic": "two raters at a time, the mean over all of them",
+    "cohen-linear": "the same, a miss costs its distance",
+    "cohen-unweighted": "the same, a miss is a miss",
+    "ac2": "stable where nearly all grades are the same",
+    "ac1": "the same, every disagreement alike",
+    "fleiss": "needs the same number of grades on every pair",
+}
+SHAPES: dict[State, str] = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
+WORDS: dict[State, str] = {
+    "passed": "passed",
+    "undecided": "undecided",
+    "failed": "failed",
+    "undefined": "not defined yet",
+}
+WIDTH = 340.0
+# Beyond this share of one grade kappa and alpha fall although raters hardly differ.
+PREVALENT = 0.9
+
+
+@dataclass(frozen=True)
+class Row:
+    """One coefficient with all that must stand beside it."""
+
+    name: str
+    title: str
+    about: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str
+    band: Band | None
+
+    @property
+    def named(self) -> str:
+        """The coefficient as it stands in a sentence."""
+        family, _, kind = self.name.partition("-")
+        return f"Krippendorff’s {kind} alpha" if family == "alpha" else self.title
+
+    @property
+    def reading(self) -> Band | None:
+        """How Krippendorff reads it, if it is an alpha."""
+        return reading(self.value) if self.value is not None and self.name.startswith("alpha") else None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A gate as places on a line from ``start`` to 1."""
+
+    ticks: list[tuple[str, float]]
+    at: float
+    rest: float
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def title(name: str) -> str:
+    """The coefficient's title; a mean over pairs of raters says so."""
+    member = COEFFICIENTS[name]
+    found = member.title.replace("'", "’")
+    return f"{found}, mean" if member.raters == "two" else found
+
+
+def coefficients(report: dict[str, Any], first: str) -> list[Row]:
+    """The coefficients of a report, the one that decides the gate first."""
+    names = sorted(
+        report["coefficients"], key=lambda name: (name != first, list(ABOUT).index(name) if name in ABOUT else 99)
+    )
+    return [_row(name, report["coefficients"][name]) for name in names]
+
+
+def _row(name: str, found: dict[str, Any]) -> Row:
+    value = found["value"]
+    return Row(
+        name,
+        title(name),
+        ABOUT.get(name, COEFFICIENTS[name].description),
+        value,
+        found["low"],
+        found["high"],
+        found["n"],
+        reason_in_words(found["reason"]),
+        None if value is None else band(value),
+    )
+
+
+def picture(answer: GateAnswer) -> Picture:
+    """The interval against the threshold."""
+    lowest = min(value for value in (answer.low, answer.value, answer.threshold, 0.0) if value is not None)
+    start = next(edge for edge in (0.0, -0.2, -0.4, -1.0) if edge <= lowest or edge == -1.0)
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else round((max(value, start) - start) / (1 - start) * WIDTH, 1)
+
+    step = 0.2 if start > -1 else 0.5
+    ticks = [start + step * number for number in range(round((1 - start) / step) + 1)]
+    named = [(f"{tick:.1f}".replace("-", "−"), place(tick) or 0.0) for tick in ticks]
+    at = place(answer.threshold) or 0.0
+    return Picture(named, at, round(WIDTH - at, 1), place(answer.value), place(answer.low), place(answer.high))
+
+
+def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[str, Any] | None]]]:
+    """Each rater with a cell for each rater: kappa, n and a level 0-4 for the ground; None on the diagonal."""
+    cells: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in report["cohen"]:
+        value = row[weights]
+        cell = {"value": value, "n": row["n"], "level": None if value is None else BANDS.index(band(value))}
+        cell["reason"] = reason_in_words(row["reason"])
+        cells[row["a"], row["b"]] = cells[row["b"], row["a"]] = cell
+    raters = sorted({rater for pair in cells for rater in pair})
+    nothing = {"value": None, "n": 0, "level": None, "reason": "no pair was graded by both"}
+    return [(a, [None if a == b else cells.get((a, b), nothing) for b in raters]) for a in raters]
+
+
+def confusion(round_: Round, counted: dict[tuple[int, int], int]) -> dict[str, Any]:
+    """Grade against grade over all two raters of a pair: rows by the lower grade, each cell with its level 0-4."""
+    grades: list[Grade] = list(round_.scale.grades.all())
+    most = max(counted.values(), default=0)
+    rows = [
+        (
+            low,
+            [
+                None if high.value < low.value else _cell(counted.get((low.value, high.value), 0), most)
+                for high in grades
+            ],
+        )
+        for low in grades
+    ]
+    apart = {key: number for key, number in counted.items() if key[0] != key[1]}
+    widest = max(apart.items(), key=lambda item: (item[1], item[0]), default=None)
+    return {"grades": grades, "rows": rows, "n": sum(counted.values()), "widest": widest, "top": grades[-1].value}
+
+
+def _cell(number: int, most: int) -> dict[str, int]:
+    return {"n": number, "level": -(-4 * number // most) if most else 0}
+
+
+def by_grade(round_: Round, report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each grade with its label, its share, and how far raters agree on it."""
+    labels = {grade.value: grade.label for grade in round_.scale.grades.all()}
+    shares = report["shares"] or [None] * len(report["grades"])
+    return [
+        {
+            **row,
+            "label": labels.get(row["grade"], ""),
+            "share": share,
+            "reason": reason_in_words(row["alpha"]["reason"]),
+        }
+        for row, share in zip(report["grades"], shares, strict=False)
+    ]
+
+
+def prevalent(report: dict[str, Any]) -> dict[str, Any] | None:
+    """The grade that nearly all grades are, if there is one: alpha and kappa mislead then, and AC1 does not."""
+    for share, row in zip(report["shares"], report["grades"], strict=False):
+        if share > PREVALENT and report["coefficients"]["ac1"]["value"] is not None:
+            return {"grade": row["grade"], "share": share, "ac1": report["coefficients"]["ac1"]}
+    return None
+
+
+def with_reasons(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows by tier or query, each with why its alpha is undefined, in words."""
+    return [{**row, "reason": reason_in_words(row["alpha_ordinal"]["reason"])} for row in rows]
