@@ -35,11 +35,16 @@ class DeclarationForm(AssayForm):
         help_text="The model’s or field’s name; for a category or a language its name.",
     )
 
+    def clean_on(self) -> dt.date:
+        on: dt.date = self.cleaned_data["on"]
+        if on > timezone.now().date():
+            raise forms.ValidationError("This day has not come yet. Say it once it has happened.")
+        return on
+
     @property
     def happened_at(self) -> dt.datetime:
         """The end of that day, or now where it is today: ratings of the same day may be older."""
-        end = dt.datetime.combine(self.cleaned_data["on"], dt.time.max, dt.UTC)
-        return min(end, timezone.now()) if self.cleaned_data["on"] <= timezone.now().date() else end
+        return min(dt.datetime.combine(self.cleaned_data["on"], dt.time.max, dt.UTC), timezone.now())
 
 
 class FieldsForm(AssayForm):

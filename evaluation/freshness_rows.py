@@ -17,6 +17,10 @@ from judgments.models import Snapshot
 from judgments.views.lists import Column, Listing
 
 MOST_NAMED = 3
+MOST_LINES = 20
+# What files and the API call by a short name.
+DETAILS = {"p90": "nine in ten within", "doc_id": "document", "query_id": "query", "reason": "not known because"}
+SHARES = ("now", "baseline", "p90")
 SIGNALS = Listing(
     name="freshness",
     noun=("signal", "signals"),
@@ -75,8 +79,18 @@ def _row(one: Finding) -> dict[str, Any]:
         "then": _number(one.then, signal.unit),
         "limits": _limits(one),
         "act": action if one.asks else None,
-        "columns": list(one.detail[0]) if one.detail else [],
-        "lines": [[_cell(value) for value in line.values()] for line in one.detail[:20]],
+        **_detail(one),
+    }
+
+
+def _detail(one: Finding) -> dict[str, Any]:
+    """What a signal is made of, as a table: lines of several kinds share one, each under its own columns."""
+    names = list(dict.fromkeys(name for line in one.detail for name in line))
+    shown = one.detail[:MOST_LINES]
+    return {
+        "columns": [DETAILS.get(name, name) for name in names],
+        "lines": [[_cell(name, line.get(name), one.signal.unit) for name in names] for line in shown],
+        "more": len(one.detail) - len(shown),
     }
 
 
@@ -95,10 +109,11 @@ def _limits(one: Finding) -> str:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(name: str, value: Any, unit: str) -> tuple[str, bool]:
+    """A value as people read it, and whether it is a number."""
     if isinstance(value, float):
-        return f"{value:.3f}"
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+        return percent(value) if unit == SHARE and name in SHARES else f"{value:.3f}", True
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value), isinstance(value, int)
 
 
 def _worst(row: dict[str, Any]) -> str:

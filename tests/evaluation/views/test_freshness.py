@@ -10,6 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation import scoring
+from evaluation.freshness import Freshness
+from evaluation.freshness_rows import signal_rows
+from evaluation.staleness import SIGNALS
+from evaluation.staleness.report import Report
+from evaluation.staleness.signal import Finding
 from judgments import declarations, rounds
 from judgments.models import Declaration
 from pooling.models import Pool
@@ -96,11 +101,24 @@ def test_a_new_category_is_drawn_by_the_words_of_its_titles(stage, snapshot, cli
     }
 
 
+def test_what_was_declared_and_what_was_counted_stand_under_their_own_columns():
+    detail = ({"on": "2026-03-01", "note": "boats"}, {"category": "boats", "documents": 1_200})
+    report = Report((Finding(SIGNALS["category"], "stale", 1.0, 0.0, "said", None, detail),), ())
+    (row,) = signal_rows(Freshness(report, None))
+    assert row["columns"] == ["on", "note", "category", "documents"]
+    assert [[text for text, _ in line] for line in row["lines"]] == [
+        ["2026-03-01", "boats", "", ""],
+        ["", "", "boats", "1,200"],
+    ]
+    assert [number for _, number in row["lines"][1]] == [False, False, False, True]
+
+
 def test_declaring_and_taking_back(snapshot, client_of, lead, collection):
     client, today = client_of(lead), timezone.now().date().isoformat()
     lacking = client.post(f"{PAGE}declare/", {"kind": "category", "on": today})
     assert (lacking.status_code, "Name the category that came." in html(lacking)) == (422, True)
-    assert client.post(f"{PAGE}declare/", {"kind": "schema", "on": "2999-01-01"}).status_code == 422
+    early = client.post(f"{PAGE}declare/", {"kind": "schema", "on": "2999-01-01"})
+    assert (early.status_code, list(early.context["form"].errors)) == (422, ["on"])
     assert client.post(f"{PAGE}declare/", {"kind": "schema", "on": today, "note": "<b>stemmer</b>"}).status_code == 302
     page = html(client.get(PAGE))
     assert "&lt;b&gt;stemmer&lt;/b&gt;" in page
