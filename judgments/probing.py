@@ -107,6 +107,22 @@ def _placed(round_: Round, rater: User, pairs: list[Pair], probes: Sequence[Prob
     return mixed
 
 
+def fitted(before: Sequence[Pair | Probe], new: Sequence[Pair | Probe]) -> list[Pair | Probe]:
+    """What is new to a browser that shows ``before`` first, without a probe that would break its last query in two.
+
+    Such a probe waits for the next change of queries; where none is in sight it is left for a later batch.
+    """
+    pairs = [one for one in new if isinstance(one, Pair)]
+    if not before or not pairs or pairs[0].query_id != before[-1].query_id:
+        return list(new)
+    here = before[-1].query_id
+    first = list(new).index(pairs[0])
+    early = [one for one in new[:first] if one.query_id != here]
+    rest = [one for one in new if one not in early]
+    other = next((place for place, one in enumerate(rest) if one.query_id != here), None)
+    return rest if other is None else [*rest[:other], *early, *rest[other:]]
+
+
 def _number(*parts: Any) -> int:
     """A number that is drawn from the parts: the same on every machine."""
     return int.from_bytes(hashlib.sha256(" ".join(map(str, parts)).encode()).digest()[:8])

@@ -66,6 +66,35 @@ def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
     return [RaterReport(row, counted.get(row.user_id, 0), _read(found.get(row.pseudonym, []))) for row in rows]
 
 
+def told(round_: Round, found: Sequence[RaterReport]) -> dict[str, Any]:
+    """The shape of the API and of the page's download: raters by pseudonym."""
+    return {
+        "round": str(round_.uuid),
+        "raters": [
+            {
+                "rater": report.asked.pseudonym,
+                "graded": report.graded,
+                "paused": report.asked.paused_at is not None,
+                "pause_reason": report.asked.pause_reason,
+                "calibrated": report.asked.calibrated_at is not None,
+                "calibration_share": report.asked.calibration_share,
+                "alarms": [one.check for one in report.alarms],
+                "checks": [_finding(one) for one in report.findings.values()],
+            }
+            for report in found
+        ],
+    }
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    from judgments.quality import CHECKS
+
+    row = asdict(one)
+    del row["rater"]
+    check = CHECKS[one.check]
+    return {**row, "others": list(one.others), "severity": check.severity, "advice": check.advice if one.alarm else ""}
+
+
 def _state(round_: Round, viewer: User, hides: bool) -> str:
     """Names everything that the answer depends on."""
     events = Tally.objects.filter(round=round_).aggregate(all=Sum("events"))["all"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from judgments.quality.chance import at_most, beyond, mean_by_query
@@ -42,7 +44,8 @@ def _of(record: Record, code: int, usual: float) -> Finding:
     mine = record.place[rows] == common
     share, grade = float(mine.mean()), record.scale[common]
     start, length = longest(record.place[rows])
-    numbers = {"grade": grade, "share": share, "row": length, "row_grade": int(record.grade[rows[start]])}
+    numbers: dict[str, Any] = {"grade": grade, "row": length, "row_grade": int(record.grade[rows[start]])}
+    numbers |= _shares(record, rows)
     theirs, excess, chance = _beside_others(record, rows, common, mine)
     said = f"{share:.0%} of {n:,} grades are {grade}"
     if theirs is not None:
@@ -61,6 +64,14 @@ def _of(record: Record, code: int, usual: float) -> Finding:
     return Finding(
         "same-grade", rater, state, n, NEEDED, f"{said}.", share, threshold=SHARE, chance=chance, numbers=numbers
     )
+
+
+def _shares(record: Record, rows: Ints) -> dict[str, list[float] | None]:
+    """The share of each grade of the scale among the rater's grades, and among the others'."""
+    own = np.bincount(record.place[rows], minlength=len(record.scale))
+    rest = np.bincount(record.place, minlength=len(record.scale)) - own
+    others = (rest / rest.sum()).tolist() if rest.sum() else None
+    return {"shares": (own / own.sum()).tolist(), "others_shares": others}
 
 
 def _beside_others(record: Record, rows: Ints, common: int, mine: Bools) -> tuple[float | None, float, float]:

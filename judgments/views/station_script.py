@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from judgments import access, assignment
+from judgments import access, assignment, probing
 from judgments.api.errors import shape, told_of
 from judgments.core.errors import AssayError
 from judgments.models import Probe, Round, Slot, User
@@ -79,7 +79,7 @@ def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
     size = min(len(have) + BATCH, assignment.LARGEST_BATCH)
     claimed = assignment.claim_batch(round_, rater=rater, size=size)
     held = [pair for pair in claimed if pair.uuid in have]
-    new = [pair for pair in claimed if pair.uuid not in have]
+    new = probing.fitted(held, [pair for pair in claimed if pair.uuid not in have])
     return {
         "cards": [fragments(request, round_, card) for card in cards(round_, rater, new, after=held)],
         "gone": [str(uuid) for uuid in _gone(round_, rater, have)],

@@ -1,0 +1,179 @@
+"""What do the checks say of a round's raters, and how is one asked to wait, or their work set aside?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access, calibration, pausing, quality_checks
+from judgments.api.endpoint import InRound
+from judgments.core.errors import NotFound
+from judgments.models import RoundRater
+
+
+class FindingBody(serializers.Serializer):
+    """What one check found."""
+
+    check = serializers.CharField()
+    state = serializers.ChoiceField(choices=["fine", "alarm", "too little"])
+    severity = serializers.ChoiceField(choices=["serious", "mild"])
+    n = serializers.IntegerField(help_text="How much it rests on.")
+    needed = serializers.IntegerField(help_text="How much it takes before it says anything.")
+    said = serializers.CharField()
+    advice = serializers.CharField(allow_blank=True, help_text="What to do; empty unless it rings.")
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    threshold = serializers.FloatField(allow_null=True)
+    chance = serializers.FloatField(allow_null=True, help_text="How likely as much would be by chance, for one rater.")
+    others = serializers.ListField(child=serializers.CharField(), help_text="Raters whom it is about too.")
+    numbers = serializers.DictField()
+
+
+class RaterBody(serializers.Serializer):
+    """One rater, by pseudonym."""
+
+    rater = serializers.CharField()
+    graded = serializers.IntegerField()
+    paused = serializers.BooleanField()
+    pause_reason = serializers.CharField(allow_blank=True)
+    calibrated = serializers.BooleanField()
+    calibration_share = serializers.FloatField(allow_null=True)
+    alarms = serializers.ListField(child=serializers.CharField())
+    checks = FindingBody(many=True)
+
+
+class QualityBody(serializers.Serializer):
+    """Every rater of a round."""
+
+    round = serializers.UUIDField()
+    raters = RaterBody(many=True)
+
+
+class PauseSent(serializers.Serializer):
+    """Why, for the rater to read."""
+
+    reason = serializers.CharField(max_length=pausing.LONGEST_REASON)
+
+
+class RequeueSent(serializers.Serializer):
+    """Which judgments, and why; with ``preview`` nothing is done."""
+
+    since = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    queries = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    reason = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=pausing.LONGEST_REASON, help_text="Needed to do it."
+    )
+    preview = serializers.BooleanField(required=False, default=False)
+
+
+class RaterState(serializers.Serializer):
+    """Where a rater stands."""
+
+    rater = serializers.CharField()
+    paused = serializers.BooleanField()
+    pause_reason = serializers.CharField(allow_blank=True)
+    calibrated = serializers.BooleanField()
+
+
+class Requeued(serializers.Serializer):
+    """What was set aside, or would be."""
+
+    rater = serializers.CharField()
+    judgments = serializers.IntegerField()
+    done = serializers.BooleanField()
+
+
+class Quality(InRound):
+    """The checks of a round."""
+
+    reads = access.LEADS
+    serializer_class = QualityBody
+    tag = "rounds"
+
+    @extend_schema(summary="What the checks say of each rater", responses={200: QualityBody})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """For leads. Of pairs that the caller may still grade nothing is in these numbers."""
+        found = quality_checks.reports(self.round, viewer=request.user)
+        return Response(quality_checks.told(self.round, found))
+
+
+class OfRater(InRound):
+    """An act on one rater of a round, by pseudonym."""
+
+    reads = access.LEADS
+    serializer_class = RaterState
+    also = (409,)
+    tag = "rounds"
+
+    def asked(self) -> RoundRater:
+        name = self.kwargs["rater"].replace("\0", "")
+        found = self.round.raters.select_related("user").filter(pseudonym=name).first()
+        if found is None:
+            raise NotFound("This round has no such rater.")
+        return found
+
+    def answered(self, asked: RoundRater) -> Response:
+        body: dict[str, Any] = {"rater": asked.pseudonym, "paused": asked.paused_at is not None}
+        body |= {"pause_reason": asked.pause_reason, "calibrated": asked.calibrated_at is not None}
+        return self.told(RaterState, body)
+
+
+class Pause(OfRater):
+    """Ask a rater to wait."""
+
+    @extend_schema(
+        summary="Pause a rater",
+        request=PauseSent,
+        responses={200: RaterState},
+        examples=[OpenApiExample("A reason", {"reason": "Let us look at some pairs together."}, request_only=True)],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
+        """What they have in hand goes back at once; what they sent stays."""
+        return self.answered(pausing.pause(self.asked(), actor=request.user, **self.sent(PauseSent)))
+
+
+class Resume(OfRater):
+    """Let a rater go on."""
+
+    @extend_schema(summary="Let a paused rater go on", request=None, responses={200: RaterState})
+    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
+        return self.answered(pausing.resume(self.asked(), actor=request.user))
+
+
+class LetPass(OfRater):
+    """Let a rater begin."""
+
+    @extend_schema(
+        summary="Let a rater begin without the calibration's mark", request=None, responses={200: RaterState}
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
+        return self.answered(calibration.let_pass(self.asked(), actor=request.user))
+
+
+class Requeue(OfRater):
+    """Set a rater's judgments aside."""
+
+    serializer_class = Requeued
+
+    @extend_schema(
+        summary="Let others grade a rater's pairs again",
+        request=RequeueSent,
+        responses={200: Requeued},
+        examples=[OpenApiExample("How many?", {"since": "2026-05-01T00:00:00Z", "preview": True}, request_only=True)],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
+        """Superseded, never deleted; their places are free, this rater never gets them again. It cannot be undone."""
+        sent, asked = self.sent(RequeueSent), self.asked()
+        choice = pausing.Choice(sent["since"], tuple(sent["queries"]))
+        if sent["preview"]:
+            number = pausing.preview(asked, choice).judgments
+        else:
+            number = pausing.requeue(asked, choice, reason=sent["reason"], actor=request.user)
+        body = {"rater": asked.pseudonym, "judgments": number, "done": not sent["preview"]}
+        return self.told(Requeued, body)

@@ -1,0 +1,121 @@
+"""How does a rater calibrate: one known pair after the other, and after each one what is right, and why?
+
+The page is the station's, without its script: a form that answers by the same keys, and after each answer the same
+document with the known grade beside the rater's.
+"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections import Counter
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from judgments import access, calibration
+from judgments.assignment import Standing
+from judgments.calibration import Answered, Sitting
+from judgments.core.errors import AssayError, NotValid
+from judgments.models import Probe, Round
+from judgments.views.sent import uuid_of
+from judgments.views.station_answers import REASONS, read_answer
+from judgments.views.station_cards import Card
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def calibrate(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.RATERS)
+    if request.method == "POST":
+        return _answered(request, round_)
+    told = uuid_of(request.GET.get("told", ""))
+    probe = calibration.next_probe(round_, request.user)
+    now = calibration.sitting(round_, request.user)
+    done = next((one for one in now.done if one.probe.uuid == told), None)
+    if done is not None:
+        return _feedback(request, round_, now, done)
+    asked = round_.raters.get(user=request.user)
+    if probe is None or asked.calibrated_at is not None:
+        return _end(request, round_, now)
+    return _page(request, round_, now, probe)
+
+
+def _answered(request: HttpRequest, round_: Round) -> HttpResponse:
+    page = reverse("calibrate", args=[round_.uuid])
+    if "again" in request.POST:
+        calibration.sit_again(round_, rater=request.user)
+        return redirect(page)
+    try:
+        one = calibration.answer(round_, read_answer(request.POST), rater=request.user)
+    except NotValid as error:
+        return _refused(request, round_, error)
+    return redirect(f"{page}?told={one.probe.uuid}")
+
+
+def _refused(request: HttpRequest, round_: Round, error: AssayError) -> HttpResponse:
+    probe = calibration.next_probe(round_, request.user)
+    now = calibration.sitting(round_, request.user)
+    if probe is None:
+        return _end(request, round_, now)
+    return _page(request, round_, now, probe, 422, error=str(error))
+
+
+def _card(now: Sitting, probe: Probe, place: int) -> Card:
+    """The pair as the station shows it; its place is that in the sitting."""
+    pair: Any = probe
+    return Card(pair, Standing(place, now.total, 1, 1, place - 1, now.total - place + 1))
+
+
+def _common(round_: Round, now: Sitting) -> dict[str, Any]:
+    return {
+        "round": round_,
+        "collection": round_.collection,
+        "grades": list(round_.scale.grades.all()),
+        "top": max(round_.scale.values()),
+        "sitting": now,
+        "reasons": REASONS,
+    }
+
+
+def _page(
+    request: HttpRequest, round_: Round, now: Sitting, probe: Probe, status: int = 200, **more: Any
+) -> HttpResponse:
+    card = _card(now, probe, len(now.done) + 1)
+    context = _common(round_, now) | {"card": card, "client_id": uuid_module.uuid4(), **more}
+    return render(request, "judgments/calibrate.html", context, status=status)
+
+
+def _feedback(request: HttpRequest, round_: Round, now: Sitting, done: Answered) -> HttpResponse:
+    context = _common(round_, now)
+    labels = {one.value: one for one in context["grades"]}
+    context |= {
+        "card": _card(now, done.probe, now.done.index(done) + 1),
+        "done": done,
+        "known": labels[done.probe.expected],
+        "given": labels.get(done.answer.grade),
+        "explanation": done.probe.gold.explanation if done.probe.gold else "",
+        "last": now.over,
+    }
+    return render(request, "judgments/calibrate.html", context)
+
+
+def _end(request: HttpRequest, round_: Round, now: Sitting) -> HttpResponse:
+    """What came of the sitting: the share against the mark, and each grade on its own."""
+    right, asked = Counter[int](), Counter[int]()
+    for one in now.done:
+        asked[one.probe.expected] += 1
+        right[one.probe.expected] += one.right
+    context = _common(round_, now) | {
+        "asked": round_.raters.get(user=request.user),
+        "by_grade": [(one, right[one.value], asked[one.value]) for one in round_.scale.grades.all()],
+        "wrong": [one for one in now.done if not one.right],
+        "high": sum((one.steps or 0) > round_.pass_within for one in now.done),
+        "low": sum((one.steps or 0) < -round_.pass_within for one in now.done),
+    }
+    return render(request, "judgments/calibrate_end.html", context)
