@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
@@ -24,6 +25,7 @@ from pooling.proposals import proposals
 
 # So many proposals stand on the page; the rest moves up when these are answered.
 SHOWN = 20
+MOST_SPELLINGS = 6
 SHARING = (("yes", "sharing"), ("no", "not sharing"))
 
 
@@ -86,7 +88,13 @@ def _groups(request: HttpRequest, collection: Collection, lead: bool) -> Listing
                 url=lambda group: reverse("query_group", args=[collection.slug, group.uuid]),
             ),
             Column("queries", "Queries", numeric=True, value=lambda group: len(spelled.get(group.name, ()))),
-            Column("spellings", "Spellings", value=lambda group: _listed(spelled.get(group.name, [])), style="muted"),
+            Column(
+                "spellings",
+                "Spellings",
+                value=lambda group: " · ".join(spelled.get(group.name, [])),
+                show=lambda group: _listed(spelled.get(group.name, [])),
+                style="muted",
+            ),
             Column("shares", "Judgments", order="shares", value=_shared, show=share),
         ),
         search=("name",),
@@ -95,8 +103,11 @@ def _groups(request: HttpRequest, collection: Collection, lead: bool) -> Listing
     )
 
 
-def _listed(texts: list[str]) -> str:
-    return " · ".join(texts[:6]) + (f" and {len(texts) - 6} more" if len(texts) > 6 else "")
+def _listed(texts: list[str]) -> SafeString:
+    """The first spellings, each in its own direction: one that is read from the right does not turn its neighbours."""
+    more = f" and {len(texts) - MOST_SPELLINGS} more" if len(texts) > MOST_SPELLINGS else ""
+    told = format_html_join(" · ", "<bdi>{}</bdi>", ((text,) for text in texts[:MOST_SPELLINGS]))
+    return format_html("{}{}", told, more)
 
 
 def _shared(group: QueryGroup) -> str:

@@ -72,7 +72,9 @@ def test_proposals_are_answered_one_by_one(spelled: Collection, client_of: Any, 
     assert b"No query of this collection" in client.post(url, {"act": "listed", "lines": "q3\0"}, follow=True).content
     client.post(url, {"act": "listed", "lines": "q3\r\nred tent\r\n", "name": "tents"})
     assert set(spelled.queries.filter(group="tents").values_list("query_id", flat=True)) == {"q3", "q4"}
-    assert b"spellings" in client.get(f"{url}?format=csv").getvalue()
+    file = client.get(f"{url}?format=csv").getvalue().decode()
+    assert ("spellings" in file, "tent · red tent" in file, "<bdi>" in file) == (True, True, False)
+    assert "<bdi>tent</bdi> · <bdi>red tent</bdi>" in client.get(url).content.decode()
 
 
 def test_a_group_is_changed_on_its_page(spelled: Collection, client_of: Any, lead: Any, at: Any) -> None:
