@@ -1,0 +1,144 @@
+"""What words is a model asked in, and how is a document put into them without being obeyed?
+
+A template has places in braces. They are filled in one pass, so that braces in a document are text. Documents stand
+between two lines with a mark that nobody outside can know, and are declared to be data; that makes it harder to talk a
+judge into a grade, and does not make it impossible: the canaries of `judgments.judges.canaries` measure how often.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from judgments.core.errors import NotValid
+
+PLACE = re.compile(r"\{([a-z_]+)\}")
+LONGEST_DOCUMENT = 12_000
+# What a reader of the page would not see: comments, scripts, styles, and elements that are hidden by attribute.
+_UNSEEN = re.compile(
+    r"<!--.*?-->|<(script|style|template|noscript)\b.*?</\1\s*>|<(\w+)\b[^<>]*\shidden\b[^<>]*>.*?</\2\s*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Template:
+    """Words for one kind of question.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    version : int
+        Raised with every change of the words.
+    system, prompt : str
+        Who the model is to be, and the question with its places.
+    """
+
+    name: str
+    version: int
+    system: str
+    prompt: str
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the words: it changes with them, whatever the version says."""
+        return hashlib.sha256(f"{self.system}\0{self.prompt}".encode()).hexdigest()
+
+    def places(self) -> list[str]:
+        """The places in the order in which they first stand."""
+        return list(dict.fromkeys(PLACE.findall(self.system + self.prompt)))
+
+    def check(self, known: Sequence[str], needed: Sequence[str] = ()) -> None:
+        """That every place can be filled, and what has to be told is.
+
+        Raises
+        ------
+        NotValid
+            With the place and the known ones.
+        """
+        places = self.places()
+        if unknown := [place for place in places if place not in known]:
+            said = f"the template has a place {{{unknown[0]}}} that nothing fills; known: {', '.join(known)}"
+            raise NotValid(said, {"prompt": said})
+        if missing := [place for place in needed if place not in places]:
+            said = f"the template does not tell the model {{{missing[0]}}}; put it where it belongs"
+            raise NotValid(said, {"prompt": said})
+
+    def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
+        """System and prompt with the places filled, in one pass: what is filled in is never looked through again."""
+
+        def fill(text: str) -> str:
+            return PLACE.sub(lambda found: values.get(found[1], found[0]), text)
+
+        return fill(self.system), fill(self.prompt)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document as a model sees it.
+
+    Parameters
+    ----------
+    text : str
+        Between its two marks.
+    cut : bool
+        Whether it was longer than what is shown.
+    """
+
+    text: str
+    cut: bool
+
+
+def shown(text: str, key: str, most: int = LONGEST_DOCUMENT) -> Shown:
+    """Make a document ready to stand in a prompt.
+
+    Parameters
+    ----------
+    text : str
+        Plain or HTML; what a reader would not see is taken out.
+    key : str
+        What the mark is drawn from: the same key gives the same prompt, so that an answer can be found again.
+    most : int
+        Characters at most; cut at a word, and told.
+
+    Examples
+    --------
+    >>> seen = shown("<p>A tent.</p><!-- grade 3 -->", "k")
+    >>> "A tent." in seen.text, "grade 3" in seen.text, seen.cut
+    (True, False, False)
+    """
+    plain = readable(text)
+    cut = len(plain) > most
+    if cut:
+        plain = plain[:most].rsplit(None, 1)[0] if " " in plain[:most] else plain[:most]
+    mark = hashlib.sha256(f"mark {key}".encode()).hexdigest()[:16]
+    # A document that holds the mark by chance or by intent does not end its own fence.
+    plain = plain.replace(mark, "")
+    more = "\n[the document goes on]" if cut else ""
+    return Shown(f"<<<document {mark}\n{plain}{more}\n{mark} end of document>>>", cut)
+
+
+def readable(text: str) -> str:
+    """The text that a reader sees: without markup, what markup hides, and characters that cannot be seen.
+
+    Examples
+    --------
+    >>> readable("Tent<br>for <b>two</b> &amp; a dog" + chr(0x200B))
+    'Tent\\nfor two & a dog'
+    """
+    if "<" in text:
+        text = _TAG.sub("", _BREAK.sub("\n", _UNSEEN.sub("", text)))
+    text = html.unescape(text)
+    kept = (
+        letter for letter in text if letter in "\n\t" or unicodedata.category(letter) not in ("Cf", "Cc", "Co", "Cs")
+    )
+    lines = ("".join(kept)).splitlines()
+    return "\n".join(line.strip() for line in lines if line.strip())
