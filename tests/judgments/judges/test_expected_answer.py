@@ -1,0 +1,81 @@
+"""Does the judge of expected answers answer as its design's page has it, and tell what it could not read?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from judgments.judges.contract import Context
+from judgments.judges.expected_answer import ExpectedAnswer
+from judgments.judges.matching import matched
+from judgments.providers import PROTOCOLS, Question
+from judgments.providers.calls import ask
+from judgments.providers.limits import Limits
+from judgments.providers.protocol import Endpoint
+from tests.model_server import Answer, serving
+
+QUERY = "What is RAG?"
+E1 = "RAG combines retrieval with generation for better accuracy"
+E2 = "Retrieval-augmented generation improves LLM responses"
+D1 = "RAG is a technique that combines retrieval with generation"
+D2 = "Vector databases store embeddings"
+
+
+def says(prompt: str, number: int) -> Answer:
+    """A model that says what the design's page says of its worked example."""
+    return Answer("YES, it says so." if D1 in prompt else "NO.")
+
+
+def judge_at(url: str) -> ExpectedAnswer:
+    def answer(questions: Sequence[Question]):
+        replies = {}
+        ask(
+            Endpoint(PROTOCOLS["openai"], "a-model", url),
+            questions,
+            lambda question, reply: replies.update({question.key: reply}),
+            limits=Limits(attempts=1),
+        )
+        return [replies[question.key] for question in questions]
+
+    return ExpectedAnswer(answer)
+
+
+def test_the_worked_example_of_the_design() -> None:
+    with serving(says) as server:
+        judge = judge_at(server.url)
+        assert judge.batch_judge([Context(QUERY, text, (expected,)) for text in (D1, D2) for expected in (E1, E2)]) == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        # A text is credited with the first answer that it matches, so only one of the two counts.
+        assert matched(judge, QUERY, [E1, E2], [D1, D2]) == [(0,), ()]
+        assert matched(judge, QUERY, [E1, E2], [D1, D2], match="all") == [(0, 1), ()]
+
+
+@pytest.mark.parametrize(
+    ("texts", "outcome", "verdict"),
+    [
+        (["NO.", "YES."], "graded", True),
+        (["NO.", "NO."], "graded", False),
+        (["NO.", "It is hard to say"], "unparseable", False),
+        (["It is hard to say", "YES"], "graded", True),
+    ],
+)
+def test_any_expected_answer_is_enough_and_what_was_not_read_is_told(
+    texts: list[str], outcome: str, verdict: bool
+) -> None:
+    with serving(lambda prompt, number: Answer(texts[E2 in prompt])) as server:
+        judge = judge_at(server.url)
+        context = Context(QUERY, D1, (E1, E2))
+        (found,) = judge.outcomes([context])
+        assert (found.name, judge.judge(context)) == (outcome, verdict)
+    assert found.grade == (int(verdict) if outcome == "graded" else None)
+
+
+def test_without_an_expected_answer_nothing_is_asked() -> None:
+    with serving() as server:
+        (found,) = judge_at(server.url).outcomes([Context(QUERY, D1)])
+    assert (found.name, server.requests) == ("unparseable", [])
