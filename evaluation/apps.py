@@ -9,10 +9,11 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation import baseline, freshness_job, refreshing
+        from evaluation import baseline, conflict_effects, freshness_job, refreshing
         from evaluation.advice import paired
         from evaluation.scoring_job import work_on_scores
         from judgments.baselines import PROVIDERS
+        from judgments.conflict_effects import APPRAISERS, Appraiser
         from judgments.jobs import KINDS, TICKS
         from pooling.sampling.advice import ADVISERS
 
@@ -22,3 +23,4 @@ class Config(AppConfig):
         PROVIDERS.register("runs", baseline.runs)
         TICKS.register("freshness", freshness_job.start_due)
         ADVISERS.register("paired", paired)
+        APPRAISERS.register("runs", Appraiser(conflict_effects.effects, conflict_effects.detail))

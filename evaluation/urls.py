@@ -9,6 +9,7 @@ from evaluation.views import (
     compare,
     freshness,
     overview,
+    rater_effect,
     reuse,
     scores,
     scores_history,
@@ -40,4 +41,5 @@ urlpatterns = [
     path("c/<slug:slug>/scores/reuse/", reuse.reuse, name="scores_reuse"),
     path("c/<slug:slug>/scores/query/", answers.answers, name="scores_query"),
     path("c/<slug:slug>/scores/<uuid:uuid>/", scoring.scoring_page, name="scoring"),
+    path("rounds/<uuid:uuid>/raters/", rater_effect.rater_effect, name="round_raters"),
 ]

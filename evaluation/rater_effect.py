@@ -1,0 +1,122 @@
+"""What if one rater of a round were left out: would the ranking of the systems be another?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key
+from judgments import snapshots
+from judgments.computed import once
+from judgments.core.errors import NotAllowed, NotValid
+from judgments.models import Round
+from judgments.round_labels import RatedRound, read_rounds
+from judgments.rule_effects import SLOW
+from pooling import runs as pooled
+
+if TYPE_CHECKING:
+    from evaluation.regrading.raters import RaterEffect
+
+DAY = 24 * 3600
+# What is kept is an answer as it is now; a new number here leaves older ones alone.
+FORM = 1
+# Rules that fit a model are fitted twice for each rater; beyond so many grades times raters only votes are counted.
+MOST_FITTED = 20_000
+
+
+@dataclass(frozen=True)
+class RaterEffects:
+    """Each rater of a round, and what hangs on them.
+
+    Parameters
+    ----------
+    metric, rule : str
+        By which runs are ranked, and labels made.
+    runs : tuple of str
+        The runs that answer any of the round's queries.
+    raters : tuple of RaterEffect
+        By pseudonym.
+    """
+
+    metric: str
+    rule: str
+    runs: tuple[str, ...]
+    raters: tuple[RaterEffect, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return asdict(self)
+
+
+def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterEffects:
+    """Rank the collection's runs by the round's labels without each rater, and by each rater's grades alone.
+
+    Parameters
+    ----------
+    round_ : Round
+        Its counted grades; what a lead settled stays whoever is left out.
+    metric : str
+        One metric with a plain mean.
+    rule : str
+        A label rule.
+
+    Raises
+    ------
+    NotValid
+        Fewer than two raters graded, fewer than two runs answer its queries, they are too large for a page, or metric
+        or rule make no sense.
+    """
+    from judgments.aggregation.rules import RULES
+
+    if rule not in RULES:
+        raise NotValid(f"There is no label rule {rule!r}.", {"rule": f"One of {', '.join(RULES)}."})
+    if is_large(round_):
+        raise NotValid("The round has more grades than can be read while a page waits. Export its ratings instead.")
+    bound, runs = metric_named(metric, round_), runs_of(round_.collection)
+    key = f"raters:{FORM}:{state_key(round_, runs, bound.name, rule)}"
+
+    def compute() -> RaterEffects:
+        from evaluation.regrading.raters import rater_effects
+
+        (rated,) = read_rounds([round_])
+        _check(rated, rule)
+        asked = rated.ratings.query_ids
+        tables = [pooled.ranked(run) for run in runs]
+        answering = [table for table in tables if not set(asked).isdisjoint(table.query_ids)]
+        if len(answering) < 2:
+            raise NotValid("An order needs two runs that answer queries of this round.")
+        scale = round_.scale.values()
+        found = rater_effects(rated.ratings, rated.settled, answering, bound, rule=rule, scale=scale)
+        return RaterEffects(bound.name, rule, tuple(table.name for table in answering), tuple(found))
+
+    return once(key, compute, keep=DAY)
+
+
+def check_reader(round_: Round, reader: Any) -> None:
+    """That the ranking by one rater tells the reader no grade of a pair that they may still have to grade.
+
+    Raises
+    ------
+    NotAllowed
+        It might.
+    """
+
+    def judged() -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for query_id, doc_id in round_.pairs.values_list("query__query_id", "document__doc_id"):
+            found.setdefault(query_id, set()).add(doc_id)
+        return found
+
+    if snapshots.withheld_by(round_.collection, reader, judged) is not None:
+        raise NotAllowed(
+            "You may still be asked to grade pairs of this round, and what hangs on one rater would tell what others "
+            "gave. It is yours once you have finished rating, or once the round is closed."
+        )
+
+
+def _check(rated: RatedRound, rule: str) -> None:
+    if len(rated.ratings.raters) < 2:
+        raise NotValid("Nobody can be left out: fewer than two raters have graded in this round.")
+    if rule in SLOW and len(rated.rows) * len(rated.ratings.raters) > MOST_FITTED:
+        said = f"The rule {rule} would be fitted twice for each rater, which takes too long here. Choose another."
+        raise NotValid(said, {"rule": said})

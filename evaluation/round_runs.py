@@ -1,0 +1,79 @@
+"""Which runs can a round's labels be tried on, and what state of the round does an answer stand on?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from evaluation.metrics.declaration import BoundMetric
+from evaluation.models import Score
+from evaluation.stored_scores import in_order
+from judgments.core.errors import NotValid
+from judgments.models import Adjudication, Collection, Round
+from judgments.round_reports import events
+from pooling.models import Run
+
+METRIC = "nDCG@10"
+# Runs are read whole; more rows than these would keep a page waiting.
+ROWS_AT_ONCE = 2_000_000
+# And so are the grades of a round, anew whenever one is given.
+GRADES_AT_ONCE = 100_000
+
+
+def runs_of(collection: Collection) -> list[Run]:
+    """All runs of the collection by name.
+
+    Raises
+    ------
+    NotValid
+        They are too large to be read while a page waits.
+    """
+    runs = list(collection.runs.defer("report", "health").order_by("name"))
+    rows = sum(run.rows for run in runs)
+    if rows > ROWS_AT_ONCE:
+        raise NotValid(f"The runs have {rows:,} rows together, more than can be read while a page waits.")
+    return runs
+
+
+def is_large(round_: Round) -> bool:
+    """Whether the round has more grades than can be read while a page waits."""
+    return events(round_) > GRADES_AT_ONCE
+
+
+def metrics_of(collection: Collection) -> list[str]:
+    """The metrics that runs of the collection were scored with, else the usual ones; those with a plain mean."""
+    from evaluation.metrics import DEFAULT_METRICS
+    from evaluation.metrics.names import parse_metrics
+
+    rows = Score.objects.filter(scoring__collection=collection)
+    known = in_order(rows.values_list("metric", flat=True).distinct()) or list(DEFAULT_METRICS)
+    plain = [bound.name for bound in parse_metrics(known) if bound.metric.mean == "arithmetic"]
+    return plain if METRIC in plain else [METRIC, *plain]
+
+
+def metric_named(name: str, round_: Round) -> BoundMetric:
+    """One metric with a plain mean, on the round's scale.
+
+    Raises
+    ------
+    NotValid
+        There is no such metric, more than one is named, or its mean is not plain.
+    """
+    from evaluation.metrics.names import parse_metrics
+
+    try:
+        found = parse_metrics(name or METRIC)
+    except NotValid as error:
+        raise NotValid(str(error), {"metric": str(error)}) from error
+    if len(found) != 1 or found[0].metric.mean != "arithmetic" or found[0].metric.by_subtopic:
+        said = f"Name one metric with a plain mean, for example {METRIC}."
+        raise NotValid(said, {"metric": said})
+    return found[0].on_scale(float(max(round_.scale.values())))
+
+
+def state_key(round_: Round, runs: list[Run], *asked: Any) -> str:
+    """Names everything that an answer about a round's labels on these runs depends on."""
+    settled = Adjudication.objects.filter(pair__round=round_).count()
+    known = [str(round_.uuid), events(round_), settled, [(run.name, run.sha256) for run in runs], *asked]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
