@@ -10,10 +10,10 @@ import uuid as uuid_module
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 
 from judgments.core.errors import NotAllowed, NotFound
-from judgments.models import Collection, Job, Judgment, Membership, Pair, Role, Round, Snapshot, User
+from judgments.models import Collection, Job, Judgment, Membership, Pair, Role, Round, RoundRater, Slot, Snapshot, User
 
 Row = TypeVar("Row", bound=Model)
 
@@ -49,14 +49,16 @@ def reach(rows: QuerySet[Row], user: Any, roles: tuple[str, ...], *, via: str = 
     """
     prefix = f"{via}__" if via else ""
     try:
-        row = rows.get(**lookup, **{f"{prefix}memberships__user_id": user.pk})
+        # The role comes with the row: it stands in the membership that the row is looked up by.
+        mine = rows.filter(**lookup, **{f"{prefix}memberships__user_id": user.pk})
+        row = mine.annotate(role_of_user=F(f"{prefix}memberships__role")).get()
     except (rows.model.DoesNotExist, ValueError, ValidationError) as error:
         raise NotFound("There is nothing at this address, or you are not a member of its collection.") from error
-    collection: Any = row
-    for step in via.split("__") if via else ():
-        collection = getattr(collection, step)
-    role = role_in(user, collection)
+    role = row.role_of_user  # type: ignore[attr-defined]
     if role not in roles:
+        collection: Any = row
+        for step in via.split("__") if via else ():
+            collection = getattr(collection, step)
         raise NotAllowed(f"This needs the role {' or '.join(roles)}; in {collection.name} you are {role}.")
     return row
 
@@ -74,7 +76,21 @@ def collection_for(user: Any, slug: str, roles: tuple[str, ...]) -> Collection:
 def round_for(user: Any, uuid: uuid_module.UUID, roles: tuple[str, ...]) -> Round:
     """The round with this public id, for a member of its collection in one of the roles."""
     rows = Round.objects.select_related("collection", "scale", "guidelines")
-    return reach(rows, user, roles, uuid=uuid)
+    try:
+        return reach(rows, user, roles, uuid=uuid)
+    except NotFound:
+        _refuse_former(user, uuid)
+        raise
+
+
+def _refuse_former(user: Any, uuid: uuid_module.UUID) -> None:
+    """Who rated in the round and was taken out of the collection may know so; answers may still be on their way."""
+    asked = RoundRater.objects.filter(user_id=user.pk, round__uuid=uuid).select_related("round__collection").first()
+    if asked is not None and role_in(user, asked.round.collection) is None:
+        raise NotAllowed(
+            f"You are no longer a member of {asked.round.collection.name}. What you sent before is on record; "
+            "what was not sent yet is not taken any more. Ask the lead."
+        )
 
 
 def snapshot_for(user: Any, uuid: uuid_module.UUID, roles: tuple[str, ...] = STAFF) -> Snapshot:
@@ -109,6 +125,7 @@ def hidden_pairs(user: User, round_: Round) -> QuerySet[Pair]:
     """
     if round_.state != Round.State.OPEN or not round_.raters.filter(user=user, left_at__isnull=True).exists():
         return Pair.objects.none()
-    answered = Judgment.objects.current().filter(rater=user).exclude(state=Judgment.State.LATER)
-    mine_or_free = Q(slots__rater=user) | Q(slots__filled_by__isnull=True)
-    return round_.pairs.filter(mine_or_free).exclude(judgments__in=answered).distinct()
+    mine_or_free = Q(rater=user) | Q(filled_by__isnull=True)
+    answered = Judgment.objects.current().filter(rater=user, pair=OuterRef("pk")).exclude(state=Judgment.State.LATER)
+    slots = Slot.objects.filter(mine_or_free, pair=OuterRef("pk"))
+    return round_.pairs.filter(Exists(slots), ~Exists(answered))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from judgments import audit, declarations
+from judgments import audit, declarations, inviting
 from judgments.core.errors import Conflict, NotFound, NotValid
+from judgments.languages import tags
 from judgments.models import Collection, Membership, Role, User
 
 # These would collide with addresses under /c/.
 TAKEN_SLUGS = ("new",)
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
+LONGEST_QUALIFICATION, MOST_QUALIFICATIONS = 60, 30
 _UNCHANGED: Any = object()
 
 
@@ -132,11 +135,63 @@ def change_role(membership: Membership, *, actor: User, role: str) -> Membership
 
 
 @transaction.atomic
+def note(
+    membership: Membership,
+    *,
+    actor: User,
+    languages: Sequence[str] | None = None,
+    qualifications: Sequence[str] | None = None,
+) -> Membership:
+    """Note what a member reads and what they were found fit for. What is left out stays as it is.
+
+    Parameters
+    ----------
+    membership : Membership
+        Whose.
+    actor : User
+        The lead who does it.
+    languages : sequence of str, optional
+        Tags such as ``de``; none means any.
+    qualifications : sequence of str, optional
+        In the lead's words, each at most 60 characters.
+
+    Raises
+    ------
+    NotValid
+        A language is no tag, or a qualification is too long.
+    """
+    membership = _locked(membership)
+    before = {"languages": membership.languages, "qualifications": membership.qualifications}
+    wanted = {
+        "languages": membership.languages if languages is None else tags(languages),
+        "qualifications": membership.qualifications if qualifications is None else _fitness(qualifications),
+    }
+    if wanted == before:
+        return membership
+    membership.languages, membership.qualifications = wanted["languages"], wanted["qualifications"]
+    membership.save(update_fields=["languages", "qualifications"])
+    told = f"reads {', '.join(membership.languages) or 'any language'}"
+    fit = f", fit for {', '.join(membership.qualifications)}" if membership.qualifications else ""
+    sentence = f"{actor} noted of {membership.user}: {told}{fit}"
+    _on_record("note", sentence, actor, membership.collection, membership.user, before=before, **wanted)
+    return membership
+
+
+def _fitness(texts: Sequence[str]) -> list[str]:
+    found = list(dict.fromkeys(" ".join(text.split()) for text in texts if text.strip()))
+    if len(found) > MOST_QUALIFICATIONS or any(len(text) > LONGEST_QUALIFICATION for text in found):
+        said = f"A word or a few, {LONGEST_QUALIFICATION} characters at most, and {MOST_QUALIFICATIONS} of them."
+        raise NotValid(f"Qualifications are short. {said}", {"qualifications": said})
+    return found
+
+
+@transaction.atomic
 def remove_member(membership: Membership, *, actor: User) -> None:
-    """Take a person out of the collection. What they judged stays, under their name."""
+    """Take a person out of the collection. What they judged stays, under their name; what they have in hand is free."""
     membership = _locked(membership)
     _keep_a_lead(membership)
     user, collection, role = membership.user, membership.collection, membership.role
+    inviting.leave_all(collection, user)
     membership.delete()
     _on_record("remove_member", f"{actor} removed {user}, {role}", actor, collection, user, role=role)
 

@@ -7,13 +7,14 @@ others hold just now, which is as much as the raters have in hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from judgments.languages import covers
 from judgments.models import Judgment, Membership, Pair, Round, Slot, Tally, User
 
 # How many places are looked at together, at first and at most.
@@ -76,7 +77,7 @@ class Openings:
             return [*self.made]
         member = Membership.objects.filter(collection=self.round.collection_id, user=self.rater)
         reads = member.values_list("languages", flat=True).first()
-        return [one for one in self.made if not one or not reads or any(_covers(tag, one) for tag in reads)]
+        return [one for one in self.made if not one or not reads or any(covers(tag, one) for tag in reads)]
 
     def next_query(self, start: int) -> Query | None:
         """The query of the next place at or behind a position; then from the round's beginning.
@@ -196,25 +197,3 @@ def unfilled(round_: Round) -> int:
     """How many ratings are missing, in whoever's hand."""
     made = Round.objects.values_list("slots_made", flat=True).get(pk=round_.pk)
     return made - sum(Tally.objects.filter(round=round_).values_list("filled", flat=True))
-
-
-def languages_of(texts: Sequence[str]) -> list[str]:
-    """Language tags as they are kept: each once, without blanks, in the order given.
-
-    Examples
-    --------
-    >>> languages_of(["de", " pt-BR ", "", "de"])
-    ['de', 'pt-BR']
-    """
-    return list(dict.fromkeys(text.strip() for text in texts if text.strip()))
-
-
-def _covers(read: str, wanted: str) -> bool:
-    """Whether who reads the one reads the other: ``pt`` covers ``pt-BR``, not the other way round.
-
-    Examples
-    --------
-    >>> _covers("pt", "pt-BR"), _covers("pt-BR", "pt"), _covers("PT", "pt"), _covers("d", "de")
-    (True, False, True, False)
-    """
-    return wanted.lower() == read.lower() or wanted.lower().startswith(f"{read.lower()}-")

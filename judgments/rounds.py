@@ -1,4 +1,4 @@
-"""How is a round made, opened, manned, enlarged and closed?"""
+"""How is a round made, opened, enlarged and closed?"""
 
 from __future__ import annotations
 
@@ -16,22 +16,32 @@ from django.utils import timezone
 from judgments import audit, growing
 from judgments.core.amounts import amount
 from judgments.core.errors import Closed, Conflict, NotValid
+from judgments.inviting import ask, invite, is_rater
 from judgments.models import (
     Collection,
     Document,
     GuidelinesVersion,
-    Judgment,
-    Membership,
     Pair,
     Query,
-    Role,
     Round,
-    RoundRater,
     Slot,
     User,
 )
 from judgments.round_settings import RoundSettings
 from judgments.scales import make_scale
+
+# Who rates is asked in inviting.py; its verbs are a round's verbs too.
+__all__ = [
+    "Candidate",
+    "append_pairs",
+    "close_round",
+    "create_round",
+    "invite",
+    "is_rater",
+    "open_round",
+    "rename",
+    "stop_growing",
+]
 
 BATCH = 2_000
 
@@ -125,7 +135,7 @@ def create_round(
             **settings.as_dict(),
         )
     _add_pairs(round_, chosen)
-    _invite(round_, raters, random.Random(f"{seed} raters"))  # noqa: S311 - a draw that must be repeatable
+    ask(round_, raters)
     sentence = f"{actor} made round {round_} from {amount(len(chosen), 'pair')}"
     audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
     return round_
@@ -222,27 +232,6 @@ def close_round(round_: Round, *, actor: User) -> Round:
 
 
 @transaction.atomic
-def invite(round_: Round, raters: Sequence[User], *, actor: User) -> None:
-    """Ask more people to rate; the pseudonyms of those who are in stay as they are.
-
-    Raises
-    ------
-    NotValid
-        Somebody is no rater or lead of the collection, or could have read grades of the round already.
-    """
-    Round.objects.select_for_update().get(pk=round_.pk)
-    _refuse_who_has_seen(round_, raters)
-    present = set(round_.raters.values_list("user_id", flat=True))
-    new = [rater for rater in raters if rater.pk not in present]
-    if not new:
-        return
-    _invite(round_, new, random.Random(f"{round_.seed} raters {len(present)}"))  # noqa: S311
-    names = ", ".join(rater.username for rater in new)
-    sentence = f"{actor} asked {names} to rate in {round_}"
-    audit.record("rounds.invite", sentence, actor=actor, collection=round_.collection, target=round_)
-
-
-@transaction.atomic
 def rename(round_: Round, *, name: str, actor: User) -> Round:
     """Give a round another name; snapshots know it by its content.
 
@@ -263,11 +252,6 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
     sentence = f"{actor} renamed round {before} to {wanted}"
     audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_)
     return round_
-
-
-def is_rater(user: Any, round_: Round) -> bool:
-    """Whether the user was asked to rate in this round and has not left."""
-    return round_.raters.filter(user_id=user.pk, left_at__isnull=True).exists()
 
 
 def _check_name(collection: Collection, name: str) -> None:
@@ -337,38 +321,3 @@ def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
     text = f"{round_.seed} overlap {before}" if before else f"{round_.seed} overlap"
     picked = set(random.Random(text).sample(range(pairs), overlapping))  # noqa: S311
     return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
-
-
-def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
-    """A lead sees the grades of a round that they do not rate in; whoever has seen them cannot rate blind."""
-    if not Judgment.objects.counted().of_round(round_).exists():
-        return
-    present = round_.raters.values_list("user_id", flat=True)
-    leads = Membership.objects.filter(collection=round_.collection, role=Role.LEAD, user__in=raters)
-    seen = sorted(row.user.username for row in leads.exclude(user__in=present).select_related("user"))
-    if seen:
-        raise NotValid(
-            "Whoever leads could read this round's grades already, and cannot rate it blind any more.",
-            {"raters": f"Ask these in the next round, before its first grade: {', '.join(seen)}."},
-        )
-
-
-def _invite(round_: Round, raters: Sequence[User], rng: random.Random) -> None:
-    allowed = set(
-        Membership.objects.filter(collection=round_.collection, role__in=[Role.RATER, Role.LEAD]).values_list(
-            "user_id", flat=True
-        )
-    )
-    strangers = [rater.username for rater in raters if rater.pk not in allowed]
-    if strangers:
-        raise NotValid(
-            "Only raters and leads of the collection can rate.",
-            {"raters": f"Add these as members with the role rater first: {', '.join(strangers)}."},
-        )
-    present = set(round_.raters.values_list("user_id", flat=True))
-    new = sorted({rater.pk for rater in raters} - present)
-    rng.shuffle(new)  # a pseudonym says nothing about names or the order of joining
-    RoundRater.objects.bulk_create(
-        RoundRater(round=round_, user_id=pk, pseudonym=f"r{number:02d}")
-        for number, pk in enumerate(new, len(present) + 1)
-    )

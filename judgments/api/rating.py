@@ -16,7 +16,7 @@ from rest_framework.exceptions import NotAuthenticated, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, submission
+from judgments import access, assignment, inviting, submission
 from judgments.api.endpoint import InRound
 from judgments.api.errors import told_of
 from judgments.api.rounds import GradeBody
@@ -174,6 +174,40 @@ class Batch(Rating):
             "pairs": pairs,
             "remaining": assignment.remaining(self.round, rater),
         }
+
+
+class Released(serializers.Serializer):
+    """How much was given back."""
+
+    released = serializers.IntegerField(help_text="Pairs that the caller held and others can take now.")
+
+
+class Release(Rating):
+    """Give back what is in hand."""
+
+    serializer_class = Released
+
+    @extend_schema(summary="Give back what is leased", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """For a rater who stops. Who comes back gets what nobody has taken meanwhile; no answer is touched."""
+        return Response({"released": assignment.release(self.round, request.user)})
+
+
+class Joined(serializers.Serializer):
+    """Under which name the caller rates."""
+
+    pseudonym = serializers.CharField()
+
+
+class Join(Rating):
+    """Come by a round."""
+
+    serializer_class = Joined
+
+    @extend_schema(summary="Join a round that takes whoever fits", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """403 says what the caller lacks, 409 that the round is not open. Joining twice is joining once."""
+        return self.told(Joined, inviting.join(self.round, rater=request.user))
 
 
 class Judgments(Rating):

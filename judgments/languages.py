@@ -1,0 +1,58 @@
+"""Which languages does a rater read, and does that cover the language of a query?
+
+Languages are tags such as ``de`` or ``pt-BR``. They are noted by people and never guessed from a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from judgments.core.errors import NotValid
+
+LONGEST = 35
+MOST = 30
+TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+def covers(read: str, wanted: str) -> bool:
+    """Whether who reads the one reads the other: ``pt`` covers ``pt-BR``, not the other way round.
+
+    Examples
+    --------
+    >>> covers("pt", "pt-BR"), covers("pt-BR", "pt"), covers("PT", "pt"), covers("d", "de")
+    (True, False, True, False)
+    """
+    return wanted.lower() == read.lower() or wanted.lower().startswith(f"{read.lower()}-")
+
+
+def is_tag(text: str) -> bool:
+    """Whether a text is written as a language tag is.
+
+    Examples
+    --------
+    >>> is_tag("de"), is_tag("pt-BR"), is_tag("zh-Hant-TW"), is_tag("German!"), is_tag("d")
+    (True, True, True, False, False)
+    """
+    return len(text) <= LONGEST and bool(TAG.fullmatch(text))
+
+
+def tags(texts: Iterable[str]) -> list[str]:
+    """Language tags as they are kept: each once, in the order given.
+
+    Examples
+    --------
+    >>> tags(["de", " pt-BR ", "", "de"])
+    ['de', 'pt-BR']
+
+    Raises
+    ------
+    NotValid
+        One of them is no tag, or there are too many.
+    """
+    found = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    wrong = [text for text in found if not is_tag(text)]
+    if wrong or len(found) > MOST:
+        said = f"Tags such as de or pt-BR, {MOST} at most."
+        raise NotValid(f"{', '.join(wrong) or len(found)}: no languages. {said}", {"languages": said})
+    return found
