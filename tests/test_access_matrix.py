@@ -132,6 +132,10 @@ GET    password/                                                      200 200 20
 POST   password/                                                      422 422 422 422 302
 GET    rounds/<uuid:uuid>/                                            404 302 302 302 302
 GET    rounds/<uuid:uuid>/agreement/                                  404 403 200 200 302
+GET    rounds/<uuid:uuid>/calibrate/                                  404 302 403 302 302
+POST   rounds/<uuid:uuid>/calibrate/                                  404 302 403 302 302
+GET    rounds/<uuid:uuid>/calibration/                                404 403 403 200 302
+POST   rounds/<uuid:uuid>/calibration/                                404 403 403 422 302
 POST   rounds/<uuid:uuid>/close/                                      404 403 403 302 302
 GET    rounds/<uuid:uuid>/conflicts/                                  404 403 403 200 302
 GET    rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 200 302
@@ -140,9 +144,19 @@ POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/example/              404 403 40
 GET    rounds/<uuid:uuid>/discovery/                                  404 403 200 200 302
 POST   rounds/<uuid:uuid>/invite/                                     404 403 403 302 302
 POST   rounds/<uuid:uuid>/open/                                       404 403 403 302 302
+POST   rounds/<uuid:uuid>/join/                                       404 302 403 302 302
+POST   rounds/<uuid:uuid>/release/                                    404 302 403 302 302
 GET    rounds/<uuid:uuid>/judge/                                      404 302 302 302 302
 GET    rounds/<uuid:uuid>/progress/                                   404 403 200 200 302
+GET    rounds/<uuid:uuid>/quality/                                    404 403 403 200 302
+GET    rounds/<uuid:uuid>/quality/<str:rater>/                        404 403 403 200 302
+POST   rounds/<uuid:uuid>/quality/<str:rater>/let-pass/               404 403 403 302 302
+POST   rounds/<uuid:uuid>/quality/<str:rater>/pause/                  404 403 403 302 302
+GET    rounds/<uuid:uuid>/quality/<str:rater>/requeue/                404 403 403 200 302
+POST   rounds/<uuid:uuid>/quality/<str:rater>/requeue/                404 403 403 422 302
+POST   rounds/<uuid:uuid>/quality/<str:rater>/resume/                 404 403 403 302 302
 GET    rounds/<uuid:uuid>/rate/                                       404 200 403 403 302
+GET    rounds/<uuid:uuid>/raters/                                     404 403 200 200 302
 POST   rounds/<uuid:uuid>/rate/                                       404 422 403 403 302
 POST   rounds/<uuid:uuid>/rate/next/                                  404 200 403 403 401
 POST   rounds/<uuid:uuid>/refill/                                     404 403 403 302 302
@@ -233,12 +247,24 @@ POST   api/v1/collections/<slug:slug>/strata/                         404 403 40
 GET    api/v1/jobs/<uuid:uuid>/                                       404 403 200 200 401
 POST   api/v1/jobs/<uuid:uuid>/cancel/                                404 403 200 200 401
 GET    api/v1/rounds/<uuid:uuid>/                                     404 403 200 200 401
+GET    api/v1/rounds/<uuid:uuid>/raters/                              404 403 400 400 401
 PATCH  api/v1/rounds/<uuid:uuid>/                                     404 403 403 200 401
 GET    api/v1/rounds/<uuid:uuid>/agreement/                           404 403 200 200 401
 POST   api/v1/rounds/<uuid:uuid>/batch/                               404 200 403 403 401
+GET    api/v1/rounds/<uuid:uuid>/calibration/                         404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/close/                               404 403 403 200 401
 GET    api/v1/rounds/<uuid:uuid>/conflicts/                           404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/        404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/join/                                404 200 403 403 401
+POST   api/v1/rounds/<uuid:uuid>/release/                             404 200 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/gold/                                404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/gold/                                404 403 403 400 401
+DELETE api/v1/rounds/<uuid:uuid>/gold/<uuid:gold_pair>/               404 403 403 404 401
+GET    api/v1/rounds/<uuid:uuid>/quality/                             404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/let-pass/         404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/pause/            404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/requeue/          404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/resume/           404 403 403 409 401
 POST   api/v1/rounds/<uuid:uuid>/judgments/                           404 400 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/judgments/<uuid:client_id>/undo/     404 200 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/open/                                404 403 403 409 401
@@ -298,6 +324,8 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
+    filled = filled.replace("<uuid:gold_pair>", str(world.conflict.uuid))  # is none: the round has no known grade
+    filled = filled.replace("<str:rater>", "r01")
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
     filled = filled.replace("<str:run_format>", "trec-run")
     return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from judgments import access, calibration
+from judgments import access, calibration, readiness
 from judgments.assignment import Standing
 from judgments.calibration import Answered, Sitting
 from judgments.core.errors import AssayError, NotValid
@@ -32,6 +32,8 @@ from judgments.views.station_cards import Card
 @require_http_methods(["GET", "HEAD", "POST"])
 def calibrate(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.RATERS)
+    if not readiness.asked_for(round_):
+        return redirect("rate", round_.uuid)
     if request.method == "POST":
         return _answered(request, round_)
     told = uuid_of(request.GET.get("told", ""))
