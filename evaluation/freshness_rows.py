@@ -85,7 +85,7 @@ def _row(one: Finding) -> dict[str, Any]:
 
 def _detail(one: Finding) -> dict[str, Any]:
     """What a signal is made of, as a table: lines of several kinds share one, each under its own columns."""
-    names = list(dict.fromkeys(name for line in one.detail for name in line))
+    names = list(dict.fromkeys(name for line in one.detail for name in line if line[name] not in (None, "")))
     shown = one.detail[:MOST_LINES]
     return {
         "columns": [DETAILS.get(name, name) for name in names],
