@@ -155,7 +155,9 @@ def begin(collection: Collection, *, starts: Sequence[Start], actor: User, name:
     """
     starts = [start for start in starts if start.results]
     if not starts:
-        raise NotValid("There is nothing to rate yet: paste at least one result for one query.", {"results": "Paste at least one."})
+        raise NotValid(
+            "There is nothing to rate yet: paste at least one result for one query.", {"results": "Paste at least one."}
+        )
     for start in starts:
         if len(start.results) > MOST_RESULTS:
             message = f"{len(start.results)} results for “{start.query}”; this page takes {MOST_RESULTS} a query."
