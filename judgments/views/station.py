@@ -19,8 +19,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from judgments import access, assignment, guidelines_read, submission
-from judgments.core.errors import AssayError, Conflict, NotValid
+from judgments import access, assignment, guidelines_read, readiness, submission
+from judgments.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, Paused
 from judgments.models import Pair, Round
 from judgments.views import station_list
 from judgments.views.sent import uuid_of
@@ -37,10 +37,18 @@ MODES = ("one", "list")
 @require_http_methods(["GET", "HEAD", "POST"])
 def rate(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.RATERS)
-    if request.method == "POST":
-        return _answered(request, round_)
+    try:
+        return _answered(request, round_) if request.method == "POST" else _shown(request, round_)
+    except CalibrationFirst:
+        return redirect("calibrate", round_.uuid)
+    except Paused:
+        return nothing(request, round_, 403 if request.method == "POST" else 200)
+
+
+def _shown(request: HttpRequest, round_: Round) -> HttpResponse:
     if round_.state != Round.State.OPEN:
         return nothing(request, round_)
+    readiness.require(round_, request.user)
     if _mode(request, round_) == "list":
         return station_list.page(request, round_) or nothing(request, round_)
     pair = _next(request, round_, request.GET.get("pair", ""))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
-from judgments import growing, submission
-from judgments.models import Judgment, Round, Slot
+from judgments import growing, openings, submission
+from judgments.models import Judgment, Round
 from judgments.rounds import is_rater
 from judgments.views.station_script import outbox_data
 
@@ -17,16 +18,16 @@ SOON, SELDOM = 4, 60
 def nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpResponse:
     """The page that says so."""
     answers = Judgment.objects.current().of_round(round_).filter(rater=request.user)
-    open_slots = Slot.objects.filter(round=round_, filled_by__isnull=True)
-    leased = open_slots.filter(rater__isnull=False).exclude(rater=request.user)
+    leased = openings.leased(round_, timezone.now()).exclude(rater=request.user)
     is_open = round_.state == Round.State.OPEN
     context = {
         "round": round_,
         "collection": round_.collection,
         "asked": is_rater(request.user, round_),
+        "paused": round_.raters.filter(user=request.user, paused_at__isnull=False).first() if is_open else None,
         "answered": answers.exclude(state=Judgment.State.LATER).count(),
         # Places that others hold or that wait for others: not for this rater, who had each of their pairs.
-        "waiting": open_slots.count() if is_open else 0,
+        "waiting": openings.unfilled(round_) if is_open else 0,
         # When the first of them is free again, if whoever holds it does not answer.
         "free_at": leased.order_by("lease_until").values_list("lease_until", flat=True).first() if is_open else None,
         "look_again": _look_again(request) if round_.growing else 0,

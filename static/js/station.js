@@ -249,7 +249,7 @@ async function begin() {
   // Answered before a reload, and not sent yet: it is not asked for again.
   const answered = new Set(await outbox.unsent());
   outbox.flush();
-  if (answered.has(first.pair) && deck.current === first) {
+  if (answered.has(first.pair) && deck.current?.pair === first.pair && !deck.given.length) {
     deck.advance();
     show("");
   }

@@ -2,6 +2,7 @@
 import { Backoff, NoLine, post, whenBack } from "./line.js";
 
 const LOW = 8; // so few left: more are fetched
+const AFTER = 60; // milliseconds: a frame has gone by
 const STALE = 10 * 60_000; // after so long a hand of leased documents is looked at again
 
 function nodes(html) {
@@ -10,8 +11,12 @@ function nodes(html) {
   return [...document.adoptNode(holder.content).childNodes];
 }
 
-/** A card as the server sent it, with its two parts made ready to be put on the screen. */
-const made = (card) => ({ ...card, ask: nodes(card.ask), document: nodes(card.document), undos: 0 });
+/** Its two parts are made ready to be put on the screen: of the next ones ahead of their time, and of one after the other,
+ *  so that a batch that arrives never stands in the way of a key. */
+function prepare(card) {
+  if (card.ready) return card;
+  return Object.assign(card, { ask: nodes(card.ask), document: nodes(card.document), ready: true });
+}
 
 export class Deck extends EventTarget {
   #data;
@@ -19,6 +24,7 @@ export class Deck extends EventTarget {
   #fetching = null;
   #backoff = new Backoff();
   #asked = performance.now();
+  #preparing;
   ahead = [];
   current = null;
   given = [];
@@ -29,7 +35,7 @@ export class Deck extends EventTarget {
     super();
     this.#data = data;
     this.#outbox = outbox;
-    this.current = current;
+    this.current = { ...current, ready: true };
     whenBack(() => {
       if (performance.now() - this.#asked > STALE) this.refill(true);
       else if (this.ahead.length < LOW && this.empty !== "done") this.refill();
@@ -39,7 +45,8 @@ export class Deck extends EventTarget {
   /** The next one is on the screen; the one before, with what was answered, can come back. */
   advance(answered) {
     if (answered) this.given.push({ card: this.current, ...answered });
-    this.current = this.ahead.shift() ?? null;
+    const next = this.ahead.shift();
+    this.current = next ? prepare(next) : null;
     if (this.ahead.length < LOW) this.refill();
     this.#preload();
   }
@@ -93,8 +100,8 @@ export class Deck extends EventTarget {
     this.#backoff.reset();
     // Whatever was answered while the line was busy is not asked for a second time.
     const known = new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...await this.#outbox.unsent()]);
-    const came = cards.filter((card) => !known.has(card.pair)).map(made);
-    this.ahead.push(...came);
+    const came = cards.filter((card) => !known.has(card.pair));
+    this.ahead.push(...came.map((card) => ({ ...card, undos: 0 })));
     this.empty = cards.length ? "" : "done";
     if (stale) for (const pair of gone) this.#lost(pair);
     this.#preload();
@@ -112,16 +119,17 @@ export class Deck extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Pictures of the next two are in the browser before they are looked at. */
+  /** The next two are made ready and their pictures fetched, once what is on the screen has been painted. */
   #preload() {
-    for (const card of this.ahead.slice(0, 2)) {
-      if (card.preloaded) continue;
-      card.preloaded = true;
-      for (const part of card.document) {
-        for (const picture of part.querySelectorAll?.("img") ?? []) {
-          Object.assign(new Image(), { referrerPolicy: "no-referrer", src: picture.src });
-        }
-      }
+    clearTimeout(this.#preparing);
+    this.#preparing = setTimeout(() => { for (const card of this.ahead.slice(0, 2)) if (!card.ready) fetchPictures(prepare(card)); }, AFTER);
+  }
+}
+
+function fetchPictures(card) {
+  for (const part of card.document) {
+    for (const picture of part.querySelectorAll?.("img") ?? []) {
+      Object.assign(new Image(), { referrerPolicy: "no-referrer", src: picture.src });
     }
   }
 }

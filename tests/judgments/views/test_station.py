@@ -234,10 +234,15 @@ def test_answer_by_another_client_id_changes_the_mind(station, open_round, rater
     assert mine(rater).get(pair=pair).grade == 3
 
 
-def test_page_needs_few_queries(station, django_assert_max_num_queries):
-    station.grade(1)
-    with django_assert_max_num_queries(30):
-        station.open()
+def test_page_asks_the_database_as_often_in_a_larger_round(client_of, make_round, rater, django_assert_max_num_queries):
+    asked = []
+    for number, documents in enumerate((3, 30)):
+        station = Station(client_of(rater), make_round(raters=[rater], documents=documents, name=f"Round {number}"))
+        station.grade(1)
+        with django_assert_max_num_queries(50) as captured:
+            station.open()
+        asked.append(len(captured))
+    assert asked[0] == asked[1]
 
 
 def test_a_nul_loses_no_answer(station, rater):

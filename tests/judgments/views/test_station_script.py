@@ -1,0 +1,102 @@
+"""What is the station's script given, and what is it never given?"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from judgments import rounds
+from judgments.models import Document, Pair, RoundRater, Slot
+from judgments.views import station_script
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def open_round(make_round, rater, rater2):
+    return make_round(queries=2, documents=10, raters=[rater, rater2])
+
+
+@pytest.fixture
+def ask(client_of, open_round, rater):
+    """``ask(have)``: the next cards for a browser that holds these pairs."""
+    client = client_of(rater)
+    address = reverse("rate_next", args=[open_round.uuid])
+    return lambda have=(): client.post(address, {"have": list(have)})
+
+
+def test_cards_come_in_batches_and_none_twice(ask):
+    first = [card["pair"] for card in ask().json()["cards"]]
+    more = [card["pair"] for card in ask(first).json()["cards"]]
+    assert len(first) == station_script.BATCH
+    assert len(set(first + more)) == 20
+    assert ask(first + more).json()["cards"] == []
+
+
+def test_places_run_on_over_what_the_browser_holds(ask):
+    places = [card["place"] for card in ask().json()["cards"]]
+    assert places[:10] == [f"{number} of 10" for number in range(1, 11)]
+    assert places[10] == "1 of 10"
+    first = [card["pair"] for card in ask().json()["cards"]][:5]
+    assert ask(first).json()["cards"][0]["place"] == "6 of 10"
+
+
+def test_cards_are_what_the_page_without_script_shows(client_of, ask, open_round, rater):
+    page = client_of(rater).get(reverse("rate", args=[open_round.uuid])).content.decode()
+    first = ask().json()["cards"][0]
+    squeezed = "".join(page.split())
+    assert "".join(first["ask"].split()) in squeezed
+    assert "".join(first["document"].split()) in squeezed
+
+
+def test_the_whole_of_a_long_text_comes_beside_its_fragment(ask):
+    Document.objects.update(text="<p>One sentence. </p>" * 400 + "<p>The last word is zebra.</p>")
+    card = ask().json()["cards"][0]
+    assert "zebra" in card["whole"]
+    assert "zebra" not in card["document"]
+    assert card["kind"] == "excerpt"
+
+
+def test_what_is_no_longer_the_raters_is_told(ask, open_round, rater, rater2, rater3):
+    held = [card["pair"] for card in ask().json()["cards"]]
+    slots = Slot.objects.filter(rater=rater, pair__uuid=held[0])
+    slots.update(lease_until=timezone.now() - timedelta(minutes=1))
+    assert ask(held).json()["gone"] == []  # whoever is there gets the lease anew
+    for slot, user in zip(Slot.objects.filter(pair__uuid=held[1]), (rater2, rater3), strict=True):
+        Slot.objects.filter(pk=slot.pk).update(rater=user, lease_until=timezone.now() + timedelta(minutes=5))
+    assert ask(held).json()["gone"] == [held[1]]
+
+
+def test_cards_tell_nothing_about_systems_or_others(ask, open_round, rater2):
+    Pair.objects.filter(round=open_round).update(origin={"strategy": "SECRET-strategy", "runs": {"SECRET-run": 4}})
+    text = ask().content.decode()
+    assert "SECRET" not in text
+    assert rater2.username not in text
+
+
+def test_errors_are_told_to_the_script_as_json(client_of, ask, open_round, lead, engineer, outsider):
+    address = reverse("rate_next", args=[open_round.uuid])
+    statuses = [client_of(user).post(address).status_code for user in (None, outsider, engineer, lead)]
+    assert statuses == [401, 404, 403, 403]
+    rounds.close_round(open_round, actor=lead)
+    refused = ask()
+    assert (refused.status_code, refused.json()["error"]["code"]) == (410, "closed")
+
+
+def test_paused_raters_are_told_why(client_of, ask, open_round, rater):
+    RoundRater.objects.filter(user=rater).update(paused_at=timezone.now(), pause_reason="Let us talk first.")
+    assert ask().status_code == 403
+    page = client_of(rater).get(reverse("rate", args=[open_round.uuid]))
+    assert page.status_code == 200
+    assert "Let us talk first." in page.content.decode()
+
+
+def test_nonsense_in_what_is_held_is_passed_over(ask):
+    stranger = str(uuid.uuid4())
+    answer = ask(["x", stranger]).json()
+    assert len(answer["cards"]) >= station_script.BATCH
+    assert answer["gone"] == [stranger]
