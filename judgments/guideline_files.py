@@ -84,13 +84,17 @@ def read(content: bytes, name: str = "The file") -> GuidelineFile:
         It is too large, no UTF-8, or its front matter cannot be read.
     """
     if len(content) > MOST_BYTES:
-        said = f"{name} has {len(content):,} bytes; guidelines have {LONGEST:,} characters at most."
+        said = f"{name} has more than {MOST_BYTES:,} bytes; guidelines have {LONGEST:,} characters at most."
         raise NotValid(said, {"file": said})
     try:
-        return parse(content.decode("utf-8-sig"))
+        found = parse(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         said = f"{name} is not UTF-8 at byte {error.start + 1}. Save it as UTF-8."
         raise NotValid(said, {"file": said}) from error
+    if len(found.markdown) > LONGEST:
+        said = f"{name} has {len(found.markdown):,} characters; guidelines have {LONGEST:,} at most."
+        raise NotValid(said, {"file": said})
+    return found
 
 
 def parse(text: str) -> GuidelineFile:

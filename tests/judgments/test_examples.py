@@ -1,0 +1,115 @@
+"""Does a settled pair become an example of the next guidelines, at the right place and once?"""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from judgments import adjudication, examples, guidelines
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Example
+from judgments.richtext import markdown_html
+from judgments.written_examples import written_into
+
+
+def example(grade=2, label="Good", query="tent", document="Tarp", reason="It shelters."):
+    return Example(pk=1, query_text=query, document_text=document, grade=grade, label=label, reason=reason)
+
+
+LINE = "- “tent”: **Tarp** is 2. It shelters."
+
+
+@pytest.mark.parametrize(
+    "heading", ["## Grade 2", "### 2 Good", "#### Good", "## 2: Good", "## GOOD (2) ##", "# grade 2"]
+)
+def test_the_heading_that_names_the_grade_gets_it(heading):
+    text = f"# How\n\n## Edge cases\n\n- one\n\n{heading}\n\n- there\n\n## After\n\nwords\n"
+    assert written_into(text, [example()]) == text.replace("- there\n", f"- there\n{LINE}\n")
+
+
+@pytest.mark.parametrize("heading", ["## Grade 20", "## 2 cases", "## Goodness", "```\n## Grade 2\n```"])
+def test_a_heading_that_says_something_else_does_not(heading):
+    written = written_into(f"{heading}\n\nwords\n", [example()])
+    assert written.startswith(f"{heading}\n\nwords\n\n## Examples\n\n### 2 Good\n\n{LINE}\n")
+
+
+def test_without_such_a_heading_examples_follow_the_edge_cases_by_grade():
+    two = [example(), example(grade=0, label="Poor", query="stove")]
+    written = written_into(guidelines.DEFAULT_TEMPLATE, two)
+    edge, rest = written.split("## Examples")
+    assert "## Edge cases" in edge
+    assert "## Duplicates" in rest
+    assert rest.index("### 2 Good") < rest.index("### 0 Poor") < rest.index("## Duplicates")
+    # Written once more, both find their sections.
+    again = written_into(written, two)
+    assert again.count("### 2 Good") == again.count("## Examples") == 1
+    assert again.count(LINE) == 2
+
+
+def test_what_a_title_says_is_text():
+    html = markdown_html(written_into("", [example(document="<b>*x*</b> [a](http://b) | `c`", query="# q_1_\n- y")]))
+    assert "&lt;b&gt;*x*&lt;/b&gt; [a](http://b) | `c`" in html
+    assert "“# q_1_ - y”" in html
+    assert "<a " not in html
+
+
+@pytest.fixture
+def settled(make_round, rater, rater2, rate_all, lead):
+    round_ = make_round(raters=[rater, rater2], queries=1, documents=2)
+    rate_all(round_, rater, grade=0)
+    rate_all(round_, rater2, grade=3)
+    return [
+        adjudication.settle(pair, grade=2, cause="guidelines", reason="A part.", actor=lead)
+        for pair in round_.pairs.all()
+    ]
+
+
+@pytest.mark.django_db
+def test_an_example_waits_until_a_version_holds_it(collection, settled, lead):
+    first, second = (examples.propose(one, actor=lead) for one in settled)
+    assert examples.propose(settled[0], actor=lead) == first
+    assert (first.grade, first.label, first.reason) == (2, "Good", "A part.")
+    version = guidelines.add_version(collection, markdown="New", actor=lead, written=[first])
+    assert list(version.examples.all()) == [first]
+    assert list(examples.waiting(collection)) == [second]
+    with pytest.raises(Conflict, match="which stays as it is"):
+        examples.remove(first, actor=lead)
+    with pytest.raises(NotValid):
+        guidelines.add_version(collection, markdown="Newer", actor=lead, written=[first])
+    assert collection.guidelines.count() == 2
+    examples.remove(second, actor=lead)
+    assert not examples.waiting(collection).exists()
+
+
+@pytest.mark.django_db
+def test_the_newer_settlement_takes_the_place_of_the_older(collection, settled, lead):
+    examples.propose(settled[0], actor=lead)
+    anew = adjudication.settle(settled[0].pair, grade=1, reason="Thought again.", actor=lead)
+    with pytest.raises(Conflict, match="anew"):
+        examples.propose(settled[0], actor=lead)
+    examples.propose(anew, actor=lead)
+    assert [one.grade for one in examples.waiting(collection)] == [1]
+
+
+@pytest.mark.django_db
+def test_examples_on_pages_and_by_program(collection, settled, lead, engineer, client_of, api_of):
+    pair, browser, api = settled[0].pair, client_of(lead), api_of(lead)
+    page = reverse("conflict", args=[pair.round.uuid, pair.uuid])
+    assert "Make this an example" in browser.get(page).content.decode()
+    browser.post(f"{page}example/", {"act": "propose"})
+    assert "waits as an example" in browser.get(page).content.decode()
+    browser.post(f"{page}example/", {"act": "remove"})
+    assert not Example.objects.exists()
+    address = "/api/v1/collections/shop/guidelines/examples/"
+    told = api.post(address, {"pair": str(pair.uuid)}, format="json").json()
+    assert (told["grade"], told["document"], told["version"]) == (2, str(pair.document), None)
+    form = browser.get(reverse("guidelines_new", args=["shop"])).context["form"]
+    assert "### 2 Good" in form.initial["markdown"]
+    assert api.delete(f"{address}{told['id']}/").status_code == 204
+    browser.post(page, {"grade": 3, "reason": "So.", "example": "on"})
+    made = examples.waiting(collection).get()
+    sent = {"markdown": "# New", "examples": [str(made.uuid)]}
+    browser.post(reverse("guidelines_new", args=["shop"]), sent)
+    assert api.get(address).json()["results"][0]["version"] == 2
+    assert api.delete(f"{address}{made.uuid}/").status_code == 409
+    assert api_of(engineer).get(address).status_code == 403

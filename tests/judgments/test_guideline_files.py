@@ -1,0 +1,121 @@
+"""Do guidelines leave for git and come back as they were, and is what changed told before it is stored?"""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from judgments import guideline_files, guidelines
+from judgments.core.errors import NotValid
+
+pytestmark = pytest.mark.django_db
+
+
+def posted(client, content, act="read"):
+    upload = SimpleUploadedFile("g.md", content if isinstance(content, bytes) else content.encode())
+    return client.post(reverse("guidelines_new", args=["shop"]), {"file": upload, "act": act})
+
+
+@pytest.fixture
+def versions(collection, lead):
+    return [guidelines.add_version(collection, actor=lead, markdown=text) for text in ("# One\n\n---\n\nend", "# Two")]
+
+
+def test_a_file_comes_back_as_it_left(versions):
+    for version in versions:
+        read = guideline_files.read(guideline_files.as_text(version).encode())
+        assert read.markdown == version.markdown
+        assert (read.collection, read.version, read.sha256) == ("shop", version.number, version.sha256)
+
+
+@pytest.mark.parametrize(
+    "text", ["# Plain", "---\ntitle: mine\n---\n\nText", "---\nno end", "--- \n---\n", "\ufeff# Marked", "a\r\nb"]
+)
+def test_a_text_without_our_front_matter_is_text_alone(collection, text):
+    read = guideline_files.read(text.encode())
+    assert read.markdown == text.removeprefix("\ufeff").replace("\r\n", "\n").strip() + "\n"
+    assert read.version is None
+    assert read.remarks(collection) == []
+
+
+def test_what_a_file_does_not_know_of_is_told(collection, versions):
+    one, two = (guideline_files.as_text(version) for version in versions)
+    told = guideline_files.parse(one + "more").remarks(collection)
+    assert len(told) == 1
+    assert "Version 2 was written after it" in told[0]
+    assert guideline_files.parse(two + "more").remarks(collection) == []
+    assert "word for word that of version 1" in guideline_files.parse(versions[0].markdown).remarks(collection)[0]
+    assert "another collection, other" in guideline_files.parse(two.replace("shop", "other")).remarks(collection)[0]
+    assert "no version 9" in guideline_files.parse(two.replace("version: 2", "version: 9")).remarks(collection)[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe", b"x" * 500_000, b"x" * 100_001, b"---\nversion: two\n---\nx"],
+    ids=["no UTF-8", "bytes", "characters", "version"],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(client_of, versions, lead, content):
+    with pytest.raises(NotValid) as error:
+        guideline_files.read(content)
+    answer = posted(client_of(lead), content)
+    assert answer.status_code == 422
+    assert error.value.fields["file"].removeprefix("The file") in answer.content.decode()
+
+
+def test_reading_a_file_shows_what_it_changes_and_stores_nothing(client_of, collection, versions, lead):
+    shown = posted(client_of(lead), guideline_files.as_text(versions[0]) + "\nMore.")
+    html = shown.content.decode()
+    assert shown.status_code == 200
+    assert "From g.md" in html
+    assert "what that changed would be lost" in html
+    assert "What changes since version 2" in html
+    assert shown.context["form"]["markdown"].value() == versions[0].markdown + "\nMore.\n"
+    same = posted(client_of(lead), guideline_files.as_text(versions[1]))
+    assert same.status_code == 422
+    assert "word for word version 2" in same.content.decode()
+    assert posted(client_of(lead), b"").status_code == 422
+    assert collection.guidelines.count() == 2
+
+
+def test_a_version_downloads_and_shows_what_changed(client_of, versions, lead, rater):
+    one, two = versions
+    answer = client_of(rater).get(reverse("guidelines_file", args=[one.uuid]))
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="guidelines-v1.md"'
+    assert answer.content.decode() == guideline_files.as_text(one)
+    page = reverse("guidelines_version", args=[two.uuid])
+    html = client_of(lead).get(f"{page}?against=1").content.decode()
+    assert "From version 1 to version 2" in html
+    assert 'class="difference"' in html
+    for odd in ("2", "9", "x", "9" * 30):
+        assert 'class="difference"' not in client_of(lead).get(f"{page}?against={odd}").content.decode()
+
+
+def test_looking_at_a_text_first_stores_nothing(client_of, collection, versions, lead):
+    sent = {"markdown": "# Three <script>x</script>", "act": "preview"}
+    html = client_of(lead).post(reverse("guidelines_new", args=["shop"]), sent).content.decode()
+    main = html.split("<main")[1]
+    assert "As raters will read it" in main
+    assert "What changes since version 2" in main
+    assert "<script>" not in main
+    assert collection.guidelines.count() == 2
+
+
+def test_programs_read_write_and_compare(api_of, versions, lead, engineer):
+    address, api = "/api/v1/collections/shop/guidelines/", api_of(lead)
+    assert [row["number"] for row in api_of(engineer).get(address).json()["results"]] == [2, 1]
+    told = api.get(f"{address}2/?against=1").json()
+    assert told["markdown"] == "# Two\n"
+    assert told["file"] == guideline_files.as_text(versions[1])
+    assert {line["kind"] for line in told["difference"]} >= {"removed"}
+    assert api.get(f"{address}1/").json()["difference"] is None
+    for odd in ("9/", "1/?against=9", "1/?against=x"):
+        assert api.get(f"{address}{odd}").status_code == 404
+    dry = api.post(address, {"markdown": "# Three", "dry_run": True}, format="json")
+    assert (dry.status_code, dry.json()["stored"], len(dry.json()["difference"])) == (200, None, 2)
+    kept = api.post(address, {"markdown": told["file"] + "\nMore."}, format="json")
+    assert (kept.status_code, kept.json()["stored"]["markdown"]) == (201, "# Two\n\nMore.\n")
+    again = api.post(address, {"markdown": "# Two\n\nMore."}, format="json")
+    assert (again.status_code, set(again.json()["error"]["fields"])) == (400, {"markdown"})
+    assert api.post(address, {"markdown": "x", "text": "y"}, format="json").status_code == 400
+    assert api_of(engineer).post(address, {"markdown": "x"}, format="json").status_code == 403
