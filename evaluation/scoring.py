@@ -14,6 +14,7 @@ from django.db import transaction
 from evaluation.drawn import drawn
 from evaluation.models import Score, Scoring
 from evaluation.stored_scores import REASONS, SEED, SUMMARY, in_order
+from evaluation.usual_metrics import usual_metrics
 from judgments import audit, snapshots
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Collection, Snapshot, User
@@ -89,14 +90,13 @@ def measure(
     """Do the work of `score_runs`; without a sentence it is on record already, as a job."""
     check(snapshot, runs, level, method)
     metrics = metric_names(metrics)
-    from evaluation.metrics import DEFAULT_METRICS
     from evaluation.metrics.evaluate import evaluate
 
     qrels = labels(snapshot)
     found_in = drawn(snapshot, qrels.query_ids)
     # In blocks: what is held of a run is a value for each query and metric.
     files = [runs_of.opened(run) for run in runs]
-    names = list(metrics or DEFAULT_METRICS)
+    names = list(metrics or usual_metrics(snapshot))
     how: dict[str, Any] = {"level": level, "method": method}
     top = scale_top(snapshot)
     found = evaluate(qrels, files, names, seed=SEED, design=found_in.design, scale_top=top, **how)

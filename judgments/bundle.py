@@ -126,7 +126,11 @@ def scale_of(rounds: list[Round]) -> dict[str, Any]:
     if not rounds:
         return {"grades": [], "labels": []}
     grades = list(rounds[0].scale.grades.all())
-    return {"grades": [grade.value for grade in grades], "labels": [grade.label for grade in grades]}
+    return {
+        "grades": [grade.value for grade in grades],
+        "labels": [grade.label for grade in grades],
+        "relevant_from": rounds[0].scale.relevant_from,
+    }
 
 
 def files(

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluation import scoring, scoring_job
 from evaluation.forms import ScoreForm
+from evaluation.usual_metrics import relevant_from, usual_metrics
 from evaluation.views.scores import chosen_snapshot
 from judgments import access
 from judgments.models import Collection, Snapshot
@@ -58,7 +59,8 @@ def _initial(collection: Collection, snapshot: Snapshot, asked: list[str]) -> di
     return {
         "snapshot": snapshot.uuid,
         "runs": [run.uuid for run in wanted],
-        "metrics": " ".join(last["metrics"]),
+        # Named, where the scale's threshold is not the one that a bare name means.
+        "metrics": " ".join(last["metrics"] or (usual_metrics(snapshot) if relevant_from(snapshot) != 1 else [])),
         "method": last["method"],
         "level": last["level"],
     }
