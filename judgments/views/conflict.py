@@ -23,7 +23,8 @@ from judgments.passages import shown
 from judgments.views.conflicts import by_effect
 from judgments.views.station_cards import facts
 
-BESIDE = 12
+# Others of the query that are shown, of each grade.
+BESIDE = 3
 READ = {"excerpt": "excerpt read", "whole": "whole text read", "short": "whole text read"}
 
 
@@ -175,7 +176,15 @@ def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:
         grades = [settled.grade] if settled else sorted(conflicts.grades_of(one).values())
         if grades:
             found.append((one.document, grades))
-    return sorted(found, key=lambda row: -row[1][0])[:BESIDE]
+    return _of_each_grade(sorted(found, key=lambda row: -row[1][0]))
+
+
+def _of_each_grade(rows: list[tuple[Any, list[int]]]) -> list[tuple[Any, list[int]]]:
+    """A few of each grade: fifteen perfect ones would say less than three of each kind."""
+    kept: dict[int, list[tuple[Any, list[int]]]] = {}
+    for row in rows:
+        kept.setdefault(row[1][0], []).append(row)
+    return [row for same in kept.values() for row in same[:BESIDE]]
 
 
 @login_required
