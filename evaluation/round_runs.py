@@ -53,7 +53,12 @@ def metrics_of(collection: Collection) -> list[str]:
 
 
 def metric_named(name: str, round_: Round) -> BoundMetric:
-    """One metric with a plain mean, on the round's scale.
+    """One metric with a plain mean, on the round's scale; see `metric_on`."""
+    return metric_on(name, max(round_.scale.values()))
+
+
+def metric_on(name: str, top: float) -> BoundMetric:
+    """One metric with a plain mean, on a scale that ends at the top.
 
     Raises
     ------
@@ -69,7 +74,7 @@ def metric_named(name: str, round_: Round) -> BoundMetric:
     if len(found) != 1 or found[0].metric.mean != "arithmetic" or found[0].metric.by_subtopic:
         said = f"Name one metric with a plain mean, for example {METRIC}."
         raise NotValid(said, {"metric": said})
-    return found[0].on_scale(float(max(round_.scale.values())))
+    return found[0].on_scale(float(top))
 
 
 def state_key(round_: Round, runs: list[Run], *asked: Any) -> str:

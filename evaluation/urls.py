@@ -15,6 +15,7 @@ from evaluation.views import (
     scores_history,
     scores_new,
     scoring,
+    snapshot_compare,
     turning,
 )
 
@@ -41,5 +42,6 @@ urlpatterns = [
     path("c/<slug:slug>/scores/reuse/", reuse.reuse, name="scores_reuse"),
     path("c/<slug:slug>/scores/query/", answers.answers, name="scores_query"),
     path("c/<slug:slug>/scores/<uuid:uuid>/", scoring.scoring_page, name="scoring"),
+    path("c/<slug:slug>/snapshots/compare/", snapshot_compare.snapshot_compare, name="snapshots_compare"),
     path("rounds/<uuid:uuid>/raters/", rater_effect.rater_effect, name="round_raters"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.api import compare, freshness, history, rater_effect, reuse, scores, turning
+from evaluation.api import compare, freshness, history, rater_effect, reuse, scores, snapshot_compare, turning
 
 urlpatterns = [
     path("collections/<slug:slug>/declarations/", freshness.Declarations.as_view()),
@@ -17,5 +17,6 @@ urlpatterns = [
     path("collections/<slug:slug>/scores/turning/", turning.Turning.as_view()),
     path("collections/<slug:slug>/scores/reuse/", reuse.Reuse.as_view()),
     path("collections/<slug:slug>/scores/history/", history.History.as_view()),
+    path("collections/<slug:slug>/snapshots/compare/", snapshot_compare.CompareSnapshots.as_view()),
     path("rounds/<uuid:uuid>/raters/", rater_effect.RaterEffects.as_view()),
 ]

@@ -76,9 +76,16 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "rounds": [_round(one) for one in manifest["rounds"]],
         "merge": manifest.get("merge", {}),
         "provenance": manifest["provenance"],
+        "before": _before(row),
         "step": "snapshot",
     }
     return render(request, "judgments/snapshot.html", context)
+
+
+def _before(row: Snapshot) -> Snapshot | None:
+    """The snapshot that was frozen before this one; beside the first one the second stands."""
+    others = row.collection.snapshots.exclude(pk=row.pk).defer("manifest")
+    return others.filter(created_at__lte=row.created_at).first() or others.last()
 
 
 def _round(told: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,99 @@
+"""What changed from one snapshot to another?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation import snapshot_comparison
+from evaluation.round_runs import METRIC
+from judgments.api.endpoint import InCollection
+from judgments.core.errors import NotValid
+from judgments.models import Snapshot
+
+
+class LabelCounts(serializers.Serializer):
+    """Pairs by what became of their label."""
+
+    same = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    added = serializers.IntegerField(help_text="Labelled in b only.")
+    gone = serializers.IntegerField(help_text="Labelled in a only.")
+
+
+class ConfusionCell(serializers.Serializer):
+    """How many pairs had one label and have another; null stands for no label."""
+
+    old = serializers.FloatField(allow_null=True)
+    new = serializers.FloatField(allow_null=True)
+    pairs = serializers.IntegerField()
+
+
+class StandingBody(serializers.Serializer):
+    """A run under both."""
+
+    run = serializers.CharField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    rank_before = serializers.IntegerField()
+    rank_after = serializers.IntegerField()
+    difference = serializers.FloatField()
+
+
+class BoardsBody(serializers.Serializer):
+    """All runs under both, each over the queries that the snapshot labels."""
+
+    runs = StandingBody(many=True)
+    tau = serializers.FloatField(allow_null=True, help_text="Kendall’s tau-b of the two orders; null with a reason.")
+    reason = serializers.CharField()
+
+
+class SnapshotComparisonBody(serializers.Serializer):
+    """A second snapshot against a first one."""
+
+    a = serializers.UUIDField()
+    b = serializers.UUIDField()
+    same_content = serializers.BooleanField()
+    metric = serializers.CharField()
+    labels = LabelCounts()
+    queries_added = serializers.ListField(child=serializers.CharField())
+    queries_gone = serializers.ListField(child=serializers.CharField())
+    confusion = ConfusionCell(many=True)
+    agreement = serializers.DictField(allow_null=True, help_text="Of the labels that both have: alpha, kappa.")
+    leaderboard = BoardsBody(allow_null=True)
+    left_out = serializers.CharField(help_text="Why there is no leaderboard.")
+
+
+class CompareSnapshots(InCollection):
+    """Two snapshots, and the runs under both."""
+
+    serializer_class = SnapshotComparisonBody
+    tag = "snapshots"
+
+    @extend_schema(
+        summary="Compare snapshots",
+        parameters=[
+            OpenApiParameter("a", uuid_module.UUID, description="The first; the second newest when left out."),
+            OpenApiParameter("b", uuid_module.UUID, description="The second; the newest when left out."),
+            OpenApiParameter("metric", str, description=f"One with a plain mean; {METRIC} when left out."),
+        ],
+        responses=SnapshotComparisonBody,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Refused while the labels of either would tell you grades that you may still have to give."""
+        known = list(self.collection.snapshots.all())
+        a, b = self._named(known, request, "a", 1), self._named(known, request, "b", 0)
+        metric = request.query_params.get("metric") or METRIC
+        return Response(snapshot_comparison.compare(a, b, metric=metric, reader=request.user).as_json(a, b))
+
+    def _named(self, known: list[Snapshot], request: Request, side: str, place: int) -> Snapshot:
+        uuid = request.query_params.get(side, "")
+        found = known[place : place + 1] if not uuid else [one for one in known if str(one.uuid) == uuid]
+        if not found:
+            said = "No such snapshot of this collection." if uuid else "A comparison needs two snapshots."
+            raise NotValid(said, {side: said})
+        return found[0]
