@@ -110,12 +110,11 @@ def _state(round_: Round, viewer: User, hides: bool) -> str:
 
 def _computed(round_: Round, hidden: Any) -> dict[str, list[dict[str, Any]]]:
     """Every finding as plain data, by pseudonym."""
-    from judgments.quality import CHECKS
+    from judgments.quality import examine
 
-    known = record(round_, hidden)
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for name in CHECKS:
-        for one in CHECKS[name].find(known):
+    for findings in examine(record(round_, hidden)).values():
+        for one in findings:
             found[one.rater].append(asdict(one))
     return dict(found)
 

@@ -91,4 +91,5 @@ COPIED = Check(
     needed=NEEDED,
     unit="shared pairs that tell something",
     find=find,
+    turn=2,
 )

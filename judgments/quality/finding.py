@@ -80,6 +80,8 @@ class Check:
         What is counted there.
     find : callable
         ``find(record)``: a finding for each rater, in the record's order.
+    turn : int
+        Checks are asked in turns: for whom a serious one rings is none of the others that later turns compare with.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Check:
     needed: int
     unit: str
     find: Callable[[Record], list[Finding]]
+    turn: int = 3
 
 
 def too_little(check: str, rater: str, n: int, needed: int, **more: Any) -> Finding:

@@ -49,4 +49,5 @@ GOLD = Check(
     needed=NEEDED,
     unit="pairs of known grade",
     find=find,
+    turn=1,
 )

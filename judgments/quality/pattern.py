@@ -78,4 +78,5 @@ PATTERN = Check(
     needed=NEEDED,
     unit="grades",
     find=find,
+    turn=1,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -138,6 +138,12 @@ class Record:
             second.append(order[rows + shift])
             shift += 1
         return np.concatenate(first), np.concatenate(second)
+
+    def without(self, raters: Sequence[int]) -> Record:
+        """The same round as if these raters had graded nothing; who was asked stays."""
+        kept = ~np.isin(self.rater, list(raters))
+        columns = {name: getattr(self, name)[kept] for name in ("rater", "unit", "query", "grade", "seconds")}
+        return replace(self, **columns)
 
     def of(self, rater: int) -> Ints:
         """The rows of one rater, the earliest first."""

@@ -131,4 +131,5 @@ SAME_GRADE = Check(
     needed=NEEDED,
     unit="grades",
     find=find,
+    turn=1,
 )

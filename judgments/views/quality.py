@@ -94,13 +94,15 @@ RATERS = Listing(
         ),
         Column("alarms", "Alarms", order="alarms", value=lambda row: len(row.alarms), show=_alarms, style="nowrap"),
         Column("graded", "Graded", order="graded", numeric=True),
-        Column(
-            "again", "Own again", order="again", numeric=True, value=_value("consistency"), show=_share("consistency")
+        *(
+            Column(key, title, order=key, numeric=True, value=_value(check), show=_share(check))
+            for key, title, check in (
+                ("gold", "Known grades", "gold"),
+                ("again", "Own again", "consistency"),
+                ("bias", "Higher or lower", "leniency"),
+                ("drift", "Drift", "drift"),
+            )
         ),
-        Column(
-            "bias", "Higher or lower", order="bias", numeric=True, value=_value("leniency"), show=_share("leniency")
-        ),
-        Column("drift", "Drift", order="drift", numeric=True, value=_value("drift"), show=_share("drift")),
         Column("pace", "Median time", order="pace", numeric=True, value=_seconds, show=_pace),
         Column("state", "Now", value=lambda row: "paused" if row.asked.paused_at else "", show=rater_state),
     ),

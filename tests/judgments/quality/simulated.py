@@ -27,7 +27,7 @@ def simulated(
     """A round in which queries differ, raters err and each one has a little bias of their own.
 
     A query is graded whole by k raters who are drawn. ``habits`` change what a rater gives; ``hurried`` ones take a
-    second. Every rater has 120 pairs of known grade and 60 of their own again.
+    second. Every rater has 200 pairs of known grade and 60 of their own again.
     """
     rng = np.random.default_rng(seed)
     ease = rng.normal(0.0, 0.8, queries)
@@ -46,7 +46,7 @@ def simulated(
         return np.clip(np.round(real + bias[rater] + rng.normal(0.0, noise, len(real))), 0, 3).astype(np.int64)
 
     grade = graded(rater, real)
-    known = np.repeat(np.arange(raters), 120)
+    known = np.repeat(np.arange(raters), 200)
     expected = rng.integers(0, 4, len(known))
     given = graded(known, expected)
     again = np.repeat(np.arange(raters), 60)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgments.quality import CHECKS, Record
+from judgments.quality import CHECKS, Record, examine
 from judgments.quality.consistency import kappa
 from judgments.quality.finding import Finding
 from tests.judgments.quality.simulated import Habit, simulated
@@ -20,7 +20,7 @@ HONEST = 0.02
 
 def rung(record: Record) -> dict[str, set[str]]:
     """Check to the raters for whom it rings."""
-    return {name: {one.rater for one in CHECKS[name].find(record) if one.alarm} for name in CHECKS}
+    return {name: {one.rater for one in rows if one.alarm} for name, rows in examine(record).items()}
 
 
 def found(record: Record, check: str, rater: int = 0) -> Finding:
@@ -71,6 +71,19 @@ def test_a_copy_is_found_and_names_both() -> None:
             record.grade[row] = source.get(int(record.unit[row]), record.grade[row])
         assert rung(record)["copied"] == {"r02", "r04"}
         assert found(record, "copied", 3).others == ("r02",)
+
+
+def test_who_was_paired_with_a_cheat_is_not_blamed_for_it() -> None:
+    """With three raters a third of everybody's comparisons are with the one who always gives 3."""
+    blamed: Counter[str] = Counter()
+    for seed in range(10):
+        record = simulated(seed, raters=3, queries=60, habits={0: lambda real, own, rng: np.full(len(real), 3)})
+        alone = {name: {one.rater for one in CHECKS[name].find(record) if one.alarm} for name in CHECKS}
+        together = {name: {one.rater for one in rows if one.alarm} for name, rows in examine(record).items()}
+        assert "r01" in together["same-grade"] & together["leniency"]
+        blamed["alone"] += len(alone["leniency"] - {"r01"})
+        blamed["together"] += sum(len(raters - {"r01"}) for raters in together.values())
+    assert blamed["together"] <= 1 < blamed["alone"]
 
 
 def test_who_answers_faster_than_anybody_reads_is_found() -> None:
