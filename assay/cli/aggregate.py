@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ NAME = "aggregate"
 HELP = "make one label of many grades: qrels, with ties and conflicts listed"
 EXAMPLE = "assay aggregate ratings.csv --rule median --out qrels.txt"
 LISTED = 20
+# With fewer grades a pair a rule that learns the errors of raters has little to learn from.
+ENOUGH_FOR_ERRORS = 5
 COLUMNS = ("query_id", "doc_id", "grade", "ratings", "spread", "tie")
 
 
@@ -32,6 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rule", metavar="RULE", default="median", help=f"{', '.join(RULES)}; default median")
     add_scale(parser)
+    parser.add_argument(
+        "--unrateable",
+        choices=["excluded", "zero"],
+        default="excluded",
+        help="a pair that somebody could not judge and nobody graded: without a label, or with the lowest grade",
+    )
     parser.add_argument("--real", action="store_true", help="with --rule mean: keep fractions (CSV or JSON)")
     parser.add_argument("--format", choices=["qrels", "csv", "json"], help="default: qrels, with --real csv")
     parser.add_argument("--conflicts", metavar="FILE", help="also write all conflicts and ties to FILE, as CSV")
@@ -50,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
     file = read_ratings(args.ratings, values)
     labels = aggregate(file.ratings, args.rule, values, real=args.real)
     settled = _adjudicated(labels, file.adjudicated)
+    if args.unrateable == "zero":
+        settled = _with_lowest(settled, file.unrateable)
     write_out({"qrels": _as_qrels, "csv": _as_csv, "json": _as_json}[form](settled), args.out)
     open_ones = [one for one in labels if one.spread > 0 or one.tie]
     if args.conflicts:
@@ -66,6 +77,16 @@ def _adjudicated(labels: Labels, verdicts: dict[tuple[str, str], int]) -> Labels
         known = settled.get(pair, Label(*pair, grade=None, ratings=0, spread=0.0, tie=False))
         settled[pair] = replace(known, grade=float(grade))
     return replace(labels, labels=tuple(settled[pair] for pair in sorted(settled)))
+
+
+def _with_lowest(labels: Labels, unrateable: Iterable[tuple[str, str]]) -> Labels:
+    """The labels, and the lowest grade of the scale for pairs that nobody could judge."""
+    from judgments.aggregation import Label
+
+    known = {(one.query_id, one.doc_id) for one in labels}
+    lowest = float(min(labels.values))
+    new = [Label(*pair, grade=lowest, ratings=0, spread=0.0, tie=False) for pair in unrateable if pair not in known]
+    return replace(labels, labels=tuple(sorted([*labels, *new], key=lambda one: (one.query_id, one.doc_id))))
 
 
 def _as_qrels(labels: Labels) -> str:
@@ -109,12 +130,24 @@ def _tell(labels: Labels, settled: Labels, conflicts: str | None) -> None:
         f"{counted(len(ties), 'tie')}, "
         f"{len(settled.unsettled())} without a label"
     ]
+    lines += _few_grades(labels)
     both = [one for one in labels if one.spread > 0 or one.tie]
     shown = both if conflicts is None else []
     lines += [_line(one) for one in shown[:LISTED]]
     if len(shown) > LISTED:
         lines.append(f"  and {len(shown) - LISTED} more; --conflicts FILE lists them all")
     sys.stderr.write("\n".join(lines) + "\n")
+
+
+def _few_grades(labels: Labels) -> list[str]:
+    """A note where the rule learns how each rater errs, and has too few grades to learn from."""
+    each = sum(one.ratings for one in labels) / max(len(labels), 1)
+    if labels.rule != "dawid-skene" or each >= ENOUGH_FOR_ERRORS:
+        return []
+    return [
+        f"note: dawid-skene learns how each rater errs; {each:.1f} grades a pair are few for it, "
+        f"{ENOUGH_FOR_ERRORS} or more are enough"
+    ]
 
 
 def _line(one: Label) -> str:

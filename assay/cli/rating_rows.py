@@ -32,11 +32,14 @@ class RatingFile:
         The verdicts of adjudicators, by (query_id, doc_id).
     report : Report
         What the reader found.
+    unrateable : frozenset of (str, str)
+        The pairs of which a human rater said that they cannot be judged, whatever the others said.
     """
 
     ratings: Ratings
     adjudicated: dict[tuple[str, str], int]
     report: Report
+    unrateable: frozenset[tuple[str, str]] = frozenset()
 
 
 def read_ratings(path: str, values: Sequence[int]) -> RatingFile:
@@ -62,6 +65,9 @@ def read_ratings(path: str, values: Sequence[int]) -> RatingFile:
         ),
         adjudicated={(row.query_id, row.doc_id): grade for row, grade in graded if row.source == "adjudicated"},
         report=read.report,
+        unrateable=frozenset(
+            (row.query_id, row.doc_id) for row in rows if row.state == "unrateable" and row.source in HUMAN
+        ),
     )
 
 

@@ -1,0 +1,89 @@
+"""Are labels kept from who may still have to give one of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments import rounds, snapshots
+from judgments.core.errors import Conflict, NotAllowed
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_lead_who_still_rates_cannot_read_the_others_grades_from_a_snapshot(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
+) -> None:
+    round_ = make_round(queries=1, documents=2, raters=[rater, lead])
+    rate_all(round_, rater, 1)
+    with pytest.raises(Conflict, match="still rate"):
+        snapshots.freeze(round_.collection, name="early", rounds=[round_], actor=lead)
+    rate_all(round_, lead, 2)
+    assert snapshots.freeze(round_.collection, name="done", rounds=[round_], actor=lead).summary["labels"] == 2
+
+
+def test_nor_from_one_that_somebody_else_froze(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any, engineer: Any, client_of: Any
+) -> None:
+    round_ = make_round(queries=1, documents=2, raters=[rater, lead])
+    rate_all(round_, rater, 1)
+    frozen = snapshots.freeze(round_.collection, name="early", rounds=[round_], actor=engineer)
+    page, call = f"/snapshots/{frozen.uuid}/export/ratings-csv/", f"/api/v1/snapshots/{frozen.uuid}/export/ratings-csv/"
+
+    def told(user: Any) -> list[int]:
+        return [client_of(user).get(address).status_code for address in (page, call)]
+
+    assert (told(lead), told(engineer)) == ([403, 403], [200, 200])
+    rate_all(round_, lead, 2)
+    assert told(lead) == [200, 200]
+
+
+def test_nor_from_a_closed_round_whose_pairs_they_rate_again(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any, engineer: Any, client_of: Any
+) -> None:
+    first = make_round(queries=2, documents=2, raters=[rater])
+    rate_all(first, rater, 1)
+    first = rounds.close_round(first, actor=lead)
+    frozen = snapshots.freeze(first.collection, name="first", rounds=[first], actor=lead)
+    page, call = f"/snapshots/{frozen.uuid}/export/trec-qrels/", f"/api/v1/snapshots/{frozen.uuid}/export/trec-qrels/"
+
+    def told(user: Any) -> list[int]:
+        return [client_of(user).get(address).status_code for address in (page, call)]
+
+    assert told(lead) == [200, 200]
+
+    def counted(user: Any) -> list[bool]:
+        """Where the labels are counted by grade."""
+        preview = (
+            f"/c/{first.collection.slug}/snapshots/new/?rounds={first.uuid}&rule=median&sources=human&merge=newest"
+        )
+        pages = [client_of(user).get(address).content for address in (f"/snapshots/{frozen.uuid}/", preview)]
+        api = client_of(user).get(f"/api/v1/snapshots/{frozen.uuid}/").json()["summary"]
+        return [*(b'aria-label="Labels by grade"' in page for page in pages), "by_grade" in api]
+
+    assert counted(lead) == [True, True, True]
+    again = make_round(queries=2, documents=2, raters=[lead], name="Again")
+    assert (told(lead), told(engineer)) == ([403, 403], [200, 200])
+    assert (counted(lead), counted(engineer)[::2]) == ([False, False, False], [True, True])
+    rate_all(again, lead, 2)
+    assert (told(lead), counted(lead)) == ([200, 200], [True, True, True])
+
+
+def test_nor_the_grade_of_a_document_that_stands_for_one_that_they_rate(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
+) -> None:
+    first = make_round(queries=1, documents=2, raters=[rater])
+    first.pairs.filter(position=1).delete()
+    rate_all(first, rater, 1)
+    first = rounds.close_round(first, actor=lead)
+    frozen = snapshots.freeze(first.collection, name="first", rounds=[first], actor=lead)
+    again = make_round(queries=1, documents=2, raters=[lead], name="Again")
+    again.pairs.filter(position=0).delete()
+    snapshots.check_reader(frozen, lead)  # another document
+    held, judged = again.pairs.get(), first.pairs.get()
+    held.origin = {**held.origin, "copies": [{"doc_id": judged.document.doc_id}]}
+    held.save()
+    with pytest.raises(NotAllowed, match="still rate"):
+        snapshots.check_reader(frozen, lead)
