@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from judgments import conflicts, submission
+from judgments import conflict_effects, conflicts, submission
 from judgments.models import Adjudication
 
 pytestmark = pytest.mark.django_db
@@ -137,3 +137,116 @@ def test_hidden_conflicts_are_not_counted(make_round, lead, rater, rater2, rate_
     assert conflicts.open_conflicts(round_, viewer=lead) == 0
     rate_all(round_, lead, grade=1)
     assert conflicts.open_conflicts(round_, viewer=lead) == 6
+
+
+@pytest.fixture
+def appraised(monkeypatch):
+    """``appraised(moves)``: somebody knows how far each pair can move nDCG@10."""
+    appraisers: dict = {}
+    monkeypatch.setattr(conflict_effects, "APPRAISERS", appraisers)
+
+    def know(moves, detail=None):
+        effects = conflict_effects.Effects("nDCG@10", moves)
+        appraisers["runs"] = conflict_effects.Appraiser(lambda round_: effects, detail)
+
+    return know
+
+
+def test_what_hangs_on_a_conflict_is_a_column_only_where_somebody_knows(client_of, differing, lead, appraised):
+    client = client_of(lead)
+    assert "Moves" not in client.get(address(differing)).content.decode()
+    # Asked for all the same, the list is as usual.
+    assert [row.spread for row in client.get(address(differing) + "?sort=-effect").context["listing"].rows] == [3, 1]
+    wide, narrow = (differing.pairs.get(position=place).pk for place in (0, 3))
+    appraised({wide: 0.001, narrow: 0.02})
+    page = client.get(address(differing) + "?sort=-effect")
+    assert [row.position for row in page.context["listing"].rows] == [3, 0]
+    html = page.content.decode()
+    assert "Moves nDCG@10 by at most" in html
+    assert "0.0200" in html
+    rows = b"".join(client.get(address(differing) + "?sort=effect&format=csv").streaming_content).decode().splitlines()
+    assert [row.split(",")[3] for row in rows] == ["effect", "0.001", "0.02"]
+    settled = client.post(address(differing, 3) + "?by=effect", {"grade": 1, "reason": "x"})
+    assert settled.url == address(differing, 0) + "?by=effect"
+    appraised({narrow: 0.02})
+    rows = client.get(address(differing) + "?sort=effect").context["listing"].rows
+    assert [row.position for row in rows] == [3, 0]
+
+
+def test_a_conflict_shows_what_each_grade_would_do_to_each_run(client_of, differing, lead, appraised):
+    def detail(pair, grades):
+        return [{"run": "bm25", "rank": 2, "values": dict.fromkeys(grades, 0.4321)}]
+
+    appraised({}, detail)
+    html = client_of(lead).get(address(differing, 0)).content.decode()
+    assert "What hangs on it" in html
+    assert html.count("0.432") == 4
+
+
+def test_a_cause_is_reason_enough_and_comes_back_into_the_form(client_of, differing, lead):
+    client = client_of(lead)
+    client.post(address(differing, 0), {"grade": 1, "cause": "slip"})
+    client.post(address(differing, 3), {"grade": 1, "cause": "query", "reason": "Bag or sack?"})
+    reasons = [row.reason for row in Adjudication.objects.order_by("pk")]
+    assert reasons == ["A rater slipped", "The query means several things. Bag or sack?"]
+    form = client.get(address(differing, 3)).context["form"]
+    assert (form["cause"].value(), form["reason"].value()) == ("query", "Bag or sack?")
+    assert client.post(address(differing, 3), {"grade": 1, "cause": "mood"}).status_code == 422
+
+
+def test_settled_stands_on_the_pair(client_of, differing, lead):
+    client_of(lead).post(address(differing, 0), {"grade": 1, "reason": "x"})
+    assert [pair.position for pair in differing.pairs.filter(settled=True)] == [0]
+
+
+@pytest.fixture
+def unable(make_round, rater, rater2, answer):
+    """Three pairs: one that neither rater could judge, one that one could not, and one that both could."""
+    from judgments import assignment
+
+    round_ = make_round(raters=[rater, rater2], queries=1, documents=3)
+    said = {rater: [None, None, 2], rater2: [None, 3, 2]}
+    for who, grades in said.items():
+        assignment.claim_batch(round_, rater=who)
+        for pair, grade in zip(round_.pairs.all(), grades, strict=True):
+            state = {"state": "unrateable", "reason": "no text"} if grade is None else {}
+            answer(round_, who, pair, grade, **state)
+    return round_
+
+
+def test_what_two_could_not_judge_waits_for_the_lead(client_of, api_of, unable, lead):
+    client, page = client_of(lead), reverse("unrateable", args=[unable.uuid])
+    rows = client.get(page).context["listing"].rows
+    assert [(row.position, row.unrateable) for row in rows] == [(0, 2)]
+    assert "no text" in client.get(page).content.decode()
+    assert "3 answers say that a pair cannot be judged" in client.get(address(unable)).content.decode()
+    told = api_of(lead).get(f"/api/v1/rounds/{unable.uuid}/unrateable/").json()["results"]
+    assert [set(row["reasons"].values()) for row in told] == [{"no text"}]
+    html = client.get(address(unable, 0)).content.decode()
+    assert "cannot judge" in html
+    assert client.get(address(unable, 1)).status_code == 404
+    client.post(address(unable, 0), {"grade": 0, "cause": "document"})
+    assert client.get(page + "?settled=open").context["listing"].count == 0
+
+
+def test_one_rating_wanted_and_nobody_able_waits_too(client_of, make_round, rater, answer, lead):
+    from judgments import assignment
+
+    round_ = make_round(raters=[rater], queries=1, documents=1, ratings_per_pair=1)
+    (pair,) = assignment.claim_batch(round_, rater=rater)
+    answer(round_, rater, pair, None, state="unrateable", reason="in another language")
+    assert client_of(lead).get(reverse("unrateable", args=[round_.uuid])).context["listing"].count == 1
+    empty = make_round(raters=[rater], name="Other")
+    assert "Nothing waits here" in client_of(lead).get(reverse("unrateable", args=[empty.uuid])).content.decode()
+
+
+def test_a_page_of_conflicts_costs_the_same_however_many_there_are(
+    client_of, make_round, rater, rater2, rate_all, lead, django_assert_max_num_queries
+):
+    round_ = make_round(raters=[rater, rater2], queries=2, documents=10)
+    rate_all(round_, rater, grade=0)
+    rate_all(round_, rater2, grade=3)
+    client = client_of(lead)
+    client.get(address(round_))
+    with django_assert_max_num_queries(45):
+        assert client.get(address(round_)).context["listing"].count == 20

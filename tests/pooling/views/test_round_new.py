@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from judgments.models import Round
+from judgments.round_settings import NAMES, RoundSettings
+from pooling.effort import Pace
+from pooling.round_cost import Cost, usual_overlap
 
 GRADES = [("0", "Poor", "No."), ("1", "Fair", ""), ("2", "Good", ""), ("", "", "")]
 
@@ -117,3 +120,97 @@ def test_only_a_lead_makes_rounds(page: str, client_of: Any, engineer: Any) -> N
 def test_a_number_of_rows_that_is_none(page: str, client_of: Any, lead: Any, rows: str) -> None:
     answer = client_of(lead).post(page, {**_sent(act="rows"), "grades-TOTAL_FORMS": rows})
     assert answer.status_code == 200
+
+
+def test_a_usual_scale_is_one_press(page: str, client_of: Any, lead: Any) -> None:
+    browser = client_of(lead)
+    answer = browser.post(page, _sent(act="scale:binary", extra_at="2", name="Mine"))
+    shown = answer.content.decode()
+    assert answer.status_code == 200
+    assert [row["label"].value() for row in answer.context["rows"]] == ["Not relevant", "Relevant", None, None]
+    # Two grades of that scale lie one step apart at most.
+    assert answer.context["form"]["extra_at"].value() == "1"
+    assert 'value="Mine"' in shown
+    five = browser.post(page, _sent(act="scale:graded-5", extra_at="")).context["form"]
+    assert (five["relevant_from"].value(), five["extra_at"].value()) == ("2", "")
+    assert browser.post(page, _sent(act="scale:none")).status_code == 200
+
+
+def test_each_way_to_share_ratings_tells_what_it_costs(page: str, client_of: Any, lead: Any) -> None:
+    browser = client_of(lead)
+    ways = browser.get(page).context["offers"]
+    assert [(way.cost.ratings, way.cost.rated_twice) for way in ways] == [(10, 5), (6, 1), (5, 0)]
+    assert not any(way.cost.enough_overlap for way in ways)
+    assert "a verdict needs 200 pairs over 30 queries" in browser.get(page).content.decode()
+    taken = browser.post(page, _sent(act=f"share:{ways[1].key}"))
+    assert (taken.context["form"]["ratings_per_pair"].value(), taken.context["form"]["overlap"].value()) == ("2", "0.2")
+
+
+def test_all_settings_are_kept_and_taken_over_by_the_next_round(
+    page: str, client_of: Any, lead: Any, rater: Any, at: Any, pool: Any
+) -> None:
+    browser = client_of(lead)
+    asked = {"extra_at": "1", "extra_most": "2", "breadth_first": "on", "as_list": "on", "qualification": "tents"}
+    quality = {
+        "gold_every": "8",
+        "repeat_share": "0.05",
+        "pass_mark": "0.8",
+        "pass_within": "1",
+        "gate_threshold": "0.7",
+    }
+    sent = _sent(rater, **asked, **quality, gate_coefficient="ac2", relevant_from="2", by_language="on")
+    rater.memberships.update(qualifications=["tents"])
+    browser.post(page, sent)
+    made = Round.objects.get()
+    told = RoundSettings.of(made)
+    assert told == RoundSettings(
+        ratings_per_pair=2,
+        overlap=0.4,
+        breadth_first=True,
+        extra_at=1,
+        extra_most=2,
+        qualification="tents",
+        by_language=True,
+        repeat_share=0.05,
+        gold_every=8,
+        pass_mark=0.8,
+        pass_within=1,
+        gate_coefficient="ac2",
+        gate_threshold=0.7,
+        as_list=True,
+    )
+    assert made.scale.relevant_from == 2
+    chosen = browser.get(f"{at('round_new', pool.collection)}?after={made.uuid}").content.decode()
+    assert f"?pool={pool.uuid}&amp;after={made.uuid}" in chosen
+    begun = browser.get(f"{page}&after={made.uuid}")
+    initial = begun.context["form"].initial
+    assert RoundSettings(**{name: initial[name] for name in NAMES}) == told
+    assert (initial["raters"], initial["relevant_from"]) == ([str(rater.uuid)], 2)
+    assert [row["value"].value() for row in begun.context["rows"]][:3] == [0, 1, 2]
+    assert begun.context["opened"] is True
+    for odd in ("x", str(pool.uuid)):
+        assert browser.get(f"{page}&after={odd}&guidelines={odd}").context["form"].initial["overlap"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("extra_at", "3"), ("gold_every", "1"), ("relevant_from", "3"), ("pass_within", "2"), ("gate_coefficient", "x")],
+)
+def test_a_setting_that_cannot_hold_stands_at_its_field(
+    page: str, client_of: Any, lead: Any, name: str, value: str
+) -> None:
+    answer = client_of(lead).post(page, _sent(pass_mark="0.8", **{name: value}))
+    assert answer.status_code == 422
+    assert set(answer.context["form"].errors) == {name}
+    assert not Round.objects.exists()
+
+
+def test_every_fifth_pair_is_proposed_where_that_is_enough_for_a_verdict() -> None:
+    pace = Pace(20.0, 0)
+    assert usual_overlap(1_000, [10] * 100, pace) == 0.2
+    assert usual_overlap(900, [10] * 90, pace) == 1.0  # 180 pairs
+    assert usual_overlap(10_000, [500] * 20, pace) == 1.0  # 20 queries
+    cost = Cost(1_000, 200, 2, 3, pace, [10] * 100)
+    # Of a query's ten pairs none is drawn in (1 - 0.2)^10 of the cases: 10.7 of 100 queries have none.
+    assert (cost.queries_twice, cost.ratings, cost.hours) == (89, 1_200, "6.7 h")
+    assert cost.half_width == pytest.approx(0.12, abs=0.001)
