@@ -16,7 +16,7 @@ MAPPING = {
     "doc_id": "_id",
     "score": "_score",
     "title": "_source.title, _source.name",
-    "text": "_source.text, _source.description",
+    "text": "_source.text, _source.description, _source.content, _source.body",
     "url": "_source.url",
     "image": "_source.image",
     "fields": "_source",
