@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from judgments.quality.chance import beyond, mean_by_query
-from judgments.quality.finding import Check, Finding, beyond_chance, too_little
+from judgments.quality.finding import Check, Finding, beyond_chance, state_of, too_little
 from judgments.quality.record import Record
 
 NEEDED = 30
@@ -35,7 +35,7 @@ def find(record: Record) -> list[Finding]:
         line = max(TIMES * usual, usual + STEPS)
         rings = mean >= line and beyond_chance(chance, record)
         said = f"{mean:.2f} steps from others on {n:,} comparisons; others are {usual:.2f} from each other."
-        state = "alarm" if rings else "fine"
+        state = state_of(rings)
         found.append(Finding("apart", rater, state, n, NEEDED, said, mean, threshold=line, chance=chance))
     return found
 

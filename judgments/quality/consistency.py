@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from judgments.quality.finding import Check, Finding, Z, too_little
+from judgments.quality.finding import Check, Finding, Z, state_of, too_little
 from judgments.quality.record import Floats, Record
 
 NEEDED = 20
@@ -68,7 +68,7 @@ def _of(rater: str, table: Floats) -> Finding:
         return Finding("consistency", rater, "fine", n, NEEDED, said, threshold=MARK, numbers=numbers)
     low, high = max(value - Z * error, -1.0), min(value + Z * error, 1.0)
     said = f"{equal} of {n} own pairs graded the same again; quadratic kappa {value:.2f} ({low:.2f} to {high:.2f})."
-    state = "alarm" if high < MARK else "fine"
+    state = state_of(high < MARK)
     return Finding(
         "consistency",
         rater,
@@ -80,7 +80,7 @@ def _of(rater: str, table: Floats) -> Finding:
         low,
         high,
         MARK,
-        numbers=numbers,  # type: ignore[arg-type]
+        numbers=numbers,
     )
 
 

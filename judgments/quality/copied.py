@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from judgments.quality.chance import at_least
-from judgments.quality.finding import Check, Finding, too_little
+from judgments.quality.finding import Check, Finding, percent, state_of, too_little
 from judgments.quality.record import Ints, Record
 
 NEEDED = 20
@@ -72,9 +72,9 @@ def _of(record: Record, code: int, twos: _Twos, told: list[tuple[bool, float, fl
     n, x = int(twos.n[place]), int(twos.x[place])
     other = record.raters[int(twos.b[place] if twos.a[place] == code else twos.a[place])]
     later = int(twos.later[place] if twos.a[place] == code else n - twos.later[place])
-    said = f"The same grade as {other} on {x} of {n} telling pairs, where {usual:.0%} is usual"
+    said = f"The same grade as {other} on {x} of {n} telling pairs, where {percent(usual)} is usual"
     said += f"; given after {other}'s on {later} of them." if rings else "."
-    state = "alarm" if rings else "fine"
+    state = state_of(rings)
     numbers = {"equal": x, "usual": usual, "later": later}
     return Finding(
         "copied", rater, state, n, NEEDED, said, x / n, None, None, usual, chance, (other,) if rings else (), numbers

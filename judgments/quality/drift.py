@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from judgments.quality.chance import beyond, mean_by_query
-from judgments.quality.finding import Check, Finding, beyond_chance, too_little
+from judgments.quality.finding import Check, Finding, beyond_chance, state_of, too_little
 from judgments.quality.leniency import step_of
 from judgments.quality.record import Floats, Ints, Record
 
@@ -51,7 +51,7 @@ def _of(record: Record, code: int, step: float) -> Finding:
         "further": away,
     }
     chance = min(2 * min(bias_chance, 1 - bias_chance), away_chance)
-    state = "alarm" if bias_rings or away_rings else "fine"
+    state = state_of(bias_rings or away_rings)
     return Finding(
         "drift", rater, state, n, NEEDED, f"{said}.", bias, threshold=STEPS * step, chance=chance, numbers=numbers
     )

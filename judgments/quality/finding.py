@@ -95,9 +95,25 @@ class Check:
     turn: int = 3
 
 
+def percent(share: float) -> str:
+    """A share in words, as pages write it.
+
+    Examples
+    --------
+    >>> percent(0.266)
+    '27 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
 def too_little(check: str, rater: str, n: int, needed: int, **more: Any) -> Finding:
     """The finding where nothing can be said yet."""
     return Finding(check, rater, "too little", n, needed, f"Too little to tell ({n:,} of {needed:,}).", **more)
+
+
+def state_of(rings: bool) -> State:
+    """The state where there is enough to tell."""
+    return "alarm" if rings else "fine"
 
 
 def beyond_chance(chance: float, record: Record) -> bool:

@@ -6,10 +6,12 @@ missed (power .49 at a false alarm of .05, .93 at fifty). Below fifty nothing is
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from judgments.quality.chance import wilson
-from judgments.quality.finding import Check, Finding, too_little
+from judgments.quality.finding import Check, Finding, percent, state_of, too_little
 from judgments.quality.record import Record
 
 NEEDED = 50
@@ -29,14 +31,15 @@ def _of(rater: str, x: int, n: int) -> Finding:
     if not n:
         return too_little("gold", rater, 0, NEEDED)
     low, high = wilson(x, n)
-    value = {"value": x / n, "low": low, "high": high, "threshold": MARK, "numbers": {"right": x}}
     if n < NEEDED:
-        below = n >= COACH and high < MARK
-        found = too_little("gold", rater, n, NEEDED, **value)
-        coach = " Look at the wrong ones together; it is too early to judge." if below else ""
-        return Finding(**{**vars(found), "said": f"{x} of {n} right so far. {found.said}{coach}"})
-    said = f"{x} of {n} pairs of known grade right, {x / n:.0%} ({low:.0%} to {high:.0%}); {MARK:.0%} are asked for."
-    return Finding("gold", rater, "alarm" if high < MARK else "fine", n, NEEDED, said, **value)
+        found = too_little("gold", rater, n, NEEDED, value=x / n, low=low, high=high, threshold=MARK)
+        said = f"{x} of {n} right so far. {found.said}"
+        if n >= COACH and high < MARK:
+            said += " Look at the wrong ones together; it is too early to judge."
+        return replace(found, said=said, numbers={"right": x})
+    said = f"{x} of {n} pairs of known grade right, {percent(x / n)} ({percent(low)} to {percent(high)}); "
+    said += f"{percent(MARK)} are asked for."
+    return Finding("gold", rater, state_of(high < MARK), n, NEEDED, said, x / n, low, high, MARK, numbers={"right": x})
 
 
 GOLD = Check(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from judgments.quality.chance import beyond, mean_by_query
-from judgments.quality.finding import Check, Finding, Z, beyond_chance, too_little
+from judgments.quality.finding import Check, Finding, Z, beyond_chance, state_of, too_little
 from judgments.quality.record import Record
 
 NEEDED = 30
@@ -40,7 +40,7 @@ def _of(record: Record, code: int, step: float) -> Finding:
     said = f"{abs(value):.2f} {word} than others on {n:,} shared pairs."
     rings = abs(value) >= STEPS * step and beyond_chance(chance, record)
     low, high = (None, None) if not np.isfinite(error) else (value - half, value + half)
-    state = "alarm" if rings else "fine"
+    state = state_of(rings)
     return Finding("leniency", rater, state, n, NEEDED, said, value, low, high, STEPS * step, chance)
 
 

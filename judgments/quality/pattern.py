@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judgments.quality.finding import Check, Finding, beyond_chance, too_little
+from judgments.quality.finding import Check, Finding, beyond_chance, state_of, too_little
 from judgments.quality.record import Ints, Record
 
 NEEDED = 30
@@ -36,7 +36,7 @@ def _of(record: Record, code: int) -> Finding:
     said = f"{length} grades in a row repeat {shown}" if length >= LEAST else "No stretch repeats itself"
     rings = length >= LEAST and beyond_chance(chance, record)
     numbers = {"period": period, "unit": shown, "from": start + 1}
-    state = "alarm" if rings else "fine"
+    state = state_of(rings)
     return Finding(
         "pattern", rater, state, n, NEEDED, f"{said}.", float(length), threshold=LEAST, chance=chance, numbers=numbers
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgments.quality.chance import at_most, beyond, mean_by_query
-from judgments.quality.finding import Check, Finding, beyond_chance, too_little
+from judgments.quality.finding import Check, Finding, beyond_chance, percent, state_of, too_little
 from judgments.quality.record import Bools, Floats, Ints, Record
 
 NEEDED = 30
@@ -47,20 +47,20 @@ def _of(record: Record, code: int, usual: float) -> Finding:
     numbers: dict[str, Any] = {"grade": grade, "row": length, "row_grade": int(record.grade[rows[start]])}
     numbers |= _shares(record, rows)
     theirs, excess, chance = _beside_others(record, rows, common, mine)
-    said = f"{share:.0%} of {n:,} grades are {grade}"
+    said = f"{percent(share)} of {n:,} grades are {grade}"
     if theirs is not None:
-        said += f"; others gave it to {theirs:.0%} of the same pairs" if (record.others[rows] > 0).sum() else ""
+        said += f"; others gave it to {percent(theirs)} of the same pairs" if (record.others[rows] > 0).sum() else ""
         numbers["others"] = theirs
     rings = share >= SHARE and excess >= EXCESS and beyond_chance(chance, record)
     shared, alike, row_chance = _row(record, rows[start : start + length], usual)
     said += f". The longest row of one grade is {length}"
     if shared >= ROW_SHARED:
-        said += f"; of {shared} of these pairs others gave the same to {alike}, where {usual:.0%} is usual"
+        said += f"; of {shared} of these pairs others gave the same to {alike}, where {percent(usual)} is usual"
         numbers |= {"row_shared": shared, "row_alike": alike, "usual": usual}
         # There are about n / length rows that might have been the longest.
         row_rings = length >= ROW and alike / shared < ROW_ALIKE and beyond_chance(row_chance * n / length, record)
         rings, chance = rings or row_rings, min(chance, row_chance) if row_rings else chance
-    state = "alarm" if rings else "fine"
+    state = state_of(rings)
     return Finding(
         "same-grade", rater, state, n, NEEDED, f"{said}.", share, threshold=SHARE, chance=chance, numbers=numbers
     )
@@ -88,7 +88,7 @@ def _beside_others(record: Record, rows: Ints, common: int, mine: Bools) -> tupl
     if not len(rest):
         return None, 0.0, 1.0
     theirs_all = float((rest == common).mean())
-    excess, error, queries = mean_by_query(mine - theirs_all, record.query[rows])
+    excess, error, queries = mean_by_query(mine.astype(np.float64) - theirs_all, record.query[rows])
     return theirs_all, excess, beyond(excess, error, queries - 1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from judgments.quality.chance import wilson
-from judgments.quality.finding import Check, Finding, too_little
+from judgments.quality.finding import Check, Finding, percent, state_of, too_little
 from judgments.quality.record import Floats, Record
 
 NEEDED = 30
@@ -44,8 +44,9 @@ def _of(rater: str, under: Floats, seconds: Floats) -> Finding:
         return too_little("too-fast", rater, n, NEEDED)
     x, usual = int(under.sum()), float(np.median(seconds))
     low, high = wilson(x, n)
-    said = f"{x} of {n} answers ({x / n:.0%}) came sooner than the text can be skimmed; the median is {usual:.1f} s."
-    state = "alarm" if low >= SHARE else "fine"
+    said = f"{x} of {n} answers ({percent(x / n)}) came sooner than the text can be skimmed; "
+    said += f"the median is {usual:.1f} s."
+    state = state_of(low >= SHARE)
     numbers = {"under": x, "median_seconds": usual}
     return Finding("too-fast", rater, state, n, NEEDED, said, x / n, low, high, SHARE, numbers=numbers)
 

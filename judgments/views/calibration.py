@@ -103,31 +103,33 @@ def _box(known: Known) -> SafeString:
     )
 
 
-KNOWN = Listing(
-    name="known",
-    noun=("pair", "pairs"),
-    columns=(
-        Column("take", "Take", value=lambda row: "", show=_box),
-        Column("query", "Query", order="query", value=lambda row: row.query.text, head=True, style="clip"),
-        Column("grade", "Grade", order="grade", numeric=True, show=lambda row: grade(row.grade, 3)),
-        Column("document", "Document", order="document", value=lambda row: str(row.document), style="clip"),
-        Column("source", "Known from", order="source", value=lambda row: f"{row.source} in {row.round}"),
-        Column("explanation", "Reason", style="clip muted"),
-        Column("query_id", "Query id", value=lambda row: row.query.query_id, style="id"),
-        Column("doc_id", "Document id", value=lambda row: row.document.doc_id, style="id"),
-    ),
-    search=("query.text", "query.query_id", "document.title", "document.doc_id"),
-    choices=(
-        Choice(
-            "source",
-            "Known from",
-            lambda rows, value: [row for row in rows if row.source == value],
-            [(gold.SETTLED, "settled"), (gold.UNANIMOUS, "unanimous")],
+def _known_list(top: int) -> Listing:
+    """What other rounds know, to tick; ``top`` is the highest grade."""
+    return Listing(
+        name="known",
+        noun=("pair", "pairs"),
+        columns=(
+            Column("take", "Take", value=lambda row: "", show=_box),
+            Column("query", "Query", order="query", value=lambda row: row.query.text, head=True, style="clip"),
+            Column("grade", "Grade", order="grade", numeric=True, show=lambda row: grade(row.grade, top)),
+            Column("document", "Document", order="document", value=lambda row: str(row.document), style="clip"),
+            Column("source", "Known from", order="source", value=lambda row: f"{row.source} in {row.round}"),
+            Column("explanation", "Reason", style="clip muted"),
+            Column("query_id", "Query id", value=lambda row: row.query.query_id, style="id"),
+            Column("doc_id", "Document id", value=lambda row: row.document.doc_id, style="id"),
         ),
-    ),
-    order="query",
-    page_size=20,
-)
+        search=("query.text", "query.query_id", "document.title", "document.doc_id"),
+        choices=(
+            Choice(
+                "source",
+                "Known from",
+                lambda rows, value: [row for row in rows if row.source == value],
+                [(gold.SETTLED, "settled"), (gold.UNANIMOUS, "unanimous")],
+            ),
+        ),
+        order="query",
+        page_size=20,
+    )
 
 
 @login_required
@@ -153,7 +155,7 @@ def page(request: HttpRequest, uuid: str) -> HttpResponse:
         wanted.is_valid()
     context = _context(request, round_) | {"one": one, "file": file, "settings": wanted}
     known = context["known"]
-    shown = answer(request, KNOWN, known, "judgments/calibration.html", context)
+    shown = answer(request, _known_list(context["top"]), known, "judgments/calibration.html", context)
     shown.status_code = max(shown.status_code, *(one.status for one in (one, file, wanted)))
     return shown
 
