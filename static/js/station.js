@@ -7,6 +7,7 @@ import { Clock } from "./station/clock.js";
 import { Deck } from "./station/deck.js";
 import { Digits, actOf } from "./station/keys.js";
 import { Kept } from "./station/kept.js";
+import { reachable } from "./station/line.js";
 import { Outbox, newId } from "./station/outbox.js";
 import { aloud, counted, offerRest, toast } from "./station/said.js";
 import { Tabs } from "./station/tabs.js";
@@ -151,7 +152,7 @@ async function undo() {
     show("Taken back. Here it is again.", { before: last.card.query === query ? "" : "Back to the query before" });
   } else if (!earlier) {
     toast("There is nothing to take back.");
-  } else if (await outbox.flush()) {
+  } else if (await outbox.flush() && await reachable(data.page)) {
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
     form.submit(); // what was answered before this page was opened is the server's
   } else {

@@ -4,6 +4,7 @@ import { circumstances, inWords, seconds, toggleMarks } from "./station/answerin
 import { Clock } from "./station/clock.js";
 import { Digits, actOf, typing } from "./station/keys.js";
 import { Kept } from "./station/kept.js";
+import { reachable } from "./station/line.js";
 import { Outbox, newId } from "./station/outbox.js";
 import { aloud, counted, offerRest, toast } from "./station/said.js";
 import { Tabs } from "./station/tabs.js";
@@ -131,7 +132,7 @@ async function undo() {
     focus(row);
   } else if (!earlier) {
     toast("There is nothing to take back.");
-  } else if (await outbox.flush()) {
+  } else if (await outbox.flush() && await reachable(data.page)) {
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
     leaving = true;
     form.submit();
@@ -146,7 +147,7 @@ async function next() {
   leaving = true;
   for (const row of rows) settle(row);
   for (const row of open()) record(row, { state: "later" });
-  if (await outbox.flush()) return kept.leave(data.page);
+  if (await outbox.flush() && await reachable(data.page)) return kept.leave(data.page);
   leaving = false;
   toast("The next query comes when your answers are sent: there is no connection right now.");
   return undefined;

@@ -47,7 +47,8 @@ export class Deck extends EventTarget {
     if (answered) this.given.push({ card: this.current, ...answered });
     const next = this.ahead.shift();
     this.current = next ? prepare(next) : null;
-    if (this.ahead.length < LOW) this.refill();
+    const stale = performance.now() - this.#asked > STALE;
+    if (stale || this.ahead.length < LOW) this.refill(stale);
     this.#preload();
   }
 
@@ -55,7 +56,8 @@ export class Deck extends EventTarget {
   back() {
     const last = this.given.pop();
     if (!last) return null;
-    if (this.current) this.ahead.unshift(this.current);
+    // One that was put off may have been handed out anew meanwhile: it stands here once.
+    this.ahead = [this.current, ...this.ahead].filter((card) => card && card.pair !== last.card.pair);
     this.current = last.card;
     this.current.undos += 1;
     return last;

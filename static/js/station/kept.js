@@ -3,11 +3,11 @@
 const AT_ONCE = 2500; // what is on its way for less than this is nobody's concern
 
 const WORDS = {
-  "": "on the way.",
-  line: "no connection. They are kept in this browser, and sent by themselves when the line is back.",
-  login: "your session has ended. They are kept in this browser, and sent once you have logged in again as",
-  server: "the server does not answer. They are kept in this browser, and sent as soon as it does.",
-  page: "this page is out of date. They are kept in this browser: load the page again, and they are sent.",
+  "": () => "on the way.",
+  line: (they) => `no connection. ${they} kept in this browser, and sent without your doing when the line is back.`,
+  login: (they, name) => `your session has ended. ${they} kept in this browser, and sent once you have logged in again as ${name}.`,
+  server: (they) => `the server does not answer. ${they} kept in this browser, and sent as soon as it does.`,
+  page: (they) => `this page is out of date. ${they} kept in this browser: load the page again, and all is sent.`,
 };
 
 export class Kept {
@@ -56,7 +56,7 @@ export class Kept {
   #say(unsent, refused) {
     const why = this.outbox.trouble;
     const told = [];
-    if (unsent) told.push(`${unsent} unsent: ${WORDS[why]}${why === "login" ? ` ${this.data.name}.` : ""}`);
+    if (unsent) told.push(`${unsent} unsent: ${WORDS[why](unsent === 1 ? "It is" : "They are", this.data.name)}`);
     if (refused.length) told.push(`${refused.length} not taken by the server.`);
     const text = told.join(" ");
     const words = this.#part("words");

@@ -28,6 +28,16 @@ export async function post(address, body, user) {
   }
 }
 
+/** Whether the server would answer with this page now: a page that one leaves for nothing is gone. */
+export async function reachable(address) {
+  try {
+    const asked = { method: "HEAD", redirect: "manual", credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE / 2) };
+    return navigator.onLine && (await fetch(address, asked)).ok;
+  } catch {
+    return false;
+  }
+}
+
 /** Waits that grow: 1, 2, 4 ... 30 seconds, a little apart, so that a server that comes back is not met by all at once. */
 export class Backoff {
   #times = 0;
