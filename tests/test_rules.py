@@ -28,6 +28,7 @@ FAMILY_MAY_IMPORT = {"numpy", "scipy", "polars", "sklearn"}
 FAMILIES = {
     "format": ("judgments.formats", "FORMATS", "docs/formats.md"),
     "coefficient": ("judgments.agreement", "COEFFICIENTS", "docs/agreement.md"),
+    "quality check": ("judgments.quality", "CHECKS", "docs/quality.md"),
     "label rule": ("judgments.aggregation", "RULES", "docs/agreement.md"),
     "connector": ("pooling.connectors", "CONNECTORS", "docs/connectors.md"),
     "pool strategy": ("pooling.strategies", "STRATEGIES", "docs/pooling.md"),
