@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Min
+from django.db.models import Min, Subquery
 from django.utils import timezone
 
 from judgments import growing, openings, probing, readiness
@@ -247,10 +247,8 @@ def _begun(round_: Round, rater: User, held: Sequence[Pair]) -> tuple[int | None
 
 def _last(round_: Round, rater: User) -> tuple[int, int] | None:
     """Query and position of the pair that the rater answered last."""
-    reached = Tally.objects.filter(round=round_, rater=rater).values_list("reached", flat=True).first()
-    if reached is None:
-        return None
-    return round_.pairs.filter(position=reached).values_list("query", "position").first()
+    reached = Tally.objects.filter(round=round_, rater=rater, reached__isnull=False).values("reached")[:1]
+    return round_.pairs.filter(position=Subquery(reached)).values_list("query", "position").order_by("position").first()
 
 
 def _draw(round_: Round, rater: User) -> str:

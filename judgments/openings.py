@@ -1,8 +1,8 @@
 """Where in a round is the next place for a rater, and how many are left to them?
 
 Nothing here reads as many rows as the round has pairs. The next place is a step into an index from where the rater is;
-only what they had themselves is passed over, in growing parts. How many are left is told by the tallies, less what
-others hold just now, which is as much as the raters have in hand.
+only what they had themselves is passed over. How many are left is told by the tallies, less what others hold just now,
+which is as much as the raters have in hand.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from judgments.languages import covers
-from judgments.models import Judgment, Membership, Pair, Round, Slot, Tally, User
+from judgments.models import Judgment, Membership, Round, Slot, Tally, User
 
-# How many places are looked at together, at first and at most.
-FIRST_PART, LARGEST_PART = 32, 2_000
+# So many places are looked at closely; if the rater had all of them, the database passes over the rest.
+NEAR = 32
 
 
 class Place(NamedTuple):
@@ -67,7 +67,9 @@ class Openings:
     def __init__(self, round_: Round, rater: User) -> None:
         self.round, self.rater = round_, rater
         self.now = timezone.now()
-        self.made: dict[str, int] = Round.objects.values_list("languages_made", flat=True).get(pk=round_.pk)
+        if round_.growing or not round_.languages_made:
+            round_.refresh_from_db(fields=["languages_made"])
+        self.made: dict[str, int] = round_.languages_made
         self.languages = self._languages()
         self.passed: set[int] = set()  # pairs that are chosen already, and not yet leased
 
@@ -94,7 +96,7 @@ class Openings:
                     return None
                 found = self._first(level, 0, start) if start else None
             if found is not None:
-                return Query(Pair.objects.values_list("query", flat=True).get(pk=found), level)
+                return Query(found, level)
         return None
 
     def in_query(self, query: Query) -> list[Place]:
@@ -116,7 +118,7 @@ class Openings:
         yield from range(1, self.round.ratings_per_pair + extra + 1)
 
     def _first(self, level: int | None, start: int, end: int | None) -> int | None:
-        """The first open pair between two positions."""
+        """The query of the first open pair between two positions."""
         slots = Slot.objects.filter(nobody(self.now), round=self.round, filled_by__isnull=True)
         if level is not None:
             slots = slots.filter(number=level)
@@ -129,23 +131,29 @@ class Openings:
         return min((place for place in found if place is not None), default=(0, None))[1]
 
     def _step(self, slots: QuerySet[Slot], start: int) -> tuple[int, int] | None:
-        """The first pair that the rater did not have: (position, pair)."""
-        size = FIRST_PART
-        while True:
-            rows = list(slots.filter(position__gte=start).order_by("position").values_list("position", "pair")[:size])
-            had = self._had({pair for _, pair in rows})
-            found = next(((position, pair) for position, pair in rows if pair not in had), None)
-            if found is not None or len(rows) < size:
-                return found
-            start, size = rows[-1][0] + 1, min(4 * size, LARGEST_PART)
+        """The first place that the rater did not have: its position and its query."""
+        ahead = slots.filter(position__gte=start).order_by("position")
+        rows = list(ahead.values_list("position", "pair__query", "pair")[:NEAR])
+        had = self._had({pair for _, _, pair in rows})
+        found = next(((position, query) for position, query, pair in rows if pair not in had), None)
+        if found is not None or len(rows) < NEAR:
+            return found
+        far = self._not_had(ahead.filter(position__gt=rows[-1][0]).exclude(pair__in=self.passed))
+        return far.values_list("position", "pair__query").first()
 
     def _had(self, pairs: Iterable[int]) -> set[int]:
         """Those of the pairs that the rater holds, or is done with."""
         keys = list(pairs)
         if not keys:
             return set()
-        mine = Slot.objects.filter(rater=self.rater, pair__in=keys).order_by().values_list("pair", flat=True)
-        return {*mine, *over(self.rater).filter(pair__in=keys).values_list("pair", flat=True)} | self.passed
+        mine = Slot.objects.filter(rater=self.rater, pair__in=keys).order_by().values_list("pair")
+        done = over(self.rater).filter(pair__in=keys).values_list("pair")
+        return {pair for (pair,) in mine.union(done)} | self.passed
+
+    def _not_had(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
+        """Slots of pairs that the rater neither holds nor is done with."""
+        mine = Slot.objects.filter(pair=OuterRef("pair"), rater=self.rater)
+        return slots.filter(~Exists(mine), ~Exists(over(self.rater).filter(pair=OuterRef("pair"))))
 
     def _readable(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
         return slots if len(self.languages) == len(self.made) else slots.filter(language__in=self.languages)
@@ -165,20 +173,14 @@ class Openings:
     def queries(self) -> set[int]:
         """The queries that are open to the rater: it reads every free place, and is meant for small rounds."""
         free = Slot.objects.filter(nobody(self.now), round=self.round, filled_by__isnull=True)
-        mine = Slot.objects.filter(pair=OuterRef("pair"), rater=self.rater)
-        open_ = self._readable(free).filter(~Exists(mine), ~Exists(over(self.rater).filter(pair=OuterRef("pair"))))
-        rows = open_.order_by().values_list("pair__query", flat=True).distinct()
+        rows = self._not_had(self._readable(free)).order_by().values_list("pair__query", flat=True).distinct()
         return {*rows, *in_hand(self.round, self.rater).values_list("pair__query", flat=True)}
 
     def _blocked(self) -> int:
         """How many pairs that the rater never had want a rating, all of which others have in hand."""
         elsewhere = leased(self.round, self.now).exclude(rater=self.rater)
-        same = Slot.objects.filter(pair=OuterRef("pair"))
-        place = same.filter(nobody(self.now), filled_by__isnull=True)
-        had = same.filter(rater=self.rater)
-        rows = self._readable(elsewhere).filter(
-            ~Exists(place), ~Exists(had), ~Exists(over(self.rater).filter(pair=OuterRef("pair")))
-        )
+        place = Slot.objects.filter(nobody(self.now), pair=OuterRef("pair"), filled_by__isnull=True)
+        rows = self._not_had(self._readable(elsewhere)).filter(~Exists(place))
         return rows.order_by().values("pair").distinct().count()
 
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 SEED, STEPS, STEPS_BETWEEN = 11, 120, 6
 SETTINGS = {
     "each query to its end": {"overlap": 0.5, "extra_at": 2, "extra_most": 2},
-    "breadth first": {"breadth_first": True, "ratings_per_pair": 3, "extra_at": 1},
+    "breadth first": {"breadth_first": True, "extra_at": 1},
     "by language": {"by_language": True, "overlap": 1.0, "extra_at": 2},
 }
 
