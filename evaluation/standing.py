@@ -197,8 +197,10 @@ class Standing:
         """Pairs of the judged round with grades wide apart that nobody settled; without those hidden from a viewer."""
         if self.judged_round is None:
             return 0
-        apart = self.judged_round.pairs.filter(spread__gt=0, spread__gte=self.wide_steps, settled=False)
-        return apart.exclude(pk__in=hidden).count()
+        apart = self.judged_round.pairs.filter(spread__gt=0, spread__gte=self.wide_steps).exclude(pk__in=hidden)
+        # The index tells all that are wide; those that a person settled are few.
+        settled = Adjudication.objects.filter(superseded_by__isnull=True, pair__round=self.judged_round)
+        return apart.count() - settled.filter(pair__spread__gte=self.wide_steps).exclude(pair__in=hidden).count()
 
     @cached_property
     def settled(self) -> int:

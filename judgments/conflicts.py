@@ -26,8 +26,10 @@ def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> QuerySet[Pair]
 
 
 def open_conflicts(round_: Round, *, viewer: Any) -> int:
-    """How many of them nobody settled."""
-    return in_conflict(round_, viewer=viewer).filter(settled=False).count()
+    """How many of them nobody settled: all of them, which the index alone tells, less the few that somebody did."""
+    settled = Adjudication.objects.filter(superseded_by__isnull=True, pair__round=round_, pair__spread__gt=0)
+    settled = settled.exclude(pair__in=untold_pairs(viewer, round_).values("pk"))
+    return in_conflict(round_, viewer=viewer).order_by().count() - settled.count()
 
 
 def could_not_be_judged(round_: Round, *, viewer: Any) -> QuerySet[Pair]:

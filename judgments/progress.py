@@ -161,6 +161,11 @@ def planned(round_: Round, pairs: int) -> int:
     return pairs + round(pairs * round_.overlap) * (round_.ratings_per_pair - 1)
 
 
+def overlapping(round_: Round) -> int:
+    """How many pairs of the round two or more raters are to grade."""
+    return round(round_.pairs_made * round_.overlap) if round_.ratings_per_pair > 1 else 0
+
+
 def _ratings_to_come(round_: Round) -> int:
     """How many ratings the pairs that may still be chosen will ask for, at most."""
     if not round_.growing or round_.most_pairs is None:

@@ -128,8 +128,10 @@ def _counted(unit: Ints, given: Ints, cluster: Ints, wide: int, clusters: int) -
     found: list[Ints] = []
     shift = 1
     # Rows of one unit stand together, so no two of them are further apart than a unit has grades.
-    while shift < len(unit) and len(rows := np.flatnonzero(unit[:-shift] == unit[shift:])):
-        keys = (given[rows] * wide + given[rows + shift]) * clusters + cluster[unit[rows]]
+    while shift < len(unit) and (same := unit[:-shift] == unit[shift:]).any():
+        keys = (given[:-shift] * wide)[same] + given[shift:][same]
+        if clusters > 1:
+            keys = keys * clusters + cluster[unit[:-shift][same]]
         if table is None:
             found.append(keys)
         else:

@@ -16,6 +16,7 @@ from judgments.agreement.reading import BANDS, READINGS
 from judgments.agreement_told import Told
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Role, Round
+from judgments.progress import overlapping
 from judgments.views import agreement_files
 from judgments.views.agreement_rows import (
     SHAPES,
@@ -28,6 +29,7 @@ from judgments.views.agreement_rows import (
     picture,
     prevalent,
     title,
+    with_queries,
     with_reasons,
 )
 from judgments.views.rounds import frame
@@ -71,6 +73,8 @@ def _headline(round_: Round, look: round_reports.Look, answer: gate.GateAnswer) 
         "waits": waits,
         "picture": picture(answer),
         "prevalent": prevalent(report),
+        "warnings": _warnings(report, answer),
+        "overlap_to_come": max(0, overlapping(round_) - report["overlap"]),
         "newer_guidelines": rejudging.newer_guidelines(round_),
         "choices": [(name, title(name)) for name in COEFFICIENTS],
         "bands": BANDS,
@@ -81,6 +85,12 @@ def _headline(round_: Round, look: round_reports.Look, answer: gate.GateAnswer) 
 def _verdict(answer: gate.GateAnswer) -> str:
     little = answer.little and answer.state == "undecided"
     return WORDS[answer.state] + (", on little overlap" if little else "")
+
+
+def _warnings(report: dict[str, Any], answer: gate.GateAnswer) -> list[dict[str, Any]]:
+    """What casts doubt on the numbers, less what the gate's own sentence says already."""
+    said = answer.state == "undecided" and answer.little
+    return [one for one in report["warnings"] if not (said and one["code"] == "not_enough_overlap")]
 
 
 def _tables(request: HttpRequest, round_: Round, told: Told) -> dict[str, Any]:
@@ -97,7 +107,7 @@ def _tables(request: HttpRequest, round_: Round, told: Told) -> dict[str, Any]:
         "hidden": told.hidden,
         "by_grade": by_grade(round_, report),
         "by_tier": with_reasons((told.look.report or {}).get("by_tier", [])),
-        "by_query": with_reasons(by_query[:SHOWN]),
+        "by_query": with_queries(round_, by_query[:SHOWN]),
         "queries": len(by_query),
     }
 

@@ -181,3 +181,10 @@ def prevalent(report: dict[str, Any]) -> dict[str, Any] | None:
 def with_reasons(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows by tier or query, each with why its alpha is undefined, in words."""
     return [{**row, "reason": reason_in_words(row["alpha_ordinal"]["reason"])} for row in rows]
+
+
+def with_queries(round_: Round, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows by query, each with the query itself."""
+    named = {row["name"] for row in rows}
+    queries = {query.query_id: query for query in round_.collection.queries.filter(query_id__in=named)}
+    return [{**row, "query": queries.get(row["name"])} for row in with_reasons(rows)]

@@ -76,11 +76,11 @@ def answer() -> Callable[..., submission.Receipt]:
 def rate_all() -> Callable[..., int]:
     """Let a rater grade everything that is handed out; ``grade`` is a number or a function of the pair."""
 
-    def rate(round_: Round, rater: Any, grade: Any = 2) -> int:
+    def rate(round_: Round, rater: Any, grade: Any = 2, **fields: Any) -> int:
         count = 0
         while batch := assignment.claim_batch(round_, rater=rater, size=20):
             grades = {pair.uuid: grade(pair) if callable(grade) else grade for pair in batch}
-            count += len(grade_together(round_, rater, grades))
+            count += len(grade_together(round_, rater, grades, **fields))
         return count
 
     return rate

@@ -1,0 +1,72 @@
+"""How long do the pages of a round take that has a million judgments?
+
+    python benchmarks/round_pages.py [--only CASE] [--reps N] [--quick] [--json FILE]
+
+A database of its own is filled with 500,000 pairs of two grades each, and each page is loaded by a lead through
+Django's test client, once before it counts. The ratio is the median over 300 ms. PostgreSQL is measured where ASSAY_BENCH_POSTGRES names an empty database, for example postgres://postgres@127.0.0.1:5432/bench.
+
+What takes seconds, the report on all judgments, is computed by a job; its time is told beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from side_by_side.processes import CouldNotRun, child, measure
+from side_by_side.rows import Row, note, options, tell
+
+LIMIT = 0.3
+JUDGMENTS, FEW = 1_000_000, 30_000
+# Those that the limit was set for; what else hangs on a round is told without a verdict.
+ASKED = ("round_progress", "round_agreement")
+POSTGRES = os.environ.get("ASSAY_BENCH_POSTGRES", "")
+
+
+def main() -> int:
+    """Measure on every database that there is."""
+    cases = {"sqlite": partial(measured, "SQLite", ""), "postgres": partial(measured, "PostgreSQL", POSTGRES)}
+    return tell(cases, options(__doc__, cases).parse_args())
+
+
+def measured(title: str, url: str, asked: argparse.Namespace) -> Iterator[Row]:
+    """Fill a database, load the pages, and tell their times as shares of the limit."""
+    if not url and title != "SQLite":
+        note(f"{title}: left out, ASSAY_BENCH_POSTGRES names no empty database")
+        return
+    count = FEW if asked.quick else JUDGMENTS
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
+        found = loaded(url or f"sqlite:///{Path(folder) / 'bench.sqlite3'}", folder, count, asked.reps or 9)
+    note(f"{title}: filled in {found['build']:.0f} s; the job's report takes {found['report']:.1f} s")
+    for name, seconds in found["pages"].items():
+        times = seconds[1:]
+        at_most = 1.0 if name in ASKED and not asked.quick else None
+        told = f"{statistics.median(times):.3f} s, {len(times)}x; first {found['before'][name][0]:.3f} s"
+        ratios = [one / LIMIT for one in times]
+        yield Row(f"{count:,} judgments, {title}: {name}", "300 ms", ratios, at_most, None, told)
+
+
+def loaded(url: str, folder: str, count: int, reps: int) -> dict[str, Any]:
+    """Run the child against the database; answer what it told."""
+    kept = {name: os.environ.get(name) for name in ("DATABASE_URL", "ASSAY_VAR")}
+    os.environ.update(DATABASE_URL=url, ASSAY_VAR=folder)
+    try:
+        told: dict[str, Any] = json.loads(measure(child("full_round", str(count), str(reps + 1))).output)
+        return told
+    except json.JSONDecodeError as error:
+        raise CouldNotRun(f"the child told no JSON: {error}") from error
+    finally:
+        for name, value in kept.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
