@@ -11,10 +11,10 @@ from judgments.core.errors import Conflict
 from judgments.gate import GateAnswer
 from judgments.models import Round
 
-TITLES = {
-    "failed": "agreement is below the gate",
-    "undecided": "agreement is not sure to reach the gate",
-    "undefined": "agreement is not defined",
+SAID = {
+    "failed": "agreement is below the gate of {at:.2f}",
+    "undecided": "whether agreement reaches the gate of {at:.2f} cannot be told yet",
+    "undefined": "agreement is not defined, so that the gate of {at:.2f} says nothing",
 }
 
 
@@ -36,7 +36,8 @@ class Held:
     @property
     def warning(self) -> str:
         """What is to be said before freezing; empty for a round that passes."""
-        return "" if self.state == "passed" else f"{self.round}: {TITLES[self.state]}. {self.answer.advice}".rstrip(".")
+        said = SAID.get(self.state, "")
+        return f"{self.round}: {said.format(at=self.answer.threshold)}" if said else ""
 
     def as_json(self) -> dict[str, Any]:
         """What the manifest keeps of it."""

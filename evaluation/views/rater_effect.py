@@ -70,7 +70,6 @@ def _row(one: RaterEffect) -> dict[str, Any]:
         "alone_tau": one.alone.tau,
         "alone_moved": one.alone.moved,
         "alone_queries": one.alone.queries,
-        "run": one.without.run,
         "without": one.without,
         "alone": one.alone,
     }
@@ -99,9 +98,7 @@ def _listing(round_: Round, metric: str, given: dict[str, str]) -> Listing:
             ),
             tau("alone_tau", "Tau by this rater alone", "alone"),
             Column("alone_queries", "On queries", order="alone_queries", numeric=True),
-            Column("run", "Run that moves most", order="run", style="clip"),
         ),
-        search=("rater",),
         order="tau",
         given=given,
     )
@@ -114,4 +111,5 @@ def _tau(found: Ranking) -> SafeString | str:
 def _moved(found: Ranking) -> SafeString | str:
     if not found.moved:
         return "none"
-    return format_html("{} <span class='muted small'>{} to {}</span>", found.moved, found.rank_before, found.rank_after)
+    where = f"{found.run}, {found.rank_before} to {found.rank_after}"
+    return format_html("{} <span class='muted small'>{}</span>", found.moved, where)

@@ -45,12 +45,6 @@ def markdown(text: str) -> SafeString:
 
 
 @register.filter
-def document_html(text: str) -> SafeString:
-    """A document's text of others as safe HTML."""
-    return richtext.document_html(text)
-
-
-@register.filter
 def web_address(url: str) -> str:
     """The address, if it is one that may become a link; anything else (``javascript:``) becomes the empty text.
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from judgments import access
 from judgments.models import Document, Pair
-from judgments.richtext import LONGEST
+from judgments.passages import shown
 from judgments.templatetags.figures import state
 from judgments.views.lists import Choice, Column, Listing, answer, how_many
 
@@ -67,6 +67,6 @@ def document(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "collection": collection,
         "document": row,
         "queries": collection.queries.filter(pairs__document=row).distinct(),
-        "cut": len(row.text) > LONGEST,
+        "shown": shown(row, ""),
     }
     return render(request, "judgments/document.html", context)
