@@ -66,7 +66,7 @@ def build(judgments: int) -> Any:
     Round.objects.filter(pk=made.pk).update(pairs_made=pairs, slots_made=2 * pairs)
     _tally(made)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
     made.refresh_from_db()
     return made
 

@@ -89,12 +89,15 @@ class Listing:
     page_size: int = PAGE_SIZE
     given: Mapping[str, str] = field(default_factory=dict)
 
-    def read(self, params: Mapping[str, str], rows: Any) -> Page:
-        """The rows that the parameters ask for; parameters that make no sense are as if they were not there."""
+    def read(self, params: Mapping[str, str], rows: Any, many: int | None = None) -> Page:
+        """The rows that the parameters ask for; parameters that make no sense are as if they were not there.
+
+        ``many`` is how many rows there are without a filter, where that is known and need not be counted.
+        """
         asked = {key: params.get(key, "").strip() for key in ("q", "sort", *(choice.key for choice in self.choices))}
         found = self._filtered(rows, asked)
         sort = asked["sort"] if self._column(asked["sort"]) else self.order
-        count = found.count() if isinstance(found, QuerySet) else len(found)
+        count = many if many is not None and found is rows else _count(found)
         pages = max(1, -(-count // self.page_size))
         wanted = params.get("page", "1")
         page = min(max(int(wanted), 1), pages) if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 else 1
@@ -234,11 +237,24 @@ class Page:
             yield csv_row([column.in_file(row) for column in self.listing.columns])
 
 
+def _count(rows: Any) -> int:
+    return rows.count() if isinstance(rows, QuerySet) else len(rows)
+
+
 def answer(
-    request: HttpRequest, listing: Listing, rows: Any, template: str, context: Mapping[str, Any], status: int = 200
+    request: HttpRequest,
+    listing: Listing,
+    rows: Any,
+    template: str,
+    context: Mapping[str, Any],
+    status: int = 200,
+    many: int | None = None,
 ) -> HttpResponse | StreamingHttpResponse:
-    """The list as the page, as the table alone where htmx asks for it, or as a file with ``?format=csv``."""
-    page = listing.read(request.GET, rows)
+    """The list as the page, as the table alone where htmx asks for it, or as a file with ``?format=csv``.
+
+    ``many`` as in :meth:`Listing.read`.
+    """
+    page = listing.read(request.GET, rows, many)
     if request.GET.get("format") == "csv":
         return download(page, context)
     fragment = request.htmx and request.htmx.target == listing.name  # type: ignore[attr-defined]

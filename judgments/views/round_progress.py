@@ -49,7 +49,8 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
         "to_invite": to_invite(round_),
         "choosing": growing.told(round_),
     }
-    return answer(request, PAIRS, pairs_of(round_, request.user), "judgments/round_progress.html", context)
+    rows = pairs_of(round_, request.user)
+    return answer(request, PAIRS, rows, "judgments/round_progress.html", context, many=round_.pairs_made)
 
 
 def _queries(rows: list[Any]) -> dict[str, Any]:
