@@ -189,6 +189,10 @@ CONNECTOR_FOLDERS = env.list("CONNECTOR_FOLDERS", default=[])
 # The first encrypts secrets, all of them decrypt; without any they hang on SECRET_KEY.
 CONNECTOR_KEYS = env.list("CONNECTOR_KEYS", default=[])
 
+# --- Models. A machine judge asks no provider but those that the operator names here, the makers' own servers among them.
+PROVIDER_HOSTS = env.list("PROVIDER_HOSTS", default=[])
+PROVIDER_NETWORKS = env.list("PROVIDER_NETWORKS", default=[])
+
 # --- Freshness: how many days may pass before the server checks a collection's newest snapshot by itself; 0 is never.
 FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)
 

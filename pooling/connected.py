@@ -9,10 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from judgments import audit
+from judgments import audit, sealing
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, User
-from pooling import sealing
 from pooling.connectors import CONNECTORS, Allowed, ConnectorKind, Engine, Hit
 from pooling.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan, answer_of
 from pooling.models import Connector

@@ -13,7 +13,18 @@ from django.utils import timezone
 
 from evaluation import scoring
 from evaluation.models import Scoring
-from judgments import assignment, declarations, guidelines, ingestion, jobs, rounds, snapshots, submission, tokens
+from judgments import (
+    assignment,
+    declarations,
+    guidelines,
+    ingestion,
+    jobs,
+    rounds,
+    sealing,
+    snapshots,
+    submission,
+    tokens,
+)
 from judgments.models import (
     ApiToken,
     Collection,
@@ -32,7 +43,7 @@ from judgments.models import (
     Upload,
     User,
 )
-from pooling import pools, sealing
+from pooling import pools
 from pooling.connectors import CONNECTORS
 from pooling.models import Connector, Pool, QueryLog, Run
 from tests import worked_example as example

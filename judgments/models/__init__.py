@@ -8,9 +8,12 @@ from judgments.models.example import Example
 from judgments.models.gold import GoldPair, Probe, ProbeAnswer
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.job import Job
+from judgments.models.judging import AutoAccept, JudgeRun, ModelCall
 from judgments.models.judgment import Adjudication, Judgment
 from judgments.models.machine import Judge, MachineJudgment
 from judgments.models.pair import Handout, Pair, Slot
+from judgments.models.prompt import PromptVersion
+from judgments.models.provider import Provider
 from judgments.models.query import Query, QuerySample
 from judgments.models.round import Round, RoundRater
 from judgments.models.scale import Grade, Scale
@@ -25,6 +28,7 @@ __all__ = [
     "Adjudication",
     "ApiToken",
     "AuditRow",
+    "AutoAccept",
     "Collection",
     "Declaration",
     "Document",
@@ -36,14 +40,18 @@ __all__ = [
     "ImportedLabel",
     "Job",
     "Judge",
+    "JudgeRun",
     "Judgment",
     "LabelSource",
     "MachineJudgment",
     "Membership",
+    "ModelCall",
     "Pair",
     "Place",
     "Probe",
     "ProbeAnswer",
+    "PromptVersion",
+    "Provider",
     "Query",
     "QueryGroup",
     "QuerySample",

@@ -8,6 +8,8 @@ from django.db.models import Q
 from judgments.models.collection import Collection
 from judgments.models.fields import EventModel, PublicModel
 from judgments.models.pair import Pair
+from judgments.models.prompt import PromptVersion
+from judgments.models.provider import Provider
 
 OUTCOMES = ("graded", "unparseable", "out_of_scale", "refused", "truncated", "blocked", "transport_error")
 
@@ -21,6 +23,11 @@ class Judge(PublicModel):
     model = models.CharField(max_length=200, blank=True)
     prompt_sha256 = models.CharField(max_length=64, blank=True)
     parameters = models.JSONField(default=dict)
+    # Of judges that ask a model: whom, and in whose words where they are not those that come with Assay.
+    provider = models.ForeignKey(Provider, null=True, on_delete=models.SET_NULL, related_name="judges")
+    prompt = models.ForeignKey(PromptVersion, null=True, on_delete=models.PROTECT, related_name="judges")
+    # What a model has to be told word for word again when a run goes on; `parameters` holds the hashes.
+    told = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -41,6 +48,9 @@ class MachineJudgment(PublicModel, EventModel):
     probabilities = models.JSONField(null=True)
     rationale = models.TextField(blank=True)
     raw = models.TextField(blank=True)
+    # The answer in the ledger that it was read from; a judge without a model has none.
+    call = models.ForeignKey("ModelCall", null=True, on_delete=models.PROTECT, related_name="judgments")
+    document_sha256 = models.CharField(max_length=64, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -7,9 +7,9 @@ documents' fields. The family's table is `CONNECTORS`; `fetch.fetch` asks one of
 from __future__ import annotations
 
 from judgments.core.family import Family
-from pooling.connectors.addresses import Allowed
+from judgments.network.addresses import Allowed
+from judgments.network.faults import EngineFault
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
-from pooling.connectors.faults import EngineFault
 
 CONNECTORS: Family[ConnectorKind] = Family(
     "connector",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from judgments.core.errors import NotValid
-from pooling.connectors.addresses import Allowed
+from judgments.network.addresses import Allowed
 from pooling.connectors.template import pages
 
 # The most documents of a query that a run is asked for.

@@ -9,8 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 
+from judgments.network.faults import EngineFault
 from pooling.connectors.contract import Engine, Hit
-from pooling.connectors.faults import EngineFault
 
 # Seconds between two signs of life while an engine lets us wait.
 BEAT = 5.0

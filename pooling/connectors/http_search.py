@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from judgments.core.errors import NotValid
-from pooling.connectors.addresses import Allowed
+from judgments.network.addresses import Allowed
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
 from pooling.connectors.headers import headers_of
 from pooling.connectors.mapping import Paths, mapping_of, mapping_settings

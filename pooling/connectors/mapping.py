@@ -9,8 +9,8 @@ from typing import Any
 
 from judgments.core.errors import NotValid
 from judgments.core.ids import id_fault
+from judgments.network.faults import EngineFault
 from pooling.connectors.contract import Hit, Setting
-from pooling.connectors.faults import EngineFault
 
 MISSING = object()
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from judgments.core.errors import NotValid
-from pooling.connectors.addresses import Allowed
+from judgments.network.addresses import Allowed
+from judgments.network.faults import EngineFault
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
-from pooling.connectors.faults import EngineFault
 from pooling.connectors.mapping import Paths, mapping_of, mapping_settings
 from pooling.connectors.template import DEPTH, QUERY
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgments.core.errors import NotValid
-from pooling.connectors.addresses import Allowed
+from judgments.network.addresses import Allowed
+from judgments.network.faults import EngineFault
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
-from pooling.connectors.faults import EngineFault
 from pooling.connectors.mapping import Paths, mapping_of, mapping_settings
 
 STEPS_BETWEEN_LOOKS = 10_000

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from judgments.core.errors import UnreadableInput
-from pooling.connectors.addresses import Allowed
+from judgments.network.addresses import Allowed
+from judgments.network.faults import EngineFault
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
-from pooling.connectors.faults import EngineFault
 from pooling.connectors.mapping import Paths, mapping_of, mapping_settings
 
 MOST_BYTES = 512 * 1024 * 1024

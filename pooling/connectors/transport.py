@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from judgments.core.errors import NotValid
-from pooling.connectors.addresses import Allowed
-from pooling.connectors.deadline import Clock, timed_transport
-from pooling.connectors.faults import EngineFault
+from judgments.network.addresses import Allowed
+from judgments.network.deadline import Clock, timed_transport
+from judgments.network.faults import EngineFault
 
 if TYPE_CHECKING:
     import httpx

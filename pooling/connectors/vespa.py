@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pooling.connectors.faults import EngineFault
+from judgments.network.faults import EngineFault
 from pooling.connectors.http_search import http_kind
 
 TEMPLATE = """{

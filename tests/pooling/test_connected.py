@@ -8,7 +8,8 @@ import pytest
 
 from judgments.core.errors import Conflict, NotValid, UnknownName
 from judgments.models import AuditRow
-from pooling import connected, sealing
+from judgments import sealing
+from pooling import connected
 from pooling.connectors import EngineFault
 from pooling.models import Connector
 from tests.pooling.bad_engine import SECRET, BadEngine

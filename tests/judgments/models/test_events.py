@@ -23,7 +23,7 @@ def judgment(make_round: Callable[..., Any], answer: Callable[..., Any], rater: 
     return answer(round_, rater, pair, 2).judgment
 
 
-@pytest.mark.parametrize("table", events.TABLES)
+@pytest.mark.parametrize("table", [*events.TABLES, "modelcall", "promptversion"])
 def test_every_event_table_has_its_triggers(table: str) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

@@ -1,7 +1,7 @@
-"""Where may a connector go? Only to the hosts, networks and folders that the operator of the server allowed.
+"""Where may the server go for its users? Only to the hosts, networks and folders that its operator allowed.
 
-Whoever makes a connector chooses an address; without this check the server would ask anything in its own network for
-them. A host is checked by name, then every address that the name has is checked, and the connection is made to exactly
+Whoever connects an engine or a model chooses an address; without this check the server would ask anything in its own
+network for them. A host is checked by name, then every address that the name has is checked, and the connection is made to exactly
 an address that was checked: a name cannot point elsewhere in between.
 """
 
@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TypeAlias
 
-from pooling.connectors.faults import EngineFault
+from judgments.network.faults import EngineFault
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -40,6 +40,8 @@ class Allowed:
         Networks that are not public and may be asked all the same. Public addresses need no mention.
     folders : tuple of Path
         Where files of connectors may lie.
+    setting : str
+        How the operator's settings begin that hold this, for messages.
 
     Examples
     --------
@@ -51,14 +53,22 @@ class Allowed:
     hosts: tuple[str, ...] = ()
     networks: tuple[Network, ...] = ()
     folders: tuple[Path, ...] = ()
+    setting: str = "CONNECTOR"
 
     @classmethod
-    def of(cls, hosts: Iterable[str], networks: Iterable[str] = (), folders: Iterable[str | Path] = ()) -> Allowed:
+    def of(
+        cls,
+        hosts: Iterable[str],
+        networks: Iterable[str] = (),
+        folders: Iterable[str | Path] = (),
+        setting: str = "CONNECTOR",
+    ) -> Allowed:
         """Return what these words allow; a network that is none raises ValueError."""
         return cls(
             tuple(host.strip().lower() for host in hosts if host.strip()),
             tuple(ipaddress.ip_network(network.strip(), strict=False) for network in networks if network.strip()),
             tuple(Path(folder).resolve() for folder in folders if str(folder).strip()),
+            setting,
         )
 
     def names(self, host: str, port: int) -> bool:
@@ -88,7 +98,7 @@ class Allowed:
         if not self.names(host, port):
             raise EngineFault(
                 "not-allowed",
-                f"This server may not ask {host}. Its operator can add {host}:{port} to CONNECTOR_HOSTS.",
+                f"This server may not ask {host}. Its operator can add {host}:{port} to {self.setting}_HOSTS.",
             )
         found = _resolved(host, port, seconds)
         for address in found:
@@ -96,7 +106,7 @@ class Allowed:
                 raise EngineFault(
                     "not-allowed",
                     f"{host} has the address {address}, which is not public. Its network has to be in "
-                    "CONNECTOR_NETWORKS; ask the operator of this server.",
+                    f"{self.setting}_NETWORKS; ask the operator of this server.",
                 )
         return [str(address) for address in found]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pooling.connectors import Allowed, EngineFault
+from judgments.network.addresses import Allowed
+from judgments.network.faults import EngineFault
 
 
 def refused(allowed: Allowed, host: str, port: int = 80) -> str:

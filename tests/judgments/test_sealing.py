@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from judgments import sealing
 from judgments.core.errors import Conflict
-from pooling import sealing
 
 SECRETS = {"secret": "tell-nobody-4711 é"}
 

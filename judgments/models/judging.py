@@ -1,0 +1,139 @@
+"""What was a model asked in a round, what did it cost, and how far is it?"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models.fields import EventModel, PublicModel
+from judgments.models.job import Job
+from judgments.models.machine import OUTCOMES, Judge
+from judgments.models.pair import Pair
+from judgments.models.round import Round
+from judgments.models.user import User
+
+
+class JudgeRun(PublicModel):
+    """One judge at work in one round, with its caps. Its job says how far it is; how it ended stands here."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        RUNNING = "running", "at work"
+        DONE = "done", "done"
+        PAUSED = "paused", "paused"
+        BUDGET = "budget", "cap reached"
+        REFUSED = "refused", "refused by the provider"
+        DOWN = "down", "provider does not answer"
+        STOPPED = "stopped", "stopped"
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="judge_runs")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    said = models.TextField(blank=True)  # how it ended, in words
+    pause_asked = models.BooleanField(default=False)
+    # The hard caps, and what was used of them, by all its attempts.
+    cap_usd = models.FloatField(null=True)
+    cap_calls = models.PositiveIntegerField(null=True)
+    spent_usd = models.FloatField(default=0.0)
+    calls = models.PositiveIntegerField(default=0)
+    estimate = models.JSONField(default=dict)
+    # People judge a share of all pairs whatever a machine says: drawn with the seed, wider shares hold narrower ones.
+    audit_share = models.FloatField(default=0.1)
+    seed = models.BigIntegerField(default=1)
+    canaries = models.PositiveSmallIntegerField(default=0)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "judge"], name="judge_run_once"),
+            models.CheckConstraint(
+                condition=Q(audit_share__gte=0, audit_share__lte=1), name="judge_run_audits_a_share"
+            ),
+            models.CheckConstraint(
+                condition=Q(cap_usd__isnull=False) | Q(cap_calls__isnull=False), name="judge_run_is_capped"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge} in {self.round}"
+
+    @property
+    def over(self) -> bool:
+        return self.state not in (self.State.WAITING, self.State.RUNNING)
+
+
+class ModelCall(PublicModel, EventModel):
+    """One answer that a model gave, or that did not come: the ledger. An answer is found again by its key."""
+
+    class Purpose(models.TextChoices):
+        PAIR = "pair", "a pair"
+        REPAIR = "repair", "a pair, once more"
+        CANARY = "canary", "a canary"
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="ledger")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="+")
+    purpose = models.CharField(max_length=8, choices=Purpose.choices)
+    trap = models.CharField(max_length=20, blank=True)
+    key = models.CharField(max_length=64)  # of all that was asked, of whom, and how
+    prompt_sha256 = models.CharField(max_length=64)
+    model_asked = models.CharField(max_length=200)
+    model_answered = models.CharField(max_length=200, blank=True)
+    parameters = models.JSONField(default=dict)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost_usd = models.FloatField(null=True)
+    seconds = models.FloatField(default=0.0)
+    outcome = models.CharField(max_length=20, choices=[(name, name) for name in OUTCOMES])
+    grade = models.SmallIntegerField(null=True)
+    probabilities = models.JSONField(null=True)
+    rationale = models.TextField(blank=True)
+    raw = models.TextField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            # Who got no answer may be asked again; an answer is paid for once.
+            models.UniqueConstraint(
+                fields=["judge", "key"], condition=~Q(outcome="transport_error"), name="model_call_answered_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(outcome="graded", grade__isnull=False)
+                | (Q(outcome__in=OUTCOMES[1:]) & Q(grade__isnull=True)),
+                name="model_call_grade_fits",
+            ),
+        ]
+        indexes = [models.Index(fields=["run", "purpose", "pair"], name="model_call_of_pair")]
+
+    def __str__(self) -> str:
+        return f"{self.model_asked}: {self.outcome}"
+
+
+class AutoAccept(PublicModel):
+    """That a lead lets a judge's lowest grade stand without a person, as long as its bound holds on the audit slice."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="auto_accepts")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="auto_accepts")
+    bound = models.FloatField()  # the share of these grades that people confirm, at the interval's lower end
+    model_answered = models.CharField(max_length=200, blank=True)  # who answered when it was asked for
+    prompt_sha256 = models.CharField(max_length=64, blank=True)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round"], condition=Q(ended_at__isnull=True), name="auto_accept_one_judge_a_round"
+            ),
+            models.CheckConstraint(condition=Q(bound__gte=0.5, bound__lt=1), name="auto_accept_is_bounded"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge}, {self.bound:g}"

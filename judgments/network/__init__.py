@@ -1,0 +1,1 @@
+"""How does the server ask others: only where its operator allowed, within a time, and with faults that have names?"""

@@ -1,0 +1,100 @@
+"""How does a client of HTTP connect only to addresses that were checked?
+
+httpx asks a network for each connection. This one looks the name up, has every address checked, and connects to one of
+those by its number; the name stays in ``Host`` and in the handshake of TLS. So a name cannot point elsewhere between
+the check and the connection, and nothing that is sent by this client leaves by another way.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from judgments.network.addresses import Allowed
+from judgments.network.faults import EngineFault
+
+if TYPE_CHECKING:
+    import httpcore
+    import httpx
+
+
+class CheckedNetwork:
+    """The network, less what the operator did not allow; the interface of ``httpcore.NetworkBackend``.
+
+    Parameters
+    ----------
+    allowed : Allowed
+        Where it may go.
+    """
+
+    def __init__(self, allowed: Allowed) -> None:
+        import httpcore
+
+        self._inner, self._allowed = httpcore.SyncBackend(), allowed
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that answers.
+
+        Raises
+        ------
+        httpcore.ConnectError
+            None does, or none may be asked; with why in words.
+        """
+        import httpcore
+
+        try:
+            addresses = self._allowed.addresses(host, port, timeout or 10.0)
+        except EngineFault as fault:
+            raise httpcore.ConnectError(str(fault)) from None
+        for number, address in enumerate(addresses, start=1):
+            try:
+                return self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+            except httpcore.ConnectError:
+                # The next address: "localhost" is ::1 first, and many servers listen on 127.0.0.1 alone.
+                if number == len(addresses):
+                    raise
+        raise httpcore.ConnectError(f"{host} has no address")
+
+    def connect_unix_socket(self, *args: Any, **kwargs: Any) -> httpcore.NetworkStream:
+        """Refused: nobody can allow a socket of this machine."""
+        import httpcore
+
+        raise httpcore.ConnectError("no socket of this machine is asked")
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        self._inner.sleep(seconds)
+
+
+def checked_client(allowed: Allowed, timeout: float, connections: int) -> httpx.Client:
+    """Return a client that reaches what is allowed and nothing else.
+
+    Parameters
+    ----------
+    allowed : Allowed
+        Where it may go.
+    timeout : float
+        Seconds for each step of a request.
+    connections : int
+        How many at a time.
+    """
+    import httpcore
+    import httpx
+
+    transport = httpx.HTTPTransport(trust_env=False)
+    # httpx has no way to hand a network in; httpcore, on which it stands, has.
+    transport._pool = httpcore.ConnectionPool(
+        ssl_context=ssl.create_default_context(),
+        max_connections=connections,
+        max_keepalive_connections=connections,
+        network_backend=CheckedNetwork(allowed),  # type: ignore[arg-type]
+    )
+    return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
