@@ -57,7 +57,7 @@ class SnapshotBody(serializers.Serializer):
         return [*snapshots.FILES, "bundle"]
 
 
-class Choice(serializers.Serializer):
+class LabelChoice(serializers.Serializer):
     """Whose labels, under which rule."""
 
     rounds = serializers.ListField(child=serializers.UUIDField(), default=list)
@@ -83,7 +83,7 @@ class Choice(serializers.Serializer):
         return value
 
 
-class Freeze(Choice):
+class Freeze(LabelChoice):
     """The same, under a name."""
 
     name = serializers.CharField(max_length=120)
@@ -92,7 +92,7 @@ class Freeze(Choice):
     )
 
 
-class PreviewBody(serializers.Serializer):
+class FreezePreviewBody(serializers.Serializer):
     """What would be frozen. What tells grades is null while you may still have to give some of them."""
 
     labels = serializers.IntegerField()
@@ -155,13 +155,13 @@ class Preview(InCollection):
     """What would be frozen."""
 
     reads = writes = access.LEADS
-    serializer_class = PreviewBody
+    serializer_class = FreezePreviewBody
     tag = "snapshots"
 
-    @extend_schema(summary="See what would be frozen", request=Choice, responses=PreviewBody)
+    @extend_schema(summary="See what would be frozen", request=LabelChoice, responses=FreezePreviewBody)
     def post(self, request: Request, slug: str) -> Response:
         """The same choice as for freezing; nothing is stored."""
-        asked = self.sent(Choice)
+        asked = self.sent(LabelChoice)
         rounds = rows_called(self.collection.rounds.all(), asked["rounds"], "rounds", "round")
         how = Consolidation(
             asked["rule"], tuple(asked["sources"]), asked["merge"], tuple(asked["named"]), asked["unrateable"]
