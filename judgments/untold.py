@@ -48,6 +48,11 @@ def may_be_told(reader: Any, pair: Pair) -> bool:
     return not untold_pairs(reader, pair.round).filter(pk=pair.pk).exists()
 
 
+def may_be_told_means(reader: Any, round_: Round) -> bool:
+    """Whether numbers made from all labels of the round may be shown: a mean less what is known tells the rest."""
+    return not untold_pairs(reader, round_).exists()
+
+
 def _by_another_name(round_: Round, hidden: QuerySet[Pair]) -> list[int]:
     """Pairs of the round that tell one of the hidden pairs' labels although query or document are others."""
     copies = Pair.objects.filter(round__collection=round_.collection_id, origin__has_key="copies").exists()

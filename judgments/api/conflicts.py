@@ -128,7 +128,8 @@ class Conflicts(ListModelMixin, InRound):
 
     def get_serializer_context(self) -> dict[str, Any]:
         fake = getattr(self, "swagger_fake_view", False)
-        return super().get_serializer_context() | {"effects": None if fake else conflict_effects.effects(self.round)}
+        told = not fake and untold.may_be_told_means(self.request.user, self.round)
+        return super().get_serializer_context() | {"effects": conflict_effects.effects(self.round) if told else None}
 
     def _steps(self) -> int:
         text = self.request.query_params.get("steps", "1")

@@ -20,7 +20,8 @@ from judgments.core.errors import AssayError, NotAllowed, NotFound
 from judgments.forms import AssayForm
 from judgments.models import Adjudication, Example, Judgment, Pair, Round
 from judgments.passages import shown
-from judgments.views.conflicts import by_effect
+from judgments.untold import may_be_told_means
+from judgments.views.conflicts import by_effect, effects_for
 from judgments.views.station_cards import facts
 
 # Others of the query that are shown, of each grade.
@@ -123,7 +124,7 @@ def _context(request: HttpRequest, round_: Round, row: Any) -> dict[str, Any]:
         "answers": _answers(round_, row),
         "top": max(values),
         "same_query": _same_query(request, row),
-        "at_stake": _at_stake(row, values),
+        **_at_stake(request.user, row, values),
         "values": values,
         "example": Example.objects.filter(adjudication=settled).select_related("version").first() if settled else None,
     }
@@ -132,7 +133,7 @@ def _context(request: HttpRequest, round_: Round, row: Any) -> dict[str, Any]:
 def _next(request: HttpRequest, round_: Round, here: Pair) -> Pair | None:
     """The next conflict that waits, in the order of the list that one came from."""
     found = conflicts.in_conflict(round_, viewer=request.user)
-    effects = conflict_effects.effects(round_) if request.GET.get("by") == "effect" else None
+    effects = effects_for(request.user, round_) if request.GET.get("by") == "effect" else None
     return conflicts.following(found, here, by_effect(found, effects) if effects else None)
 
 
@@ -160,10 +161,12 @@ def _answers(round_: Round, pair: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _at_stake(pair: Any, values: list[int]) -> list[dict[str, Any]]:
-    """What the settlement would do to each run, with a column for each grade; empty where nobody knows."""
-    rows = conflict_effects.detail(pair, values)
-    return [{**row, "cells": [row["values"].get(value) for value in values]} for row in rows]
+def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
+    """What the settlement would do to each run, with a column for each grade; nothing where nobody may know."""
+    effects = effects_for(reader, pair.round)
+    rows = conflict_effects.detail(pair, values) if may_be_told_means(reader, pair.round) else []
+    at_stake = [{**row, "cells": [row["values"].get(value) for value in values]} for row in rows]
+    return {"at_stake": at_stake, "metric": effects.metric if effects else ""}
 
 
 def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:

@@ -18,7 +18,7 @@ from judgments import access, conflict_effects, conflicts
 from judgments.conflict_effects import Effects
 from judgments.models import Pair, Round
 from judgments.templatetags.figures import grade, state
-from judgments.untold import untold_pairs
+from judgments.untold import may_be_told_means, untold_pairs
 from judgments.views.lists import Choice, Column, Listing, answer
 from judgments.views.rounds import frame
 
@@ -154,12 +154,17 @@ def listing(round_: Round, effects: Effects | None, sort: str) -> ConflictListin
     )
 
 
+def effects_for(reader: Any, round_: Round) -> Effects | None:
+    """What hangs on the conflicts, for a reader who may be told means over all labels of the round."""
+    return conflict_effects.effects(round_) if may_be_told_means(reader, round_) else None
+
+
 @login_required
 @require_safe
 def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     rows = _known(round_, conflicts.in_conflict(round_, viewer=request.user))
-    effects = conflict_effects.effects(round_)
+    effects = effects_for(request.user, round_)
     context = {
         **frame(request, round_, "agreement"),
         "hidden": untold_pairs(request.user, round_).count(),

@@ -52,6 +52,12 @@ def test_neither_pages_nor_programs_tell(before, again, lead, engineer, client_o
     assert "hidden: you may still grade it" not in client_of(engineer).get(page).content.decode()
 
 
+def test_means_over_labels_that_the_lead_still_gives_are_kept_back(before, again, lead, rate_all):
+    assert not untold.may_be_told_means(lead, before)
+    rate_all(again, lead, grade=1)
+    assert untold.may_be_told_means(lead, before)
+
+
 def test_waiting_examples_do_not_tell_either(before, make_round, lead, engineer, client_of):
     settled = adjudication.settle(
         before.pairs.get(document__doc_id="d1-1"), grade=2, reason="It is a part.", actor=lead
