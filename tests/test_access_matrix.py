@@ -109,6 +109,7 @@ POST   c/<slug:slug>/scores/turning/                                  404 403 40
 GET    c/<slug:slug>/settings/                                        404 403 403 200 302
 POST   c/<slug:slug>/settings/                                        404 403 403 422 302
 GET    c/<slug:slug>/snapshots/                                       404 403 200 200 302
+GET    c/<slug:slug>/snapshots/compare/                               404 403 200 200 302
 GET    c/<slug:slug>/snapshots/new/                                   404 403 403 200 302
 POST   c/<slug:slug>/snapshots/new/                                   404 403 403 422 302
 GET    c/<slug:slug>/snapshots/new/changes/                           404 403 403 200 302
@@ -142,6 +143,8 @@ GET    rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 40
 POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 422 302
 POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/example/              404 403 403 302 302
 GET    rounds/<uuid:uuid>/discovery/                                  404 403 200 200 302
+POST   rounds/<uuid:uuid>/gate/                                       404 403 403 302 302
+POST   rounds/<uuid:uuid>/rejudge/                                    404 403 403 302 302
 POST   rounds/<uuid:uuid>/invite/                                     404 403 403 302 302
 POST   rounds/<uuid:uuid>/open/                                       404 403 403 302 302
 POST   rounds/<uuid:uuid>/join/                                       404 302 403 302 302
@@ -241,13 +244,14 @@ GET    api/v1/collections/<slug:slug>/scores/reuse/                   404 403 20
 GET    api/v1/collections/<slug:slug>/scores/turning/                 404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/snapshots/                      404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/snapshots/                      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/snapshots/compare/              404 403 400 400 401
 POST   api/v1/collections/<slug:slug>/snapshots/preview/              404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/strata/                         404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/strata/                         404 403 403 400 401
 GET    api/v1/jobs/<uuid:uuid>/                                       404 403 200 200 401
 POST   api/v1/jobs/<uuid:uuid>/cancel/                                404 403 200 200 401
 GET    api/v1/rounds/<uuid:uuid>/                                     404 403 200 200 401
-GET    api/v1/rounds/<uuid:uuid>/raters/                              404 403 400 400 401
+GET    api/v1/rounds/<uuid:uuid>/raters/                              404 403 200 200 401
 PATCH  api/v1/rounds/<uuid:uuid>/                                     404 403 403 200 401
 GET    api/v1/rounds/<uuid:uuid>/agreement/                           404 403 200 200 401
 POST   api/v1/rounds/<uuid:uuid>/batch/                               404 200 403 403 401
@@ -269,6 +273,7 @@ POST   api/v1/rounds/<uuid:uuid>/judgments/                           404 400 40
 POST   api/v1/rounds/<uuid:uuid>/judgments/<uuid:client_id>/undo/     404 200 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/open/                                404 403 403 409 401
 GET    api/v1/rounds/<uuid:uuid>/progress/                            404 200 200 200 401
+POST   api/v1/rounds/<uuid:uuid>/rejudge/                             404 403 403 409 401
 GET    api/v1/rounds/<uuid:uuid>/refill/                              404 403 404 404 401
 POST   api/v1/rounds/<uuid:uuid>/refill/                              404 403 403 400 401
 GET    api/v1/rounds/<uuid:uuid>/unrateable/                          404 403 403 200 401

@@ -10,9 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, gate, progress, reliability, round_reports
+from judgments import access, assignment, gate, progress, rejudging, reliability, round_reports
 from judgments.agreement_told import Told
 from judgments.api.endpoint import InRound
+from judgments.api.rounds import RoundBody, round_told
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import User
 
@@ -84,6 +85,22 @@ def _within(part: str, told: Told) -> dict[str, Any]:
     if part == "query":
         return {"by_query": told.by_query}
     return {"by_tier": (told.look.report or {}).get("by_tier", [])} if part == "tier" else {}
+
+
+class Rejudge(InRound):
+    """The overlap judged again."""
+
+    serializer_class = RoundBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="Judge the overlap again", request=None, responses={201: RoundBody})
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """A draft of the pairs with two or more grades, under the newest guidelines, for the same raters.
+
+        Scale and settings are those of the round. 409 while the guidelines are still those of the round.
+        """
+        return Response(round_told(rejudging.rejudge_overlap(self.round, actor=request.user)), status=201)
 
 
 class Progress(InRound):

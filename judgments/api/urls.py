@@ -47,6 +47,7 @@ urlpatterns = [
     path("rounds/<uuid:uuid>/open/", rounds.OpenRound.as_view()),
     path("rounds/<uuid:uuid>/close/", rounds.CloseRound.as_view()),
     path("rounds/<uuid:uuid>/agreement/", reliability.Agreement.as_view()),
+    path("rounds/<uuid:uuid>/rejudge/", reliability.Rejudge.as_view()),
     path("rounds/<uuid:uuid>/progress/", reliability.Progress.as_view()),
     path("rounds/<uuid:uuid>/conflicts/", conflicts.Conflicts.as_view()),
     path("rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/", conflicts.Settle.as_view()),
