@@ -30,7 +30,7 @@ const clock = new Clock();
 const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: 0 };
 const deck = new Deck(data, outbox, first);
 const earlier = !undoButton.disabled; // answers from before this page can be taken back by the form
-let shownAt = 0, query = data.card.query, timer;
+let seen = false, query = data.card.query, timer;
 
 // --- What is on the screen.
 
@@ -69,13 +69,14 @@ function put(card) {
 /** The document can be read from now on. */
 function began(card) {
   clock.start(card.spent);
-  shownAt = performance.now();
+  seen = false;
   delete document.documentElement.dataset.ready;
   clearTimeout(timer);
-  timer = setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
+  timer = setTimeout(() => {
+    seen = true;
+    document.documentElement.dataset.ready = "";
+  }, UNSEEN);
 }
-
-const seen = () => performance.now() - shownAt >= UNSEEN;
 
 // --- Nothing lies ready.
 
@@ -122,7 +123,7 @@ function textOf(card) {
 
 function answer(given) {
   const card = deck.current;
-  if (!card || !seen()) return;
+  if (!card || !seen) return;
   const count = counted();
   card.spent = clock.spent;
   card.note = note.value.trim();
@@ -138,7 +139,7 @@ function answer(given) {
 
 function grade(value) {
   const button = form.querySelector(`[name=grade][value="${value}"]`);
-  if (!button || !deck.current || !seen()) return;
+  if (!button || !deck.current || !seen) return;
   button.dataset.flash = "";
   setTimeout(() => { delete button.dataset.flash; }, FLASH);
   answer({ grade: Number(value) });
