@@ -39,6 +39,8 @@ class Temper:
         How often a product without description is called unrateable.
     seconds : float
         The usual time for a pair.
+    notes : float
+        How often a note says what is missing.
     """
 
     leaning: float
@@ -46,12 +48,13 @@ class Temper:
     slips: float
     gives_up: float
     seconds: float
+    notes: float
 
 
 TEMPERS = {
-    1: Temper(leaning=0.0, unsteady=0.48, slips=0.02, gives_up=0.35, seconds=11.0),
-    2: Temper(leaning=-0.22, unsteady=0.52, slips=0.03, gives_up=0.55, seconds=15.5),
-    3: Temper(leaning=0.18, unsteady=0.58, slips=0.045, gives_up=0.15, seconds=7.5),
+    1: Temper(leaning=0.0, unsteady=0.48, slips=0.02, gives_up=0.35, seconds=11.0, notes=0.3),
+    2: Temper(leaning=-0.22, unsteady=0.52, slips=0.03, gives_up=0.55, seconds=15.5, notes=0.5),
+    3: Temper(leaning=0.18, unsteady=0.58, slips=0.045, gives_up=0.15, seconds=7.5, notes=0.04),
 }
 
 
@@ -91,6 +94,30 @@ def grade(rater: int, query_text: str, document: Mapping[str, Any], seed: int) -
     if random.random() < temper.slips:
         return "graded", random.randint(0, TOP), seconds
     return "graded", min(TOP, max(0, round(felt))), seconds
+
+
+def note(rater: int, query_text: str, document: Mapping[str, Any], given: int | None) -> str:
+    """What the rater writes beside a grade: now and then why it is not the highest, "" most of the time.
+
+    Parameters
+    ----------
+    rater, query_text, document
+        As `grade` takes them.
+    given : int or None
+        The grade; nobody writes a note beside the highest one.
+    """
+    ask = by_text().get(normalize(query_text))
+    shelf = SHELF_OF_CATEGORY.get(document["fields"].get("category", ""))
+    random = Random(f"note:{normalize(query_text)}:{document['doc_id']}:{rater}")
+    if ask is None or shelf is None or given in (None, TOP) or random.random() > TEMPERS[rater].notes:
+        return ""
+    if ask.shelf and ask.shelf != shelf.key:
+        return f"{shelf.category.rsplit('>', 1)[-1].strip()} were not asked for."
+    fields = document["fields"]
+    missed = [name for name, values in ask.wants.items() if _miss(shelf, name, values, fields.get(name, ""))]
+    return "".join(
+        f"Asked for {' or '.join(ask.wants[name])}; this is {fields.get(name, 'silent on it')}." for name in missed[:1]
+    )
 
 
 def relevance(query: str, document: Mapping[str, Any]) -> float:

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from demo.asks import by_text
 from demo.catalogue import documents
 from demo.engines import runs
-from demo.raters import TEMPERS, grade, relevance
+from demo.raters import TEMPERS, grade, note, relevance
 from pooling.strategies.pool import build_pool
 
 SEED = 7
@@ -91,3 +91,17 @@ def test_the_seed_decides() -> None:
     assert len(days) > 1
     with pytest.raises(KeyError):
         grade(4, "tent", tent, 1)
+
+
+def test_a_note_says_what_is_missing_and_never_beside_the_highest_grade():
+    said = [
+        (note(rater, query, document, given), given)
+        for query in ("rain jacket women", "tent")
+        for document in documents()
+        for rater in (1, 2, 3)
+        for given in (0, 3)
+    ]
+    assert not any(text for text, given in said if given == 3)
+    written = [text for text, grade in said if text]
+    assert 0.05 < len(written) / len(said) < 0.4
+    assert any(text.startswith("Asked for") for text in written)

@@ -193,6 +193,7 @@ def _answer(pair: Pair, rater: int) -> submission.Answer:
         state=state,
         grade=grade,
         reason="document broken" if state == "unrateable" else "",
+        note=raters.note(rater, pair.query.text, row, grade),
         seconds_active=timedelta(seconds=seconds).total_seconds(),
         seconds_away=0.0,
     )
