@@ -7,6 +7,7 @@ has taken is withdrawn when the grades agree again, because an answer was change
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -41,11 +42,14 @@ def kept(round_: Round, pairs: Sequence[Pair], *, home: User) -> Iterator[Ledger
 
 def settle(round_: Round, pages: Sequence[Sheet]) -> None:
     """Write how far the grades of each pair lie apart, and call in or withdraw raters accordingly."""
+    changed: dict[int, list[int]] = defaultdict(list)
     for page in pages:
         spread = page.spread
         if spread != page.pair.spread:
-            Pair.objects.filter(pk=page.pair.pk).update(spread=spread)
+            changed[spread].append(page.pair.pk)
             page.pair.spread = spread
+    for spread, keys in changed.items():
+        Pair.objects.filter(pk__in=keys).update(spread=spread)
     if round_.extra_at is None:
         return
     made = sum(_adjust(round_, page) for page in pages)

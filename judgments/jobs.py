@@ -34,7 +34,12 @@ Handler = Callable[["Work"], "dict[str, Any]"]
 # Apps above this one register their kinds in their AppConfig.
 KINDS: Family[Handler] = Family(
     "job kind",
-    {"import": "judgments.ingestion:work_on_upload", "agreement": "judgments.round_reports:work_on"},
+    {
+        "import": "judgments.ingestion:work_on_upload",
+        "agreement": "judgments.round_reports:work_on",
+        "quality": "judgments.quality_checks:work_on",
+        "requeue": "judgments.pausing:work_on",
+    },
 )
 
 # What is looked at now and then, besides lost jobs; apps above add what they want to look at.

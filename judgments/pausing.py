@@ -10,18 +10,21 @@ import uuid as uuid_module
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from judgments import assignment, audit, extras, growing
+from judgments import assignment, audit, extras, growing, jobs
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
-from judgments.models import Judgment, Pair, Round, RoundRater, Slot
+from judgments.models import Job, Judgment, Pair, Round, RoundRater, Slot
 from judgments.models.judgment import JudgmentQuerySet
 
 LONGEST_REASON = 500
 PART = 500
+# More than so many are a job's work.
+AT_ONCE = 2_000
 SET_ASIDE = (Judgment.State.GRADED, Judgment.State.UNRATEABLE)
 
 
@@ -125,11 +128,11 @@ def preview(asked: RoundRater, choice: Choice = EVERYTHING) -> Preview:
     return Preview(counted, free, rows.values("pair__query").distinct().count())
 
 
-@transaction.atomic
 def requeue(asked: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor: object) -> int:
     """Set a rater's judgments aside. They count no more, their places are free, and this rater never gets them again.
 
-    It cannot be taken back: the judgments stay on record, and superseded.
+    It cannot be taken back: the judgments stay on record, and superseded. They are set aside in parts, each of them
+    whole, so that other raters never wait long; what was cut short goes on when it is asked for again.
 
     Parameters
     ----------
@@ -152,19 +155,58 @@ def requeue(asked: RoundRater, choice: Choice = EVERYTHING, *, reason: str, acto
     NotValid
         There is no reason, or no such judgment.
     """
+    pairs = _begin(asked, choice, reason, actor)
+    return _in_parts(asked, choice, pairs, reason.strip())
+
+
+def start(asked: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor: Any) -> Job | int:
+    """The same by a job where there are many: the job, or how many were set aside at once."""
+    if chosen(asked, choice).count() <= AT_ONCE:
+        return requeue(asked, choice, reason=reason, actor=actor)
+    with transaction.atomic():
+        _begin(asked, choice, reason, actor)
+        since = choice.since.isoformat() if choice.since else None
+        what = {"asked": asked.pk, "since": since, "queries": list(choice.queries), "reason": reason.strip()}
+        title = f"Set judgments of {asked.pseudonym} in {asked.round} aside"
+        return jobs.start("requeue", title=title, parameters=what, collection=asked.round.collection, actor=actor)
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """The job; a second attempt goes on with what is left."""
+    what = work.job.parameters
+    asked = RoundRater.objects.select_related("round__collection", "user").get(pk=what["asked"])
+    since = datetime.fromisoformat(what["since"]) if what["since"] else None
+    choice = Choice(since, tuple(what["queries"]))
+    pairs = sorted(chosen(asked, choice).order_by().values_list("pair", flat=True))
+    done = _in_parts(asked, choice, pairs, what["reason"], work)
+    return work.keep({"judgments": done})
+
+
+@transaction.atomic
+def _begin(asked: RoundRater, choice: Choice, reason: str, actor: object) -> list[int]:
+    """Put on record what will be set aside; the pairs, in the order of their keys."""
     why = reason.strip()
     if not why or len(why) > LONGEST_REASON:
         said = f"Say why, in {LONGEST_REASON} characters at most; it stays on record."
         raise NotValid(f"Judgments are set aside for a reason. {said}", {"reason": said})
     asked = _locked(asked)
     pairs = sorted(chosen(asked, choice).order_by().values_list("pair", flat=True))
-    done = sum(_set_aside(asked, choice, pairs[begin : begin + PART], why) for begin in range(0, len(pairs), PART))
-    if not done:
+    if not pairs:
         raise NotValid(f"{asked.user} has no such judgment in round {asked.round}.", {"since": "Nothing is chosen."})
-    sentence = f"{actor} set {amount(done, 'judgment')} of {asked.user} in round {asked.round} aside: {why}"
+    sentence = f"{actor} set {amount(len(pairs), 'judgment')} of {asked.user} in round {asked.round} aside: {why}"
     detail = {"since": choice.since.isoformat() if choice.since else None, "queries": list(choice.queries)}
     collection = asked.round.collection
     audit.record("pausing.requeue", sentence, actor=actor, collection=collection, target=asked.round, **detail)
+    return pairs
+
+
+def _in_parts(asked: RoundRater, choice: Choice, pairs: Sequence[int], why: str, work: jobs.Work | None = None) -> int:
+    done = 0
+    for begin in range(0, len(pairs), PART):
+        with transaction.atomic():
+            done += _set_aside(asked, choice, pairs[begin : begin + PART], why)
+        if work is not None:
+            work.progress(done, len(pairs))
     growing.wake(asked.round)
     return done
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.core.cache import cache
 from django.db.models import Max, Sum
 from django.db.models.functions import Length
+from django.utils import timezone
 
-from judgments import untold
+from judgments import jobs, untold
 from judgments.computed import once
-from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User
+from judgments.models import Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User
 
 if TYPE_CHECKING:
     from judgments.quality import Asked, Finding, Record, Timed
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
 # So many answers of a rater, the newest, tell their pace; the lengths of more texts would cost too much.
 TIMED = 200
 KEEP = 24 * 3600
+# From so many grades on a job computes: 200,000 take a second or two.
+LARGE = 50_000
+JOB = "quality"
+# While raters work a large round is checked anew this often at most.
+PATIENCE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,24 @@ class RaterReport:
         return CHECKS[self.alarms[0].check].severity if self.alarms else ""
 
 
+@dataclass(frozen=True)
+class Look:
+    """What there is to read: the reports, and the job that computes newer ones, if one is under way."""
+
+    reports: list[RaterReport]
+    job: Job | None = None
+
+
 def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
+    """What the checks say of each rater, in the order of the pseudonyms; see `look`."""
+    return look(round_, viewer=viewer).reports
+
+
+def look(round_: Round, *, viewer: User) -> Look:
     """What the checks say of each rater, in the order of the pseudonyms.
 
     Computed once for each state of the round and what the reader may know. A reader who may still have to grade a pair
-    gets numbers without it.
+    gets numbers without it. For a large round a job computes; until it is done the numbers before are told.
 
     Parameters
     ----------
@@ -60,13 +81,49 @@ def reports(round_: Round, *, viewer: User) -> list[RaterReport]:
         The lead who reads.
     """
     hidden = untold.untold_pairs(viewer, round_)
-    found = once(_state(round_, viewer, hidden.exists()), lambda: _computed(round_, hidden), keep=KEEP)
-    counted = dict(Tally.objects.filter(round=round_).values_list("rater", "graded"))
+    hides = hidden.exists()
+    state = _state(round_, viewer, hides)
+    graded = dict(Tally.objects.filter(round=round_).values_list("rater", "graded"))
+    if hides or sum(graded.values()) <= LARGE:
+        return Look(_rows(round_, once(state, lambda: _computed(round_, hidden), keep=KEEP), graded))
+    found = cache.get(state)
+    if found is not None:
+        return Look(_rows(round_, found, graded))
+    mine = Job.objects.filter(kind=JOB, parameters__round=str(round_.uuid)).order_by("-pk")
+    done = mine.filter(state=Job.State.DONE, result__isnull=False).first()
+    if done is not None and done.result["state"] == state:
+        cache.set(state, done.result["found"], KEEP)
+        return Look(_rows(round_, done.result["found"], graded))
+    if done is not None and done.finished_at and timezone.now() - done.finished_at < PATIENCE:
+        return Look(_rows(round_, done.result["found"], graded))
+    job = mine.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).first() or jobs.start(
+        JOB,
+        title=f"Check the raters of {round_}",
+        parameters={"round": str(round_.uuid)},
+        collection=round_.collection,
+        actor=viewer,
+    )
+    return Look(_rows(round_, done.result["found"], graded) if done else [], job)
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """The job: compute the checks of a large round, as they are told to who rates in no open round."""
+    round_ = Round.objects.get(uuid=work.job.parameters["round"])
+    state = _state(round_, None, hides=False)
+    return work.keep({"state": state, "found": _computed(round_, None)})
+
+
+def _rows(round_: Round, found: dict[str, list[dict[str, Any]]], graded: dict[int, int]) -> list[RaterReport]:
+    """The reports from plain data; somebody who was asked since has none yet."""
     rows = round_.raters.select_related("user").order_by("pseudonym")
-    return [RaterReport(row, counted.get(row.user_id, 0), _read(found.get(row.pseudonym, []))) for row in rows]
+    return [
+        RaterReport(row, graded.get(row.user_id, 0), _read(found[row.pseudonym]))
+        for row in rows
+        if row.pseudonym in found
+    ]
 
 
-def told(round_: Round, found: Sequence[RaterReport]) -> dict[str, Any]:
+def told(round_: Round, found: Look) -> dict[str, Any]:
     """The shape of the API and of the page's download: raters by pseudonym."""
     return {
         "round": str(round_.uuid),
@@ -81,8 +138,9 @@ def told(round_: Round, found: Sequence[RaterReport]) -> dict[str, Any]:
                 "alarms": [one.check for one in report.alarms],
                 "checks": [_finding(one) for one in report.findings.values()],
             }
-            for report in found
+            for report in found.reports
         ],
+        "job": str(found.job.uuid) if found.job else None,
     }
 
 
@@ -95,7 +153,7 @@ def _finding(one: Finding) -> dict[str, Any]:
     return {**row, "others": list(one.others), "severity": check.severity, "advice": check.advice if one.alarm else ""}
 
 
-def _state(round_: Round, viewer: User, hides: bool) -> str:
+def _state(round_: Round, viewer: User | None, hides: bool) -> str:
     """Names everything that the answer depends on."""
     events = Tally.objects.filter(round=round_).aggregate(all=Sum("events"))["all"]
     newest = ProbeAnswer.objects.filter(probe__round=round_).aggregate(newest=Max("pk"))["newest"]

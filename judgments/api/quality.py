@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from judgments import access, calibration, pausing, quality_checks
 from judgments.api.endpoint import InRound
 from judgments.core.errors import NotFound
-from judgments.models import RoundRater
+from judgments.models import Job, RoundRater
 
 
 class FindingBody(serializers.Serializer):
@@ -53,6 +53,7 @@ class QualityBody(serializers.Serializer):
 
     round = serializers.UUIDField()
     raters = RaterBody(many=True)
+    job = serializers.UUIDField(allow_null=True, help_text="Computes newer numbers, where the round is large.")
 
 
 class PauseSent(serializers.Serializer):
@@ -87,6 +88,7 @@ class Requeued(serializers.Serializer):
     rater = serializers.CharField()
     judgments = serializers.IntegerField()
     done = serializers.BooleanField()
+    job = serializers.UUIDField(allow_null=True, help_text="Many are set aside by a job.")
 
 
 class Quality(InRound):
@@ -99,7 +101,7 @@ class Quality(InRound):
     @extend_schema(summary="What the checks say of each rater", responses={200: QualityBody})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """For leads. Of pairs that the caller may still grade nothing is in these numbers."""
-        found = quality_checks.reports(self.round, viewer=request.user)
+        found = quality_checks.look(self.round, viewer=request.user)
         return Response(quality_checks.told(self.round, found))
 
 
@@ -164,16 +166,18 @@ class Requeue(OfRater):
     @extend_schema(
         summary="Let others grade a rater's pairs again",
         request=RequeueSent,
-        responses={200: Requeued},
+        responses={200: Requeued, 202: Requeued},
         examples=[OpenApiExample("How many?", {"since": "2026-05-01T00:00:00Z", "preview": True}, request_only=True)],
     )
     def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
         """Superseded, never deleted; their places are free, this rater never gets them again. It cannot be undone."""
         sent, asked = self.sent(RequeueSent), self.asked()
         choice = pausing.Choice(sent["since"], tuple(sent["queries"]))
+        number = pausing.preview(asked, choice).judgments
+        body: dict[str, Any] = {"rater": asked.pseudonym, "judgments": number, "done": False, "job": None}
         if sent["preview"]:
-            number = pausing.preview(asked, choice).judgments
-        else:
-            number = pausing.requeue(asked, choice, reason=sent["reason"], actor=request.user)
-        body = {"rater": asked.pseudonym, "judgments": number, "done": not sent["preview"]}
-        return self.told(Requeued, body)
+            return self.told(Requeued, body)
+        done = pausing.start(asked, choice, reason=sent["reason"], actor=request.user)
+        if isinstance(done, Job):
+            return self.told(Requeued, {**body, "job": done.uuid}, 202)
+        return self.told(Requeued, {**body, "judgments": done, "done": True})

@@ -16,7 +16,7 @@ from judgments import access, calibration, pausing
 from judgments.core.amounts import amount
 from judgments.core.errors import AssayError
 from judgments.forms import AssayForm
-from judgments.models import RoundRater
+from judgments.models import Job, RoundRater
 from judgments.pausing import Choice
 from judgments.views.quality import asked_for
 from judgments.views.rounds import frame
@@ -100,7 +100,10 @@ def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
         if request.method == "POST":
             try:
                 reason = request.POST.get("reason", "").replace("\0", "")
-                done = pausing.requeue(asked, form.choice, reason=reason, actor=request.user)
+                done = pausing.start(asked, form.choice, reason=reason, actor=request.user)
+                if isinstance(done, Job):
+                    messages.success(request, "They are being set aside, part by part.")
+                    return redirect("job", done.uuid)
                 messages.success(request, f"{amount(done, 'judgment')} set aside. Their places are free for others.")
                 return redirect("round_rater", asked.round.uuid, asked.pseudonym)
             except AssayError as error:

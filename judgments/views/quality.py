@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -124,11 +125,13 @@ RATERS = Listing(
 @require_safe
 def quality(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    reports = _reports(round_, request.user)
+    found = quality_checks.look(round_, viewer=request.user)
+    reports = _known(round_, found.reports)
     if request.GET.get("format") == "json":
-        return JsonResponse(quality_checks.told(round_, reports))
+        return JsonResponse(quality_checks.told(round_, found))
     context = {
         **frame(request, round_),
+        "job": found.job,
         "alarms": sum(bool(report.alarms) for report in reports),
         "serious": sum(report.severity == "serious" for report in reports),
         "checks": [CHECKS[name] for name in CHECKS],
@@ -139,9 +142,8 @@ def quality(request: HttpRequest, uuid: str) -> HttpResponse:
     return answer(request, RATERS, reports, "judgments/round_quality.html", context)
 
 
-def _reports(round_: Round, viewer: User) -> list[RaterReport]:
-    """The round's reports, each one's rater knowing this round."""
-    found = quality_checks.reports(round_, viewer=viewer)
+def _known(round_: Round, found: list[RaterReport]) -> list[RaterReport]:
+    """The reports, each one's rater knowing this round."""
     for report in found:
         report.asked.round = round_
     return found
@@ -183,7 +185,11 @@ def _lines(report: RaterReport) -> list[Line]:
 def rater(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
     asked = asked_for(round_, rater)
-    report = next(one for one in _reports(round_, request.user) if one.asked.pk == asked.pk)
+    found = quality_checks.look(round_, viewer=request.user)
+    report = next((one for one in _known(round_, found.reports) if one.asked.pk == asked.pk), None)
+    if report is None:
+        messages.info(request, "The checks are being computed: come back in a moment.")
+        return redirect("round_quality", round_.uuid)
     context = {
         **frame(request, round_),
         "asked": asked,

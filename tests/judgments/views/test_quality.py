@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from judgments import assignment, calibration, gold, quality_checks
-from judgments.models import GoldPair, Judgment, Probe, Round, RoundRater
+from judgments import assignment, calibration, gold, jobs, pausing, quality_checks
+from judgments.models import GoldPair, Job, Judgment, Probe, Round, RoundRater
 from judgments.quality import CHECKS
 from tests.judgments.test_probing import known, work
 
@@ -70,6 +72,42 @@ def test_the_answer_is_kept_until_something_happens(
     answer(round_, rater, pair, 3)
     after = quality_checks.reports(round_, viewer=lead)
     assert [report.findings for report in after] != [report.findings for report in first]
+
+
+def test_a_large_round_is_checked_by_a_job(
+    client_of: Make, lead: Any, round_: Round, rater2: Any, answer: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = quality_checks.look(round_, viewer=lead)
+    monkeypatch.setattr(quality_checks, "LARGE", 10)
+    cache.clear()
+    client, path = client_of(lead), f"/rounds/{round_.uuid}/quality/"
+    assert "being computed" in client.get(path).content.decode()
+    assert "being computed" in client.get(path).content.decode(), "one job for both"
+    assert client.get(f"{path}{name(round_, rater2)}/").status_code == 302
+    job = Job.objects.get(kind="quality")
+    jobs.work_on_job.func(str(job.uuid))
+    now = quality_checks.look(round_, viewer=lead)
+    assert [one.findings for one in now.reports] == [one.findings for one in small.reports]
+    assert now.job is None
+    answer(round_, rater2, round_.pairs.get(position=0), 1)
+    monkeypatch.setattr(quality_checks, "PATIENCE", timedelta(0))
+    after = quality_checks.look(round_, viewer=lead)
+    assert after.job is not None
+    assert [one.findings for one in after.reports] == [one.findings for one in small.reports], "the numbers before"
+
+
+def test_many_judgments_are_set_aside_by_a_job(
+    api_of: Make, lead: Any, round_: Round, rater2: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pausing, "AT_ONCE", 10)
+    monkeypatch.setattr(pausing, "PART", 7)
+    path = f"/api/v1/rounds/{round_.uuid}/raters/{name(round_, rater2)}/requeue/"
+    told = api_of(lead).post(path, {"reason": "Off."}, format="json")
+    assert (told.status_code, told.json()["done"]) == (202, False)
+    jobs.work_on_job.func(told.json()["job"])
+    job = Job.objects.get(kind="requeue")
+    assert (job.state, job.result) == ("done", {"judgments": 40})
+    assert not Judgment.objects.current().filter(rater=rater2).exists()
 
 
 def test_a_lead_who_may_still_grade_reads_numbers_without_these_pairs(
