@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from math import log2
 from typing import NamedTuple
+from uuid import UUID
 
 from judgments.models import Judgment, Pair, Slot
 
@@ -24,6 +25,7 @@ class Event(NamedTuple):
     surplus: bool
     seconds: float | None
     supersedes: int | None
+    client_id: UUID
 
 
 def seconds_class(seconds: float) -> str:
@@ -60,7 +62,7 @@ class Sheet:
     def add(self, judgment: Judgment) -> None:
         """Put an answer on the sheet that was just recorded."""
         row = judgment
-        told = (row.state, row.grade, row.surplus, row.seconds_active, row.supersedes_id)
+        told = (row.state, row.grade, row.surplus, row.seconds_active, row.supersedes_id, row.client_id)
         self.events.append(Event(row.pk, row.rater_id, *told))
 
     def standing(self) -> list[Event]:
@@ -120,7 +122,7 @@ def sheets(pairs: Sequence[Pair], *, lock: bool = True) -> dict[int, Sheet]:
         found[slot.pair_id].slots.append(slot)
         found[slot.pair_id].language = slot.language
     rows = Judgment.objects.filter(pair__in=list(found)).order_by("pk")
-    columns = ("pair", "pk", "rater", "state", "grade", "surplus", "seconds_active", "supersedes")
+    columns = ("pair", "pk", "rater", "state", "grade", "surplus", "seconds_active", "supersedes", "client_id")
     for pair, *event in rows.values_list(*columns):
         found[pair].events.append(Event(*event))
     for sheet in found.values():

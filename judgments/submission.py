@@ -130,13 +130,23 @@ class _Desk:
         self.refusal = _refusal(round_, rater)
         self.sheets = sheets([*self.pairs.values()])
         self.ledger = Ledger(round_, self.sheets.values(), rater)
-        handed = Handout.objects.filter(rater=rater, pair__in=list(self.sheets))
-        self.leased = set(handed.values_list("pair_id", flat=True))
-        ids = [answer.client_id for answer in answers]
-        rows = Judgment.objects.filter(rater=rater, client_id__in=ids).select_related("pair")
-        self.recorded: dict[uuid_module.UUID, Judgment | ProbeAnswer] = {row.client_id: row for row in rows}
-        if probing.mixes(round_) or len(self.pairs) < len({answer.pair for answer in answers}):
-            self.recorded |= probing.recorded(round_, rater, ids)
+        self.recorded = self._recorded([answer.client_id for answer in answers], {answer.pair for answer in answers})
+
+    def _recorded(
+        self, ids: Sequence[uuid_module.UUID], asked: set[uuid_module.UUID]
+    ) -> dict[uuid_module.UUID, Judgment | ProbeAnswer]:
+        """What came before under these client ids: for these pairs, and carefully for any.
+
+        Under an id that stands for another pair the database takes no second row, and that is looked into then.
+        """
+        events = (event for page in self.sheets.values() for event in page.events)
+        keys = [event.pk for event in events if event.rater == self.rater.pk and event.client_id in ids]
+        rows = Judgment.objects.select_related("pair")
+        rows = rows.filter(rater=self.rater, client_id__in=ids) if self.carefully else rows.filter(pk__in=keys)
+        found: dict[uuid_module.UUID, Judgment | ProbeAnswer] = {row.client_id: row for row in rows}
+        if probing.mixes(self.round) or len(self.pairs) < len(asked):
+            found |= probing.recorded(self.round, self.rater, ids)
+        return found
 
     def close(self) -> None:
         """Write what the answers changed beside themselves."""
@@ -172,9 +182,10 @@ class _Desk:
             raise self.refusal
         check_answer(self.round, answer)
         pair = self.pairs[answer.pair]
-        if pair.pk not in self.leased:
-            raise Conflict(probing.NEVER_LEASED)
         newest = self.sheets[pair.pk].newest(self.rater.pk)
+        known = newest is not None or self.sheets[pair.pk].slot_of(self.rater.pk) is not None
+        if not known and not Handout.objects.filter(rater=self.rater, pair=pair).exists():
+            raise Conflict(probing.NEVER_LEASED)
         if newest is not None and newest.state == Judgment.State.REQUEUED:
             raise Conflict("This pair was given to somebody else by the lead. Your answer for it is no longer needed.")
         return pair

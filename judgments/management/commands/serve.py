@@ -54,11 +54,16 @@ class Command(BaseCommand):
                 child.wait(timeout=20)
 
     def web(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
-        """gunicorn with threads; one process on SQLite, which has one writer anyway, else one a core."""
+        """gunicorn with threads, one process a core; on SQLite two at most, since it has one writer anyway.
+
+        Fifty raters are more than one process computes: it is the processor that they wait for, not the disk.
+        """
         sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
-        workers = 1 if sqlite else (os.cpu_count() or 1)
+        workers = min(os.cpu_count() or 1, 2 if sqlite else 1_000)
         command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--worker-class", "gthread"]
         command += ["--workers", str(workers), "--threads", str(options["threads"]), "--timeout", "300"]
+        # A rater pauses for longer than gunicorn's two seconds; an open connection waits without a thread.
+        command += ["--keep-alive", "75"]
         command += ["--bind", f"{options['host']}:{options['port']}", "--log-level", "warning"]
         return subprocess.Popen(command)
 

@@ -1,0 +1,261 @@
+"""Does the server keep up with fifty raters at once, and is everything that they were told is recorded there, once?
+
+    python benchmarks/station_load.py [--only CASE] [--reps N] [--quick] [--json FILE]
+
+A server as `manage.py serve` starts it, and 50 raters with two judgments a second each for a minute, by the API as the
+station uses it. In the cases with "kill" every process of the server is killed (SIGKILL) half way and the server is
+started again; the raters send what was not acknowledged once more. Afterwards the database is asked: each acknowledged
+judgment is there exactly once, no pair has more ratings than it has room for, and the tallies say what counting says.
+
+The ratio is the 95th percentile of a submit request over its limit: 500 ms on SQLite, 250 ms on PostgreSQL. The raters
+run in this process, on the same processors as the server; what share both took is told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from first_run import free_port
+from side_by_side import databases, rater_crowd
+from side_by_side.processes import ROOT, CouldNotRun
+from side_by_side.rows import Row, note, options, tell
+
+LIMITS = {"sqlite": 500.0, "postgresql": 250.0}
+RATERS, SECONDS, EVERY = 50, 60.0, 0.5
+FEW_RATERS, FEW_SECONDS = 10, 8.0
+WARM_UP = 3.0
+Environment = Mapping[str, str]
+
+
+def main() -> int:
+    """Measure each case."""
+    inside: dict[str, Callable[[], Any]] = {"--make": make, "--check": check}
+    if sys.argv[1:2] and sys.argv[1] in inside:
+        print(json.dumps(inside[sys.argv[1]]()))
+        return 0
+    cases = {f"{name}{end}": partial(rows, name, bool(end)) for name in LIMITS for end in ("", "-kill")}
+    return tell(cases, options(__doc__, cases).parse_args())
+
+
+def rows(database: str, kill: bool, asked: argparse.Namespace) -> Iterator[Row]:
+    """One row: the percentile of every repetition over the limit."""
+    if not databases.there(database):
+        note(f"{database} is left out: set {databases.SERVER}")
+        return
+    raters, seconds = (FEW_RATERS, FEW_SECONDS) if asked.quick else (RATERS, SECONDS)
+    ratios, said = [], ""
+    for _ in range(asked.reps or 1):
+        with databases.fresh(database) as environment:
+            high, said = measured(environment, raters, seconds, kill)
+        ratios.append(high / LIMITS[database])
+    name = f"{database}: submit of {raters} raters{', server killed half way' if kill else ''}, p95"
+    # With a kill the waits are those of the raters who had to send again: no limit belongs to them.
+    limit = None if asked.quick or kill else 1.0
+    yield Row(name, f"{LIMITS[database]:.0f} ms", ratios, limit, None, said)
+
+
+def measured(environment: Environment, raters: int, seconds: float, kill: bool) -> tuple[float, str]:
+    """The 95th percentile in milliseconds, and the rest in words; raises where something is lost or doubled."""
+    made = aside(environment, "--make", str(raters), str(int(raters * seconds / EVERY)))
+    port = free_port()
+    server = Server(environment, port)
+    try:
+        begin = time.monotonic() + WARM_UP
+        timer = threading.Timer(WARM_UP + seconds / 2, server.kill_and_start)
+        if kill:
+            timer.start()
+        before = (server.used(), used_here(), time.monotonic())
+        crowd = rater_crowd.rate(port, made["round"], made["tokens"], seconds, EVERY, begin)
+        spent = time.monotonic() - before[2]
+        shares = [
+            100 * (after - first) / spent for after, first in zip((server.used(), used_here()), before, strict=False)
+        ]
+        timer.join() if kill else None
+    finally:
+        server.stop()
+    told = aside(environment, "--check", said=json.dumps({"round": made["round"], "told": crowd.told}))
+    faults = [fault for fault in told["faults"] if fault]
+    if crowd.lost:
+        faults.append(f"{crowd.lost} judgments were never acknowledged")
+    if crowd.errors and not kill:
+        faults.append(f"errors: {dict(crowd.errors)}")
+    if faults:
+        raise CouldNotRun("; ".join(faults))
+    return percentile(crowd.submits, 0.95), words(crowd, shares, seconds, kill)
+
+
+def words(crowd: rater_crowd.Crowd, shares: list[float], seconds: float, kill: bool) -> str:
+    """What was measured beside the percentile of the verdict."""
+    told = [f"{len(crowd.told):,} recorded once ({len(crowd.told) / seconds:.0f}/s)"]
+    told.append(
+        "submit p50 {:.0f} p95 {:.0f} p99 {:.0f} ms".format(
+            *(percentile(crowd.submits, one) for one in (0.5, 0.95, 0.99))
+        )
+    )
+    told.append(f"batch p95 {percentile(crowd.batches, 0.95):.0f} ms")
+    told.append(f"processor: server {shares[0]:.0f} %, raters {shares[1]:.0f} %, load {os.getloadavg()[0]:.1f}")
+    return ", ".join([*told, f"sent again after {dict(crowd.errors)}"] if kill else told)
+
+
+def percentile(times: list[float], share: float) -> float:
+    """In milliseconds."""
+    return 1000 * (statistics.quantiles(times, n=1000)[round(1000 * share) - 1] if len(times) > 1 else times[0])
+
+
+class Server:
+    """The server with all of its processes, which are a process group of their own."""
+
+    def __init__(self, environment: Environment, port: int) -> None:
+        self.environment, self.port, self.before = environment, port, 0.0
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        command = [sys.executable, "manage.py", "serve", "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=dict(self.environment), stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                line = rater_crowd.http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+                line.request("GET", "/login/")
+                line.getresponse().read()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise CouldNotRun("the server does not answer")
+
+    def kill_and_start(self) -> None:
+        """Kill every process at once, as a power cut would, and start anew."""
+        self.before += self.used() - self.before
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.start()
+
+    def stop(self) -> None:
+        """End it and what it started."""
+        try:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(timeout=30)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def used(self) -> float:
+        """Seconds of processor time of all its processes so far, those that were killed included."""
+        told = subprocess.run(
+            ["ps", "-o", "cputimes=", "-g", str(self.process.pid)], capture_output=True, text=True, check=False
+        )
+        return self.before + sum(map(float, told.stdout.split()))
+
+
+def used_here() -> float:
+    """Seconds of processor time of this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def aside(environment: Environment, *words: str, said: str = "") -> Any:
+    """What this file answers in a process in which Django may be set up."""
+    command = [sys.executable, __file__, *words]
+    done = subprocess.run(
+        command, env=dict(environment), cwd=ROOT, input=said, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise CouldNotRun(done.stderr.strip()[-1000:])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def ready() -> None:
+    """Set Django up in this process."""
+    sys.path.insert(0, str(ROOT))
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    import django
+
+    django.setup()
+
+
+def make() -> dict[str, Any]:
+    """A round with twice the room that is needed, open to so many raters, and a token for each."""
+    ready()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
+    from judgments import guidelines, rounds, tokens
+    from judgments.collections import create_collection
+    from judgments.models import Document, Membership, Query, Role, User
+
+    count, ratings = int(sys.argv[2]), int(sys.argv[3])
+    lead, *raters = [User.objects.create_user(f"bench{number}") for number in range(count + 1)]
+    collection = create_collection(actor=lead, slug="bench", name="Bench")
+    Membership.objects.bulk_create(Membership(collection=collection, user=user, role=Role.RATER) for user in raters)
+    text = "A short text about a jacket for a wet week, long enough to be read. " * 20
+    each = 40
+    queries = Query.objects.bulk_create(
+        Query(collection=collection, query_id=f"q{place}", text=f"query {place}")
+        for place in range(-(-ratings // each))
+    )
+    documents = Document.objects.bulk_create(
+        Document(collection=collection, doc_id=f"d{place}", title=f"Document {place}", text=text)
+        for place in range(each)
+    )
+    round_ = rounds.create_round(
+        collection,
+        name="Load",
+        candidates=[rounds.Candidate(query, document, {}) for query in queries for document in documents],
+        provenance={},
+        guidelines=guidelines.add_version(collection, markdown="Grade what helps.", actor=lead),
+        actor=lead,
+        raters=raters,
+    )
+    rounds.open_round(round_, actor=lead)
+    texts = [tokens.make_token(user, name="bench", scopes=["rate"])[1] for user in raters]
+    return {"round": str(round_.uuid), "tokens": texts}
+
+
+def check() -> dict[str, Any]:
+    """What is wrong with what is on record, beside what the raters were told."""
+    ready()
+    from django.db.models import Count, F, Q
+
+    from judgments import tallies
+    from judgments.models import Judgment, Round, Tally
+
+    said = json.loads(sys.stdin.read())
+    round_ = Round.objects.get(uuid=said["round"])
+    there = [str(one) for one in Judgment.objects.values_list("client_id", flat=True)]
+    missing, doubled = set(said["told"]) - set(there), len(there) - len(set(there))
+    counted = Q(judgments__in=Judgment.objects.counted())
+    over = (
+        round_.pairs.annotate(number=Count("judgments", filter=counted)).filter(number__gt=F("ratings_wanted")).count()
+    )
+    kept = {row.rater_id: row for row in Tally.objects.filter(round=round_)}
+    differ = sum(
+        (row.graded, row.filled, row.events) != (kept[rater].graded, kept[rater].filled, kept[rater].events)
+        for rater, row in tallies.recount(round_).items()
+        if rater in kept or row.events
+    )
+    return {
+        "faults": [
+            f"{len(missing)} acknowledged judgments are not there" if missing else "",
+            f"{doubled} judgments are there twice" if doubled else "",
+            f"{over} pairs have more ratings than room" if over else "",
+            f"{differ} tallies are not what counting says" if differ else "",
+        ]
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
