@@ -112,7 +112,7 @@ def note(rater: int, query_text: str, document: Mapping[str, Any], given: int | 
     if ask is None or shelf is None or given in (None, TOP) or random.random() > TEMPERS[rater].notes:
         return ""
     if ask.shelf and ask.shelf != shelf.key:
-        return f"{shelf.category.rsplit('>', 1)[-1].strip()} were not asked for."
+        return f"Not what was asked for: {shelf.category.rsplit('>', 1)[-1].strip().lower()}." if given < 2 else ""
     fields = document["fields"]
     missed = [name for name, values in ask.wants.items() if _miss(shelf, name, values, fields.get(name, ""))]
     return "".join(

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from judgments.core.errors import NotValid
-from judgments.guidelines import LONGEST, latest
+from judgments.guidelines import LONGEST, kept, latest
 from judgments.models import Collection, GuidelinesVersion
 
 FENCE = "---"
@@ -105,11 +105,11 @@ def parse(text: str) -> GuidelineFile:
     NotValid
         The front matter names a version that is no number.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # front matter is looked for in lines
     front = FRONT.match(text)
     fields = dict(match.groups() for line in front[1].split("\n") if (match := FIELD.fullmatch(line))) if front else {}
     if not front or not set(fields) & set(KEYS):
-        return GuidelineFile(_kept(text))
+        return GuidelineFile(kept(text))
     number = fields.get("version", "")
     if number and not (number.isascii() and number.isdigit() and len(number) < 7):
         said = (
@@ -117,9 +117,4 @@ def parse(text: str) -> GuidelineFile:
         )
         raise NotValid(said, {"file": said})
     version = int(number) if number else None
-    return GuidelineFile(_kept(text[front.end() :]), fields.get("collection", ""), version, fields.get("sha256", ""))
-
-
-def _kept(text: str) -> str:
-    """As `guidelines.add_version` keeps it."""
-    return text.strip() + "\n"
+    return GuidelineFile(kept(text[front.end() :]), fields.get("collection", ""), version, fields.get("sha256", ""))

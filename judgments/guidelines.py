@@ -91,7 +91,7 @@ def add_version(
     Conflict
         When somebody else added a version at the same moment.
     """
-    text = markdown.replace("\r\n", "\n").strip() + "\n"
+    text = kept(markdown)
     if not text.strip():
         raise NotValid(
             "Guidelines need a text.", {"markdown": "Write what raters should do, or start from the template."}
@@ -119,6 +119,11 @@ def add_version(
     sentence = f"{actor} added guidelines {version}"
     audit.record("guidelines.add_version", sentence, actor=actor, collection=collection, target=version, number=number)
     return version
+
+
+def kept(markdown: str) -> str:
+    """The text as a version keeps it: browsers send lines with a carriage return, editors end files as they like."""
+    return markdown.replace("\r\n", "\n").replace("\r", "\n").strip() + "\n"
 
 
 def latest(collection: Collection) -> GuidelinesVersion | None:
@@ -175,6 +180,7 @@ def _left_out(lines: int) -> SafeString:
 def _pieces(line: text_difference.Line) -> SafeString:
     tags = {"kept": "{}", "removed": '<del><span class="sr">removed: </span>{}</del>'}
     tags["added"] = '<ins><span class="sr">added: </span>{}</ins>'
-    # An empty line would have no height.
-    pieces = [piece for piece in line.pieces if piece.text] or [line.pieces[0]._replace(text="\N{NO-BREAK SPACE}")]
+    pieces = [piece for piece in line.pieces if piece.text]
+    if not pieces:  # an empty line would have no height
+        return SafeString("\N{NO-BREAK SPACE}")
     return format_html_join("", "{}", ((format_html(tags[piece.kind], piece.text),) for piece in pieces))

@@ -125,7 +125,6 @@ def _context(request: HttpRequest, round_: Round, row: Any) -> dict[str, Any]:
         "top": max(values),
         "same_query": _same_query(request, row),
         **_at_stake(request.user, row, values),
-        "values": values,
         "example": Example.objects.filter(adjudication=settled).select_related("version").first() if settled else None,
     }
 
@@ -162,11 +161,14 @@ def _answers(round_: Round, pair: Any) -> list[dict[str, Any]]:
 
 
 def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
-    """What the settlement would do to each run, with a column for each grade; nothing where nobody may know."""
+    """Each run's mean under the lowest and the highest grade given; nothing where nobody knows, or may not be told."""
+    given = list(conflicts.grades_of(pair).values())
+    low, high = (min(given), max(given)) if pair.spread else (min(values), max(values))
     effects = effects_for(reader, pair.round)
-    rows = conflict_effects.detail(pair, values) if may_be_told_means(reader, pair.round) else []
-    at_stake = [{**row, "cells": [row["values"].get(value) for value in values]} for row in rows]
-    return {"at_stake": at_stake, "metric": effects.metric if effects else ""}
+    rows = conflict_effects.detail(pair, [low, high]) if may_be_told_means(reader, pair.round) else []
+    at_stake = [{**row, "low": row["values"][low], "high": row["values"][high]} for row in rows]
+    at_stake = [{**row, "moves": row["high"] - row["low"]} for row in at_stake]
+    return {"at_stake": at_stake, "low": low, "high": high, "metric": effects.metric if effects else ""}
 
 
 def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:

@@ -34,7 +34,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
             added = verbs.add_version(collection, actor=request.user, markdown=markdown, written=form.written)
             messages.success(request, f"Version {added.number} is there. New rounds can use it; open ones keep theirs.")
             return redirect("guidelines_version", added.uuid)
-    preview = form.cleaned_data.get("markdown", "") if act == "preview" and form.is_bound else ""
+    preview = verbs.kept(form.cleaned_data.get("markdown", "")) if act == "preview" and form.is_bound else ""
     return _page(request, collection, form, preview)
 
 

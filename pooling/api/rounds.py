@@ -179,8 +179,6 @@ def version_for(collection: Collection, text: str | None, *, actor: User) -> Gui
     newest = guidelines.latest(collection)
     if text is None or not text.strip():
         return newest or guidelines.add_version(collection, markdown=guidelines.DEFAULT_TEMPLATE, actor=actor)
-    # As add_version keeps it.
-    kept = text.replace("\r\n", "\n").strip() + "\n"
-    if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(kept):
+    if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(guidelines.kept(text)):
         return newest
     return guidelines.add_version(collection, markdown=text, actor=actor)

@@ -92,12 +92,14 @@ def test_a_version_downloads_and_shows_what_changed(client_of, versions, lead, r
 
 
 def test_looking_at_a_text_first_stores_nothing(client_of, collection, versions, lead):
-    sent = {"markdown": "# Three <script>x</script>", "act": "preview"}
+    # As a browser sends it: what is not changed is not told as changed.
+    sent = {"markdown": "# Two\r\n\r\n# Three <script>x</script>\r\n", "act": "preview"}
     html = client_of(lead).post(reverse("guidelines_new", args=["shop"]), sent).content.decode()
     main = html.split("<main")[1]
     assert "As raters will read it" in main
     assert "What changes since version 2" in main
     assert "<script>" not in main
+    assert main.count("data-change") == main.count('data-change="kept"') + 2
     assert collection.guidelines.count() == 2
 
 

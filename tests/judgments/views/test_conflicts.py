@@ -175,12 +175,14 @@ def test_what_hangs_on_a_conflict_is_a_column_only_where_somebody_knows(client_o
 
 def test_a_conflict_shows_what_each_grade_would_do_to_each_run(client_of, differing, lead, appraised):
     def detail(pair, grades):
-        return [{"run": "bm25", "rank": 2, "values": dict.fromkeys(grades, 0.4321)}]
+        assert grades == [0, 3]
+        return [{"run": "bm25", "rank": 2, "values": {0: 0.25, 3: 0.75}}]
 
     appraised({}, detail)
     html = client_of(lead).get(address(differing, 0)).content.decode()
     assert "What hangs on it" in html
-    assert html.count("0.432") == 4
+    assert "shown at 2" in html
+    assert "+0.5000" in html
 
 
 def test_a_cause_is_reason_enough_and_comes_back_into_the_form(client_of, differing, lead):
