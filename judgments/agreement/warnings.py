@@ -49,15 +49,16 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str]) -> list[Agr
 
     Two raters with n >= 20 shared pairs and x equal grades are named when P(Binomial(n, b) >= x), times the number of
     pairs of raters, is below 1e-4, and they differ at most half as often as the others; b is the share of equal grades
-    among all other pairs of raters, 0.85 where those are too few. Two raters who only ever gave one grade are not
-    named: `one_category_raters` does.
+    among all other pairs of raters; where those are too few, 0.85, or what chance alone gives where one grade is
+    frequent. Two raters who only ever gave one grade are not named: `one_category_raters` does.
     """
     shared, equal = [pair.n for pair in pairs], [pair.equal for pair in pairs]
     everything, all_equal = sum(shared), sum(equal)
+    alone = max(USUAL_AGREEMENT, _by_chance(pairs))
     found = []
     for pair, n, x in zip(pairs, shared, equal, strict=True):
         rest = everything - n
-        usual = (all_equal - x + 1) / (rest + 2) if rest >= LEAST_SHARED else USUAL_AGREEMENT
+        usual = (all_equal - x + 1) / (rest + 2) if rest >= LEAST_SHARED else alone
         if n < LEAST_SHARED or (pair.table > 0).sum() < 2:
             continue
         # Over thousands of pairs a few percent are beyond chance too, and people who think alike are no copyists.
@@ -68,6 +69,12 @@ def copied_raters(pairs: Sequence[RaterPair], raters: Sequence[str]) -> list[Agr
             told = f"{a} and {b} gave the same grade to {x} of {n} shared pairs, where {usual:.0%} is usual; "
             found.append(AgreementWarning("copied_raters", (a, b), f"{told}find out whether one copied the other"))
     return found
+
+
+def _by_chance(pairs: Sequence[RaterPair]) -> float:
+    """How often two who only know how frequent each grade is would give the same."""
+    given = sum((pair.table.sum(axis=0) + pair.table.sum(axis=1) for pair in pairs), np.zeros(1))
+    return float(((given / given.sum()) ** 2).sum()) if given.sum() else 0.0
 
 
 def _chance_of_at_least(x: int, n: int, share: float) -> float:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from judgments import access, gate, rejudging, round_reports
 from judgments.agreement import COEFFICIENTS
 from judgments.agreement.reading import BANDS, READINGS
+from judgments.agreement.warnings import LEAST_SHARED
 from judgments.agreement_told import Told
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Role, Round
@@ -89,7 +90,7 @@ def _verdict(answer: gate.GateAnswer) -> str:
 
 def _warnings(report: dict[str, Any], answer: gate.GateAnswer) -> list[dict[str, Any]]:
     """What casts doubt on the numbers, less what the gate's own sentence says already."""
-    said = answer.state == "undecided" and answer.little
+    said = answer.little and answer.state in ("undecided", "undefined")
     return [one for one in report["warnings"] if not (said and one["code"] == "not_enough_overlap")]
 
 
@@ -102,6 +103,7 @@ def _tables(request: HttpRequest, round_: Round, told: Told) -> dict[str, Any]:
     return {
         "weights": weights,
         "all_weights": WEIGHTS,
+        "least": LEAST_SHARED,
         "matrix": [(rater, names.get(rater, ""), cells) for rater, cells in matrix(report, weights)],
         "confusion": confusion(round_, told.confusion),
         "hidden": told.hidden,

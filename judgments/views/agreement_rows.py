@@ -8,6 +8,7 @@ from typing import Any
 from judgments.agreement import COEFFICIENTS
 from judgments.agreement.gate import GateAnswer, State
 from judgments.agreement.reading import BANDS, Band, band, reading, reason_in_words
+from judgments.agreement.warnings import LEAST_SHARED
 from judgments.models import Grade, Round
 
 WEIGHTS = ("quadratic", "linear", "unweighted")
@@ -120,11 +121,15 @@ def picture(answer: GateAnswer) -> Picture:
 
 
 def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Each rater with a cell for each rater: kappa, n and a level 0-4 for the ground; None on the diagonal."""
+    """Each rater with a cell for each rater: kappa, n and a level 0-4 for the ground; None on the diagonal.
+
+    Kappa over a handful of pairs is chance, and gets no ground.
+    """
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for row in report["cohen"]:
         value = row[weights]
-        cell = {"value": value, "n": row["n"], "level": None if value is None else BANDS.index(band(value))}
+        told = value is not None and row["n"] >= LEAST_SHARED
+        cell = {"value": value, "n": row["n"], "level": BANDS.index(band(value)) if told else None}
         cell["reason"] = reason_in_words(row["reason"])
         cells[row["a"], row["b"]] = cells[row["b"], row["a"]] = cell
     raters = sorted({rater for pair in cells for rater in pair})

@@ -203,3 +203,13 @@ def test_every_member_tells_what_it_is(name: str) -> None:
 
 def test_fleiss_takes_no_single_grades() -> None:
     assert fleiss_kappa([1, 1, 2, 2, 3], [0, 0, 1, 1, 5]).n == 2
+
+
+def test_two_raters_who_rightly_call_nearly_everything_the_same_are_not_named() -> None:
+    random = np.random.default_rng(3)
+    first = np.where(random.random(200) < 0.96, 0, 2)
+    second = np.where(random.random(200) < 0.97, first, 2 - first)
+    report = agreement_report(ratings(first.tolist(), second.tolist(), queries=40), bootstrap=0)
+    assert report.percent_agreement is not None
+    assert report.percent_agreement > 0.95
+    assert not [warning for warning in report.warnings if warning.code == "copied_raters"]
