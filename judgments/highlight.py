@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from django.utils.html import escape
@@ -40,7 +40,9 @@ def fold_all(words: list[str]) -> list[str]:
     text = "\n".join(words).casefold()
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)
-        text = text.translate({ord(sign): None for sign in set(text) if unicodedata.combining(sign)})
+        for sign in set(text):
+            if unicodedata.combining(sign):
+                text = text.replace(sign, "")
     return text.split("\n")
 
 
@@ -57,37 +59,51 @@ def terms(query: str) -> frozenset[str]:
     return frozenset(word for word in words if len(word) >= LEAST)
 
 
-def fitting(words: Iterable[str], query: str) -> dict[str, frozenset[str]]:
-    """Of these words, as they are written, the ones that stand in the query, each with the terms that it fits.
+def fitting(text: str, query: str) -> dict[str, frozenset[str]]:
+    """The words of a text, as they are written, that stand in the query, each with the terms that it fits.
+
+    Parameters
+    ----------
+    text : str
+        Plain text or HTML: a name of a tag that is a word of the query does no harm, since no tag is looked into.
+    query : str
+        What was typed.
 
     Examples
     --------
-    >>> {word: sorted(which) for word, which in fitting(["Boots", "reboot", "Winterjacken"], "boot jacke").items()}
+    >>> {word: sorted(which) for word, which in fitting("Boots, reboot (Winterjacken)", "boot jacke").items()}
     {'Boots': ['boot'], 'Winterjacken': ['jacke']}
     """
     wanted = sorted(terms(query))
-    written = list(words) if wanted else []
-    folded = fold_all(written)
-    known = {word: which for word in _likely(folded, wanted) if (which := _terms(word, wanted))}
-    return {word: known[plain] for word, plain in zip(written, folded, strict=True) if plain in known}
+    if not wanted:
+        return {}
+    tokens = list(set(text.split()))
+    words = list({word for token in _likely(tokens, wanted) for word in WORD.findall(token)})
+    found = {}
+    for word, folded in zip(words, fold_all(words), strict=True):
+        if which := [term for term in wanted if word and (folded == term or _fits(folded, term))]:
+            found[word] = frozenset(which)
+    return dict(sorted(found.items()))
 
 
-def _likely(folded: list[str], wanted: list[str]) -> set[str]:
-    """The words that may fit a term: those that hold one, and parts of the terms. Searched as one text."""
+def _likely(tokens: list[str], wanted: list[str]) -> list[str]:
+    """The tokens that may hold a word that fits: all of them are searched as one text."""
+    folded = fold_all(tokens)
     lines = "\n".join(["", *folded, ""])
-    found = set()
-    for term in wanted:
-        found.update(term[start:end] for end in range(len(term) - ENDING, len(term) + 1) for start in range(end))
-        at = lines.find(term)
+    found: set[str] = set()
+    for core in {core for term in wanted for core in _cores(term)}:
+        at = lines.find(core)
         while at >= 0:
             end = lines.index("\n", at)
             found.add(lines[lines.rindex("\n", 0, at) + 1 : end])
-            at = lines.find(term, end)
-    return found
+            at = lines.find(core, end)
+    return [token for token, plain in zip(tokens, folded, strict=True) if plain in found] if found else []
 
 
-def _terms(word: str, wanted: list[str]) -> frozenset[str]:
-    return frozenset(term for term in wanted if word == term or _fits(word, term))
+def _cores(term: str) -> list[str]:
+    """What every word holds that fits the term: how it begins, or a piece of it, where the word may be its head."""
+    cores = [term[: max(STEM, len(term) - ENDING)]]
+    return [*cores, term[-HEAD:-ENDING]] if len(term) >= HEAD + FRONT else cores
 
 
 def highlight(html: SafeString, query: str) -> SafeString:
@@ -105,7 +121,7 @@ def highlight(html: SafeString, query: str) -> SafeString:
     >>> highlight(SafeString('<p title="boot">Two boots &amp; a sock</p>'), "Boot amp")
     '<p title="boot">Two <mark>boots</mark> &amp; a sock</p>'
     """
-    return mark(html, fitting(set(WORD.findall(html)), query)) if terms(query) else html
+    return mark(html, fitting(html, query))
 
 
 def mark(html: SafeString, words: Collection[str]) -> SafeString:

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from judgments.highlight import WORD, fitting, highlight, highlight_text, mark, whole_words
+from judgments.highlight import fitting, highlight, highlight_text, mark, whole_words
 from judgments.models import Document
 from judgments.richtext import capped, document_html
 from judgments.sentences import Sentence, chosen, sentences, touch
@@ -120,7 +120,7 @@ def _read(text: str) -> _Read:
 def _excerpt(text: str, query: str) -> SafeString:
     plain = _read(text).plain
     found = sentences(plain)
-    words = fitting(set(WORD.findall(plain)), query)
+    words = fitting(plain, query)
     starts = [start for start, _ in found]
     hits: dict[int, frozenset[str]] = {}
     for start, word in whole_words(plain, words):

@@ -153,8 +153,8 @@ def test_whatever_comes_in_well_formed_paragraphs_with_whole_words_marked_come_o
         everything = " ".join(whole.words.split())
         assert excerpt.words
         assert all(word in everything for word in excerpt.words.split() if word not in {"…", "·"} and "·" not in word)
-        assert all(fitting([word], query) for word in excerpt.marked)
-    assert all(fitting([word], query) for word in whole.marked)
+        assert all(fitting(word, query) for word in excerpt.marked)
+    assert all(fitting(word, query) for word in whole.marked)
     for around in re.findall(r"(?:\w?)<mark>[^<]*</mark>(?:\w?)", html.unescape(str(found.whole))):
         assert around.startswith("<mark>")
         assert around.endswith("</mark>")
