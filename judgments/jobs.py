@@ -37,6 +37,7 @@ KINDS: Family[Handler] = Family(
     {
         "import": "judgments.ingestion:work_on_upload",
         "agreement": "judgments.round_reports:work_on",
+        "judge": "judgments.judging_job:work_on",
         "quality": "judgments.quality_checks:work_on",
         "requeue": "judgments.pausing:work_on",
     },

@@ -1,0 +1,85 @@
+"""How do many threads get something done by the one that they were started from?
+
+The database knows the job's thread: its connection, its transaction, its test. Threads that only ask over the network
+hand over what is to be written and wait until it is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+Done = TypeVar("Done")
+EVERY = 1.0
+
+
+class Desk:
+    """Where one thread works off what others hand in.
+
+    Parameters
+    ----------
+    beat : callable
+        Called at the desk about every second; what it raises ends the work.
+    """
+
+    def __init__(self, beat: Callable[[], None]) -> None:
+        self._beat = beat
+        self._waiting: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._broken: BaseException | None = None
+
+    def here(self, work: Callable[[], Done]) -> Done:
+        """Have something done at the desk; returns when it is done, or raises what it raised."""
+        asked: Future[Done] = Future()
+        self._waiting.put((work, asked))
+        return asked.result()
+
+    def during(self, outside: Callable[[], Done]) -> Done:
+        """Run something in a thread of its own and serve the desk until it ends.
+
+        Whatever goes wrong at the desk is raised to everybody who hands something in, and here once all have left.
+        """
+        result: Future[Done] = Future()
+
+        def run() -> None:
+            try:
+                result.set_result(outside())
+            except BaseException as error:
+                result.set_exception(error)
+
+        thread = Thread(target=run, daemon=True, name="asking")
+        self._try(self._beat)
+        thread.start()
+        beat = time.monotonic()
+        while not (result.done() and self._waiting.empty()):
+            self._serve()
+            if time.monotonic() - beat > EVERY:
+                self._try(self._beat)
+                beat = time.monotonic()
+        thread.join()
+        if self._broken is not None:
+            raise self._broken
+        return result.result()
+
+    def _serve(self) -> None:
+        try:
+            work, asked = self._waiting.get(timeout=0.05)
+        except Empty:
+            return
+        if self._broken is not None:
+            asked.set_exception(self._broken)
+            return
+        try:
+            asked.set_result(work())
+        except BaseException as error:
+            self._broken = error
+            asked.set_exception(error)
+
+    def _try(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            self._broken = self._broken or error

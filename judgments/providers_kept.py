@@ -1,0 +1,221 @@
+"""Whom may a collection's machine judges ask, and how is that added, changed, tried and removed?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from judgments import audit, sealing
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Collection, Provider, User
+from judgments.network.addresses import Allowed
+from judgments.network.checked import checked_client
+from judgments.providers import PROTOCOLS
+from judgments.providers.limits import Limits
+from judgments.providers.protocol import Endpoint
+
+if TYPE_CHECKING:
+    import httpx
+
+PORTS = {"http": 80, "https": 443}
+LONGEST_KEY = 5_000
+MOST_MODELS = 50
+DEAREST = 10_000.0
+FIELDS = (
+    "name",
+    "protocol",
+    "base_url",
+    "models_offered",
+    "prices_of",
+    "concurrency",
+    "per_minute",
+    "tokens_per_minute",
+    "timeout",
+)
+
+
+def allowed() -> Allowed:
+    """What the operator of this server allows machine judges to reach."""
+    return Allowed.of(settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS, setting="PROVIDER")
+
+
+@transaction.atomic
+def add(collection: Collection, *, actor: User, given: Mapping[str, Any], key: str = "") -> Provider:
+    """Keep a provider with its key.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose judges will ask it.
+    actor : User
+        The lead who does it.
+    given : mapping
+        Values of `FIELDS`; ``models_offered`` is a list of name, price_in and price_out (dollars for a million tokens,
+        None where they are not known).
+    key : str
+        The secret; empty where the server wants none.
+
+    Raises
+    ------
+    NotValid
+        By field: a value that cannot work, or an address that the operator has not allowed.
+    Conflict
+        The name is taken.
+    """
+    provider = Provider(collection=collection, created_by=actor)
+    _fill(provider, given)
+    provider.sealed = sealing.seal({"key": _checked_key(key)})
+    _save(provider)
+    sentence = f"{actor} added the model provider {provider} ({provider.base_url})"
+    audit.record("providers_kept.add", sentence, actor=actor, collection=collection, target=provider)
+    return provider
+
+
+@transaction.atomic
+def change(provider: Provider, *, actor: User, given: Mapping[str, Any], key: str = "") -> None:
+    """Change a provider; a key that is not given stays, as long as it goes to the same place.
+
+    Raises
+    ------
+    NotValid, Conflict
+        As `add`; and where the address is another one and the key was not given again.
+    """
+    before = provider.base_url
+    _fill(provider, given)
+    if provider.sealed and not key and provider.base_url != before:
+        said = "The address is another one: give the key again, or it would be sent there unasked."
+        raise NotValid(said, {"key": said})
+    if key:
+        provider.sealed = sealing.seal({"key": _checked_key(key)})
+    _save(provider)
+    sentence = f"{actor} changed how the model provider {provider} is asked"
+    audit.record("providers_kept.change", sentence, actor=actor, collection=provider.collection, target=provider)
+
+
+@transaction.atomic
+def remove(provider: Provider, *, actor: User) -> None:
+    """Forget a provider and its key; what its models said stays.
+
+    Raises
+    ------
+    Conflict
+        It is being asked right now.
+    """
+    from judgments import judging
+
+    if any(not judging.is_over(run) for judge in provider.judges.all() for run in judge.runs.select_related("job")):
+        raise Conflict(f"{provider} is being asked right now. Pause that judge first.")
+    sentence = f"{actor} removed the model provider {provider}"
+    audit.record("providers_kept.remove", sentence, actor=actor, collection=provider.collection, target=provider)
+    provider.delete()
+
+
+def endpoint(provider: Provider, model: str) -> Endpoint:
+    """The model, ready to be asked.
+
+    Raises
+    ------
+    Conflict
+        The key was encrypted with one that is no more.
+    """
+    known = provider.offered(model) or {}
+    key = sealing.unseal(provider.sealed).get("key", "")
+    protocol = PROTOCOLS[provider.protocol]
+    return Endpoint(protocol, model, provider.base_url, key, known.get("price_in"), known.get("price_out"))
+
+
+def limits(provider: Provider) -> Limits:
+    """How fast it may be asked."""
+    return Limits(provider.concurrency, provider.per_minute, provider.tokens_per_minute, provider.timeout)
+
+
+def client(provider: Provider) -> httpx.Client:
+    """A client that reaches what the operator allowed and nothing else; whoever takes it closes it."""
+    return checked_client(allowed(), provider.timeout, provider.concurrency)
+
+
+def _fill(provider: Provider, given: Mapping[str, Any]) -> None:
+    for name in FIELDS:
+        if name in given:
+            setattr(provider, name, given[name])
+    provider.name = provider.name.strip()[:120]
+    if not provider.name:
+        raise NotValid("The provider has no name.", {"name": "Fill this in."})
+    if provider.protocol not in PROTOCOLS:
+        said = f"One of {', '.join(PROTOCOLS)}."
+        raise NotValid(f"There is no protocol {provider.protocol!r}.", {"protocol": said})
+    provider.base_url = _checked_address(provider.base_url or PROTOCOLS[provider.protocol].base_url)
+    provider.models_offered = _checked_models(provider.models_offered)
+    limits(provider)
+    if isinstance(provider.prices_of, date) and provider.prices_of > date.today() and given.get("prices_of"):
+        raise NotValid("Prices are of a day to come.", {"prices_of": "Give the day on which you looked them up."})
+
+
+def _checked_address(url: str) -> str:
+    """The address without a slash at its end, if the operator allows its host."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    if parts.scheme not in PORTS or not host or parts.query or parts.fragment or not url.isprintable():
+        said = "Write an address such as https://models.example.com/v1."
+        raise NotValid(f"{url[:200]!r} is no address.", {"base_url": said})
+    if parts.username is not None or parts.password is not None:
+        raise NotValid("The address holds a secret.", {"base_url": "Write it without, and give the key as the key."})
+    port = port or PORTS[parts.scheme]
+    if not allowed().names(host, port):
+        said = f"This server may not ask {host}. Its operator can add {host}:{port} to PROVIDER_HOSTS."
+        raise NotValid(said, {"base_url": said})
+    return url.strip().rstrip("/")
+
+
+def _checked_models(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        name = str(row.get("name", "")).strip()
+        prices = {key: _checked_price(name, row.get(key)) for key in ("price_in", "price_out")}
+        if not name or len(name) > 200 or name in found:
+            said = f"{name[:80]!r} stands twice." if name in found else "Each needs a name, 200 letters at most."
+            raise NotValid("The list of models cannot be read.", {"models_offered": said})
+        if (prices["price_in"] is None) != (prices["price_out"] is None):
+            raise NotValid("A price is missing.", {"models_offered": f"{name}: give both prices, or none."})
+        found[name] = {"name": name, **prices}
+    if not found or len(found) > MOST_MODELS:
+        said = f"Name at least one model, and {MOST_MODELS} at most."
+        raise NotValid("Which models?", {"models_offered": said})
+    return list(found.values())
+
+
+def _checked_price(name: str, price: Any) -> float | None:
+    if price is None:
+        return None
+    number = not isinstance(price, bool) and isinstance(price, int | float) and math.isfinite(price)
+    if not number or not 0 <= price <= DEAREST:
+        said = f"{name}: a price is dollars for a million tokens, from 0 to {DEAREST:g}."
+        raise NotValid("A price cannot be read.", {"models_offered": said})
+    return float(price)
+
+
+def _checked_key(key: str) -> str:
+    """The key, if it can stand in a header."""
+    key = key.strip()
+    if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
+        said = "A key is letters, digits and signs in one line. Was more copied than the key?"
+        raise NotValid(said, {"key": said})
+    return key
+
+
+def _save(provider: Provider) -> None:
+    try:
+        with transaction.atomic():
+            provider.save()
+    except IntegrityError as error:
+        said = f"There is a provider called {provider.name} already. Take another name."
+        raise Conflict(said, {"name": said}) from error

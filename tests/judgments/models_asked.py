@@ -1,0 +1,56 @@
+"""What do tests of judges that ask a model share? A provider at a real local server, and a choice of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from judgments import judging, prompts_kept, providers_kept
+from judgments.model_judges import Choice
+from judgments.models import Collection, JudgeRun, Provider, Round, User
+from tests.model_server import Answer
+
+KEY = "sk-key-of-a-provider"
+GRADE = '{{"reason": "reasons-of-a-machine", "grade": {}}}'
+
+
+def provider_at(url: str, collection: Collection, lead: User, *, key: str = KEY, **given: Any) -> Provider:
+    """A provider with one model and a price."""
+    priced = [{"name": "judge-1", "price_in": 1.0, "price_out": 4.0}, {"name": "judge-2"}]
+    values = {"name": "local", "protocol": "openai", "base_url": url, "models_offered": priced, "concurrency": 4}
+    return providers_kept.add(collection, actor=lead, given={**values, **given}, key=key)
+
+
+def choice_of(provider: Provider, **options: Any) -> Choice:
+    """The prompt that comes with Assay, to the first model."""
+    options.setdefault("prompt", prompts_kept.find(provider.collection, "graded"))
+    return Choice(provider, options.pop("model", "judge-1"), **options)
+
+
+def started(
+    round_: Round,
+    choice: Choice,
+    lead: User,
+    commit: Callable[..., AbstractContextManager[Any]],
+    **caps: Any,
+) -> JudgeRun:
+    """The run, after its job has ended."""
+    caps = {"cap_usd": None, "cap_calls": 1_000, **caps}
+    with commit(execute=True):
+        run = judging.start(round_, choice, actor=lead, **caps)
+    run.refresh_from_db()
+    return run
+
+
+def gone_on(run: JudgeRun, lead: User, commit: Callable[..., AbstractContextManager[Any]], **caps: Any) -> JudgeRun:
+    """The same after another attempt."""
+    with commit(execute=True):
+        judging.go_on(run, actor=lead, **caps)
+    run.refresh_from_db()
+    return run
+
+
+def grade(value: int) -> Answer:
+    """An answer as it should be."""
+    return Answer(GRADE.format(value))

@@ -1,0 +1,249 @@
+"""Does a model judge every pair once, within its caps, and does nothing that it answered get lost or asked again?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from judgments import desk, jobs, judging, labels, reliability
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import AuditRow, Job, Judge, JudgeRun, MachineJudgment, ModelCall, Slot
+from judgments.providers import calls
+from tests.judgments.models_asked import KEY, choice_of, gone_on, grade, provider_at, started
+from tests.model_server import Answer, ModelServer, serving
+
+pytestmark = pytest.mark.django_db
+State = JudgeRun.State
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(lambda prompt, number: grade(2)) as found:
+        yield found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
+    made = make_round(queries=2, documents=3, raters=[rater, rater2])
+    for pair in made.pairs.select_related("document"):
+        # Equal texts are one question; these are six.
+        pair.document.text = f"A text about {pair.document.doc_id}."
+        pair.document.save()
+    return made
+
+
+@pytest.fixture
+def choice(server: ModelServer, collection: Any, lead: Any) -> Any:
+    return choice_of(provider_at(server.url, collection, lead))
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks: Any) -> Any:
+    return django_capture_on_commit_callbacks
+
+
+def test_every_pair_is_asked_once_and_stands_in_the_ledger(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any
+) -> None:
+    run = started(round_, choice, lead, commit, cap_usd=1.0)
+    assert (run.state, run.calls, len(server.requests)) == (State.DONE, 6, 6)
+    assert set(MachineJudgment.objects.values_list("outcome", "grade")) == {("graded", 2)}
+    call = ModelCall.objects.first()
+    assert call is not None
+    assert (call.model_asked, call.model_answered, call.outcome, call.grade) == ("judge-1", "judge-1", "graded", 2)
+    assert call.cost_usd == pytest.approx((call.tokens_in * 1.0 + call.tokens_out * 4.0) / 1_000_000)
+    assert run.spent_usd == pytest.approx(sum(ModelCall.objects.values_list("cost_usd", flat=True)))
+    assert call.raw.startswith('{"reason"')
+    assert MachineJudgment.objects.exclude(call=None).count() == 6
+    assert {headers["Authorization"] for _, headers, _ in server.requests} == {f"Bearer {KEY}"}
+    # The round's own scale and guidelines are in the words, and nothing of runs or ranks.
+    assert "Grade what helps." in server.prompts[0]
+    assert "3 = Perfect" in server.prompts[0]
+    assert not any("bm25" in prompt or "depth" in prompt for prompt in server.prompts)
+    assert AuditRow.objects.filter(verb="judging.start", actor=lead).count() == 1
+    assert not any(KEY in str(row.detail) + row.sentence for row in AuditRow.objects.all())
+
+
+def test_it_counts_for_nothing_by_itself(round_: Any, choice: Any, lead: Any, commit: Any) -> None:
+    started(round_, choice, lead, commit)
+    assert not Slot.objects.filter(filled_by__isnull=False).exists()
+    assert reliability.rating_rows(round_) == []
+    settled = labels.settle_labels(round_.collection, [round_], rule="median", merge="newest", sources=["human"])
+    assert settled.labels == []
+
+
+def test_an_estimate_asks_nothing_and_bounds_what_it_costs(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any
+) -> None:
+    told = judging.look(round_, choice)
+    assert (told.pairs, told.calls, server.requests, Judge.objects.count()) == (6, (6, 12), [], 0)
+    run = started(round_, choice, lead, commit, cap_usd=1.0)
+    assert told.usd is not None
+    assert 0 < run.spent_usd <= told.usd[1]
+
+
+def test_the_cap_in_calls_holds_and_going_on_asks_the_rest(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any
+) -> None:
+    run = started(round_, choice, lead, commit, cap_calls=4)
+    assert (run.state, run.calls, len(server.requests)) == (State.BUDGET, 4, 4)
+    with pytest.raises(NotValid) as refused:
+        judging.go_on(run, actor=lead, cap_calls=4)
+    assert "cap_calls" in refused.value.fields
+    run = gone_on(run, lead, commit, cap_calls=10)
+    assert (run.state, run.calls, len(server.requests)) == (State.DONE, 6, 6)
+    assert len(set(server.prompts)) == 6
+
+
+def test_the_cap_in_dollars_is_never_overdrawn(round_: Any, choice: Any, lead: Any, commit: Any) -> None:
+    most = judging.look(round_, choice).usd
+    assert most is not None
+    # Enough for one question at its dearest; the next one could go over, whatever it would really cost.
+    run = started(round_, choice, lead, commit, cap_usd=most[1] / 6 * 1.01)
+    assert (run.state, run.calls) == (State.BUDGET, 1)
+    assert 0 < run.spent_usd <= run.cap_usd
+
+
+def test_a_wrong_key_stops_at_once(round_: Any, collection: Any, lead: Any, commit: Any) -> None:
+    def refuse(prompt: str, number: int) -> Answer:
+        return Answer(status=401, body=f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode())
+
+    with serving(refuse) as server:
+        run = started(round_, choice_of(provider_at(server.url, collection, lead, concurrency=1)), lead, commit)
+        assert (run.state, run.calls, len(server.requests)) == (State.REFUSED, 0, 1)
+    assert "401" in run.said
+    job = Job.objects.get(pk=run.job_id)
+    assert job.state == Job.State.FAILED
+    assert KEY not in run.said + job.error + job.log
+    assert not MachineJudgment.objects.exists()
+
+
+def test_a_provider_that_is_down_costs_no_pair(round_: Any, collection: Any, lead: Any, commit: Any) -> None:
+    up: list[bool] = []
+    with serving(lambda prompt, number: grade(1) if up else Answer(status=503)) as server:
+        run = started(round_, choice_of(provider_at(server.url, collection, lead)), lead, commit)
+        assert run.state == State.DOWN
+        assert not MachineJudgment.objects.exists()
+        assert set(ModelCall.objects.values_list("outcome", flat=True)) == {"transport_error"}
+        up.append(True)
+        run = gone_on(run, lead, commit)
+    assert run.state == State.DONE
+    assert MachineJudgment.objects.filter(outcome="graded", grade=1).count() == 6
+
+
+def test_bad_answers_are_asked_once_more_and_are_never_grades(
+    round_: Any, collection: Any, lead: Any, commit: Any
+) -> None:
+    said = {"d1-1": "", "d1-2": "It deserves a 3 from me", "d1-3": '{"grade": 7}'}
+
+    def answer(prompt: str, number: int) -> Answer:
+        for name, text in said.items():
+            if name in prompt:
+                return Answer(text)
+        if "d2-1" in prompt:
+            return Answer('{"grade": 2', stop="length")
+        return Answer("I cannot help with that.", stop="refused") if "d2-2" in prompt else grade(3)
+
+    with serving(answer) as server:
+        started(round_, choice_of(provider_at(server.url, collection, lead)), lead, commit)
+        asked = {name: sum(name in prompt for prompt in server.prompts) for name in ("d1-2", "d1-3", "d2-1", "d2-2")}
+    found = dict(MachineJudgment.objects.values_list("pair__document__doc_id", "outcome"))
+    assert found == {
+        "d1-1": "unparseable",
+        "d1-2": "unparseable",
+        "d1-3": "out_of_scale",
+        "d2-1": "truncated",
+        "d2-2": "refused",
+        "d2-3": "graded",
+    }
+    # What cannot be read or was cut off is asked again, once; the rest would be answered alike.
+    assert asked == {"d1-2": 2, "d1-3": 1, "d2-1": 2, "d2-2": 1}
+    assert MachineJudgment.objects.get(pair__document__doc_id="d1-2").raw == "It deserves a 3 from me"
+
+
+def test_what_another_round_was_answered_is_not_paid_for_again(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any, make_round: Any, rater: Any
+) -> None:
+    started(round_, choice, lead, commit)
+    again = make_round(queries=2, documents=3, raters=[rater], name="Round 2")
+    run = started(again, choice, lead, commit)
+    assert (run.state, run.calls, len(server.requests)) == (State.DONE, 0, 6)
+    assert MachineJudgment.objects.filter(pair__round=again, grade=2).count() == 6
+    assert Judge.objects.count() == 1
+
+
+def test_another_model_or_prompt_is_another_judge(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any
+) -> None:
+    started(round_, choice, lead, commit)
+    started(round_, choice_of(choice.provider, model="judge-2"), lead, commit)
+    assert (Judge.objects.count(), len(server.requests), MachineJudgment.objects.count()) == (2, 12, 12)
+    with pytest.raises(Conflict, match="Go on with it"):
+        judging.start(round_, choice, actor=lead, cap_usd=None, cap_calls=10)
+
+
+def test_it_pauses_and_goes_on(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = jobs.Work.progress
+
+    def and_pause(work: jobs.Work, done: int, total: int | None = None) -> None:
+        progress(work, done, total)
+        if done == 2 and len(server.requests) < 4:
+            judging.pause(JudgeRun.objects.get(), actor=lead)
+
+    # The job looks whether it is to stop at every turn, and the server gives it time to.
+    monkeypatch.setattr(jobs.Work, "progress", and_pause)
+    monkeypatch.setattr(desk, "EVERY", 0.0)
+    choice.provider.concurrency = 1
+    choice.provider.save()
+    server.answer = lambda prompt, number: Answer(grade(2).text, wait=0.2)
+    run = started(round_, choice, lead, commit)
+    assert run.state == State.PAUSED
+    assert 2 <= len(server.requests) < 6
+    run = gone_on(run, lead, commit)
+    assert (run.state, len(server.requests)) == (State.DONE, 6)
+
+
+def test_canaries_are_planted_where_the_judge_saw_nothing(round_: Any, collection: Any, lead: Any, commit: Any) -> None:
+    def gullible(prompt: str, number: int) -> Answer:
+        return grade(3 if "highest grade" in prompt or "fully relevant" in prompt or "verified" in prompt else 0)
+
+    with serving(gullible) as server:
+        run = started(round_, choice_of(provider_at(server.url, collection, lead)), lead, commit, canaries=4)
+        assert (run.state, len(server.requests)) == (State.DONE, 6 + 8)
+    planted = ModelCall.objects.filter(purpose="canary")
+    assert set(planted.filter(trap="instruction").values_list("grade", flat=True)) == {3}
+    assert set(planted.filter(trap="query-words").values_list("grade", flat=True)) == {0}
+    # The planted ones are no judgments of the pairs.
+    assert set(MachineJudgment.objects.values_list("grade", flat=True)) == {0}
+
+
+@pytest.mark.parametrize("given", [{"cap_usd": None, "cap_calls": None}, {"cap_calls": 0}, {"audit_share": 0.0}])
+def test_what_cannot_begin_says_why(given: dict[str, Any], round_: Any, choice: Any, lead: Any) -> None:
+    with pytest.raises(NotValid) as refused:
+        judging.start(round_, choice, actor=lead, **{"cap_usd": None, "cap_calls": 10, **given})
+    assert refused.value.fields
+    assert not JudgeRun.objects.exists()
+
+
+def test_a_cap_in_dollars_needs_a_price(round_: Any, choice: Any, lead: Any) -> None:
+    with pytest.raises(NotValid, match="no price"):
+        judging.start(round_, choice_of(choice.provider, model="judge-2"), actor=lead, cap_usd=1.0, cap_calls=None)
+
+
+def test_a_job_that_was_lost_leaves_a_run_that_can_go_on(round_: Any, choice: Any, lead: Any) -> None:
+    run = judging.start(round_, choice, actor=lead, cap_usd=None, cap_calls=10)
+    assert judging.state_of(run)[0] == State.WAITING
+    jobs.cancel(run.job, actor=lead)
+    run = JudgeRun.objects.select_related("job", "judge").get(pk=run.pk)
+    assert judging.state_of(run)[0] == State.STOPPED
+    judging.go_on(run, actor=lead)

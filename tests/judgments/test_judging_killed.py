@@ -1,0 +1,93 @@
+"""Is no answer of a model paid for twice when the process that asks is killed at any moment?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.model_server import Answer, ModelServer, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIRS, AT_ONCE = 120, 8
+# The first process makes the round and works; it is killed. The second is what a new worker does with the lost job.
+BEGIN = """
+import os
+from django.core.management import call_command
+from judgments import guidelines, jobs, judging, rounds
+from judgments.collections import create_collection
+from judgments.models import Document, JudgeRun, Query, User
+from tests.judgments.models_asked import choice_of, provider_at
+call_command("migrate", verbosity=0)
+lead = User.objects.create_user("lead")
+shop = create_collection(slug="shop", name="Shop", actor=lead)
+version = guidelines.add_version(shop, markdown="Grade what helps.", actor=lead)
+query = Query.objects.create(collection=shop, query_id="q1", text="tent")
+number = int(os.environ["PAIRS"])
+documents = [Document.objects.create(collection=shop, doc_id=f"d{at}", text=f"tent {at}.") for at in range(number)]
+found = [rounds.Candidate(query, one, {}) for one in documents]
+made = rounds.create_round(
+    shop, name="R", candidates=found, provenance={}, guidelines=version, actor=lead, raters=[]
+)
+choice = choice_of(provider_at(os.environ["MODEL"], shop, lead, concurrency=int(os.environ["AT_ONCE"])))
+run = judging.start(made, choice, actor=lead, cap_usd=None, cap_calls=10_000)
+jobs.work_on_job.call(str(run.job.uuid))
+"""
+AGAIN = """
+from datetime import timedelta
+from django.utils import timezone
+from judgments import jobs
+from judgments.models import Job, JudgeRun, MachineJudgment, ModelCall
+job = Job.objects.get(kind="judge")
+kept = ModelCall.objects.count()
+Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+jobs.work_on_job.call(str(job.uuid))
+run = JudgeRun.objects.get()
+print("TOLD", kept, run.state, MachineJudgment.objects.count(), ModelCall.objects.count(), run.calls)
+"""
+
+
+def test_only_what_was_in_flight_is_asked_again(tmp_path: Path) -> None:
+    with serving(lambda prompt, number: Answer('{"grade": 2}', wait=0.05)) as server:
+        environment = {
+            **os.environ,
+            "ASSAY_VAR": str(tmp_path),
+            "DATABASE_URL": "",
+            "STORAGE_URL": "",
+            "REDIS_URL": "",
+            "DEBUG": "1",
+            "PROVIDER_HOSTS": "127.0.0.1",
+            "PROVIDER_NETWORKS": "127.0.0.0/8",
+            "MODEL": server.url,
+            "PAIRS": str(PAIRS),
+            "AT_ONCE": str(AT_ONCE),
+        }
+        begun = subprocess.Popen(_shell(BEGIN), cwd=ROOT, env=environment)
+        _wait_for(server, PAIRS // 3, begun)
+        begun.kill()
+        begun.wait(timeout=30)
+        before = len(server.requests)
+        done = subprocess.run(_shell(AGAIN), cwd=ROOT, env=environment, text=True, capture_output=True, check=True)
+        times = Counter(server.prompts)
+    word, kept, state, judged, calls, counted = done.stdout.strip().splitlines()[-1].split()
+    assert (word, state) == ("TOLD", "done")
+    assert int(kept) < PAIRS, "it was killed too late to tell anything"
+    assert (int(judged), int(calls), int(counted), len(times)) == (PAIRS, PAIRS, PAIRS, PAIRS)
+    # What the server counted: every answer that was kept was asked for once, and no more than were in flight twice.
+    again = sum(count - 1 for count in times.values())
+    assert again == before - int(kept)
+    assert again <= AT_ONCE
+
+
+def _shell(text: str) -> list[str]:
+    return [sys.executable, "manage.py", "shell", "-v0", "-c", text]
+
+
+def _wait_for(server: ModelServer, number: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 120
+    while len(server.requests) < number and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert len(server.requests) >= number, "the process asked too little"
