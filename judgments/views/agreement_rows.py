@@ -58,6 +58,12 @@ class Row:
         return f"Krippendorff’s {kind} alpha" if family == "alpha" else self.title
 
     @property
+    def advice(self) -> str:
+        """The band's advice as it stands behind a colon."""
+        said = self.band.advice if self.band else ""
+        return said[:1].lower() + said[1:]
+
+    @property
     def reading(self) -> Band | None:
         """How Krippendorff reads it, if it is an alpha."""
         return reading(self.value) if self.value is not None and self.name.startswith("alpha") else None
