@@ -24,7 +24,7 @@ class Effects:
         Its name, for example ``nDCG@10``.
     moves : mapping of int to float
         Pair key to the largest change of any run's mean when the pair's label goes from its lowest to its highest
-        grade. A pair that is in no run's ranking moves nothing: 0. A pair that was not looked at is not there.
+        grade; 0 where nothing hangs on it. A pair that was not looked at is not there.
     """
 
     metric: str
@@ -42,8 +42,8 @@ class Appraiser:
         It is called for a page, so it keeps what costs.
     detail : callable
         ``detail(pair, grades)``: for one conflict a row per run: ``{"run": name, "rank": int or None, "values": {grade:
-        float}}``, with the mean or the query's value as ``effects`` counts it, for each of the grades; the runs that
-        move most first. Empty where there is nothing to tell.
+        float}}``, with the run's mean as ``effects`` counts it for each of the grades; the runs that move most first.
+        Empty where there is nothing to tell.
     """
 
     effects: Callable[[Round], Effects | None]
