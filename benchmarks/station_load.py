@@ -131,7 +131,7 @@ class Server:
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 line = rater_crowd.http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-                line.request("GET", "/login/")
+                line.request("GET", "/api/v1/tokens/")
                 line.getresponse().read()
                 return
             except OSError:

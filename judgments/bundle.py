@@ -189,6 +189,7 @@ def rows_of_queries(queries: list[Query]) -> list[QueryRow]:
                 own.stratum,
                 own.share if own.stratum else None,
                 tuple(also),
+                query.language,
             )
         )
     return found

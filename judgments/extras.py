@@ -37,7 +37,7 @@ def kept(round_: Round, pairs: Sequence[Pair], *, home: User) -> Iterator[Ledger
     yield ledger
     ledger.pages = list(sheets(pairs).values())
     settle(round_, ledger.pages)
-    ledger.write(timezone.now())
+    ledger.write(timezone.now() if ledger.reached is not None else None)
 
 
 def settle(round_: Round, pages: Sequence[Sheet]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from judgments import query_groups
+from judgments import query_groups, round_languages
 from judgments.access import LEADS
 from judgments.formats.rows import QueryRow
 from judgments.import_kinds import Checked, Finding, ImportKind
@@ -13,7 +13,7 @@ from judgments.models import Collection, Place, Query, Round, Stratum, Upload, U
 from judgments.narratives import LONGEST
 
 # What a file may add to a query that is there; its text never changes, since people judged it.
-FILLABLE = ("narrative", "group", "tier", "frequency", "clients", "probability", "weight")
+FILLABLE = ("narrative", "group", "tier", "frequency", "clients", "probability", "weight", "language")
 
 # Shares in files are rounded.
 SAME_SHARE = 1e-6
@@ -58,10 +58,13 @@ def store(
     ]
     Query.objects.bulk_create(new, batch_size=500)
     changed = [known[row.query_id] for row in checked.rows if row.query_id in known]
+    before = {query.pk: query.language for query in changed}
     for query in changed:
         for name, value in said[query.query_id].items():
             setattr(query, name, value)
+    moved = [query for query in changed if query.language != before[query.pk]]
     Query.objects.bulk_update(changed, [*FILLABLE, "stratum"], batch_size=500)
+    round_languages.follow(moved)
     _add_places(checked.rows, {query.query_id: query for query in (*new, *changed)}, strata)
     query_groups.note(collection)
     return {"rows": len(checked.rows), "new": len(new), "changed": len(changed)}

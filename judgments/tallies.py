@@ -68,13 +68,13 @@ class Ledger:
         self.before = [page.counts(home.pk) for page in self.pages]
         self.reached: int | None = None  # where in the round the rater is then, if the act says so
 
-    def write(self, at: datetime) -> None:
+    def write(self, at: datetime | None) -> None:
         """Add what changed to the tallies; the raters' rows are locked in the order of their keys.
 
         Parameters
         ----------
-        at : datetime
-            When the act happened.
+        at : datetime or None
+            When the rater did it; None for what others did with their answers.
         """
         changes: dict[int, Counter[str]] = defaultdict(Counter)
         for page, before in zip(self.pages, self.before, strict=True):
@@ -85,7 +85,7 @@ class Ledger:
         changes = {rater: counted for rater, counted in changes.items() if any(counted.values())}
         for tally in _locked(self.round, [*changes]):
             _add(tally, changes[tally.rater_id])
-            if tally.rater_id == self.home.pk:
+            if tally.rater_id == self.home.pk and at is not None:
                 tally.last_at, tally.reached = at, tally.reached if self.reached is None else self.reached
             tally.save()
 

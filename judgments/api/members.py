@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from judgments import access
 from judgments import collections as verbs
-from judgments.api.endpoint import Rows
+from judgments.api.endpoint import InCollection, Rows
+from judgments.core.errors import NotFound
 from judgments.models import Membership, Role
 
 
@@ -19,6 +22,10 @@ class Member(serializers.Serializer):
 
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(choices=Role.choices)
+    languages = serializers.ListField(
+        child=serializers.CharField(), help_text="What they read, as tags such as de; none means any."
+    )
+    qualifications = serializers.ListField(child=serializers.CharField(), help_text="What they were found fit for.")
     since = serializers.DateTimeField(source="created_at")
 
 
@@ -27,6 +34,14 @@ class NewMember(serializers.Serializer):
 
     username = serializers.CharField(max_length=150)
     role = serializers.ChoiceField(choices=Role.choices)
+
+
+class Noted(serializers.Serializer):
+    """What is to change about a member; what is left out stays."""
+
+    role = serializers.ChoiceField(choices=Role.choices, required=False)
+    languages = serializers.ListField(child=serializers.CharField(max_length=35), required=False, max_length=30)
+    qualifications = serializers.ListField(child=serializers.CharField(max_length=60), required=False, max_length=30)
 
 
 class Members(Rows):
@@ -52,3 +67,39 @@ class Members(Rows):
     def post(self, request: Request, slug: str) -> Response:
         """Give a person who has an account a role in the collection."""
         return self.told(Member, verbs.add_member(self.collection, actor=request.user, **self.sent(NewMember)), 201)
+
+
+class OneMember(InCollection):
+    """One person of a collection."""
+
+    serializer_class = Member
+    reads, writes = access.STAFF, access.LEADS
+    also = (409,)
+    tag = "collections"
+
+    @extend_schema(
+        summary="Change a member",
+        request=Noted,
+        examples=[OpenApiExample("A rater's languages", {"languages": ["de", "en"]}, request_only=True)],
+    )
+    def patch(self, request: Request, slug: str, username: str) -> Response:
+        """Another role, what they read, or what they were found fit for."""
+        asked = self.sent(Noted)
+        with transaction.atomic():
+            if "role" in asked:
+                verbs.change_role(self._member(username), actor=request.user, role=asked.pop("role"))
+            if asked:
+                verbs.note(self._member(username), actor=request.user, **asked)
+        return self.told(Member, self._member(username))
+
+    @extend_schema(summary="Remove a member", responses={204: None})
+    def delete(self, request: Request, slug: str, username: str) -> Response:
+        """They lose access at once, and others get what they hold. What they judged stays."""
+        verbs.remove_member(self._member(username), actor=request.user)
+        return Response(status=204)
+
+    def _member(self, username: str) -> Membership:
+        found = Membership.objects.filter(collection=self.collection, user__username=username).select_related("user")
+        if (member := found.first()) is None:
+            raise NotFound(f"{username} is not a member.")
+        return member

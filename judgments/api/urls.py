@@ -31,6 +31,7 @@ urlpatterns = [
     path("collections/", collections.Collections.as_view()),
     path("collections/<slug:slug>/", collections.OneCollection.as_view()),
     path("collections/<slug:slug>/members/", members.Members.as_view()),
+    path("collections/<slug:slug>/members/<str:username>/", members.OneMember.as_view()),
     path("collections/<slug:slug>/documents/", documents.Documents.as_view()),
     path("collections/<slug:slug>/queries/", queries.Queries.as_view()),
     path("collections/<slug:slug>/queries/<uuid:uuid>/", queries.OneQuery.as_view()),

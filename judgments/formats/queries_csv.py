@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, replace
 from functools import partial
@@ -29,6 +30,10 @@ EXAMPLE = (
 HEADER = ["query_id", "query", "narrative", "group", "tier", "frequency", "clients", "probability", "weight"]
 # Only in a file whose queries were drawn in several strata.
 STRATA_HEADER = ["stratum", "share", "also"]
+# Only in a file that tells the language of a query: a tag such as de or pt-BR.
+LANGUAGE_HEADER = ["language"]
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+LONGEST_LANGUAGE = 35
 # Of the name of a stratum.
 MOST_LETTERS = 100
 TIERS = ("", "head", "torso", "tail")
@@ -46,6 +51,7 @@ COLUMNS = Columns(
         "stratum": (),
         "share": (),
         "also": (),
+        "language": ("lang", "locale"),
     },
     ("query",),
     numeric=frozenset({"frequency", "clients", "probability", "weight", "share"}),
@@ -89,7 +95,8 @@ def read(
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """Write queries in the order of their ids, with all columns; what is unknown is an empty cell.
 
-    The columns ``stratum``, ``share`` and ``also`` are there when any query has a stratum.
+    The columns ``stratum``, ``share`` and ``also`` are there when any query has a stratum; ``language`` when any has
+    a language.
 
     Raises
     ------
@@ -98,11 +105,14 @@ def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """
     ordered = sorted(rows, key=lambda row: row.query_id)
     strata = any(row.stratum for row in ordered)
-    stream.write(csv_row([*HEADER, *(STRATA_HEADER if strata else ())]).encode())
+    languages = any(row.language for row in ordered)
+    further = [*(STRATA_HEADER if strata else ()), *(LANGUAGE_HEADER if languages else ())]
+    stream.write(csv_row([*HEADER, *further]).encode())
     for row in ordered:
         texts = [escape(cell) for cell in (row.query_id, row.query, row.narrative, row.group, row.tier)]
         numbers = [_text(value) for value in (row.frequency, row.clients, row.probability, row.weight)]
         more = [escape(row.stratum), _text(row.share), escape(also_cell(row.also))] if strata else []
+        more += [escape(row.language)] if languages else []
         try:
             stream.write(csv_row([*texts, *numbers, *more]).encode())
         except UnicodeEncodeError as error:
@@ -192,8 +202,18 @@ def _row(cells: Cells) -> QueryRow:
         stratum,
         part,
         tuple(_also(one) for one in of.get("also", "").split(";") if one.strip()),
+        _language(of.get("language", "").strip()),
         cells.line,
     )
+
+
+def _language(text: str) -> str:
+    """A language tag, or nothing."""
+    if text and (len(text) > LONGEST_LANGUAGE or not LANGUAGE.fullmatch(text)):
+        raise RowFault(
+            "E23", f"the language {text!r} is no tag", "expected a tag such as de or pt-BR, or an empty cell"
+        )
+    return text
 
 
 def _stratum(name: str, cell: str) -> tuple[str, float | None]:

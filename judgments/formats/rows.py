@@ -94,6 +94,7 @@ class QueryRow:
     stratum: str = ""
     share: float | None = None
     also: tuple[StratumRow, ...] = ()
+    language: str = ""
     line: int = field(default=0, compare=False)
 
 

@@ -54,7 +54,8 @@ class Slot(models.Model):
     language = models.CharField(max_length=35, blank=True)  # the query's
     rater = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="slots")
     lease_until = models.DateTimeField(null=True)
-    filled_by = models.OneToOneField("Judgment", null=True, on_delete=models.PROTECT, related_name="slot")
+    # Not a OneToOneField: SQLite would take the index of that for the quickest way to all slots that are not filled.
+    filled_by = models.ForeignKey("Judgment", null=True, on_delete=models.PROTECT, related_name="slot", db_index=False)
 
     class Meta:
         ordering = ["position", "number"]
@@ -62,6 +63,9 @@ class Slot(models.Model):
             models.UniqueConstraint(fields=["pair", "number"], name="slot_number_once"),
             models.UniqueConstraint(
                 fields=["pair", "rater"], condition=Q(rater__isnull=False), name="slot_once_per_rater"
+            ),
+            models.UniqueConstraint(
+                fields=["filled_by"], condition=Q(filled_by__isnull=False), name="slot_filled_by_one"
             ),
             models.CheckConstraint(
                 condition=Q(filled_by__isnull=True) | Q(rater__isnull=False), name="filled_slot_has_rater"

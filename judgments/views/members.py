@@ -46,6 +46,9 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
         context = {"member": member, "roles": Role.choices}
         return render_to_string("judgments/_member_acts.html", context, request)
 
+    def notes(member: Membership) -> SafeString:
+        return render_to_string("judgments/_member_notes.html", {"member": member, "told": _fit(member)}, request)
+
     lead = access.role_in(request.user, collection) in access.LEADS
     return Listing(
         name="members",
@@ -53,6 +56,7 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
         columns=(
             Column("name", "Name", order="user__username", head=True, style="clip", value=_name, show=name),
             Column("role", "Role", order="role", show=acts if lead else None),
+            Column("fit", "Reads, fit for", value=_fit, show=notes if lead else None),
             Column("created_at", "Since", order="created_at", style="nowrap"),
         ),
         search=("user__username",),
@@ -63,6 +67,12 @@ def _members(request: HttpRequest, collection: Collection) -> Listing:
 
 def _name(member: Membership) -> str:
     return str(member.user)
+
+
+def _fit(member: Membership) -> str:
+    """What a member reads and was found fit for, in words."""
+    told = [", ".join(member.languages) or "any language", *member.qualifications]
+    return "; ".join(told)
 
 
 @login_required
@@ -80,6 +90,10 @@ def change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 
 def _change(request: HttpRequest, membership: Membership) -> str:
+    if "note" in request.POST:
+        told = {name: request.POST.get(name, "").split(",") for name in ("languages", "qualifications")}
+        noted = verbs.note(membership, actor=request.user, **told)
+        return f"Noted what {noted.user} reads and is fit for."
     if "remove" in request.POST:
         verbs.remove_member(membership, actor=request.user)
         return f"{membership.user} is no longer a member. What they judged stays."

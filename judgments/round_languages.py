@@ -1,0 +1,49 @@
+"""What follows for the rounds of a query when its language becomes known, or another one?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from judgments.models import Pair, Query, Round, Slot
+from judgments.sheets import sheets
+from judgments.tallies import Ledger
+
+
+@transaction.atomic
+def follow(queries: Sequence[Query]) -> None:
+    """Let the places and counts of every round that is not over say what the queries say now.
+
+    Parameters
+    ----------
+    queries : sequence of Query
+        Saved already, with a language that they did not have before.
+    """
+    rounds = Round.objects.filter(pairs__query__in=queries).exclude(state=Round.State.CLOSED).distinct()
+    for round_ in rounds.order_by("pk"):
+        for query in queries:
+            _move(round_, query)
+
+
+def _move(round_: Round, query: Query) -> None:
+    pairs = list(Pair.objects.select_for_update().filter(round=round_, query=query).order_by("pk"))
+    asked = round_.raters.select_related("user").first()
+    if not pairs:
+        return
+    pages = sheets(pairs)
+    # Whose tally counts a full pair says nothing: any rater's will do.
+    ledger = Ledger(round_, pages.values(), asked.user) if asked is not None else None
+    before = {page.language for page in pages.values()}
+    Slot.objects.filter(pair__in=pairs).update(language=query.language)
+    for page in pages.values():
+        page.language = query.language
+    if ledger is not None:
+        ledger.write(None)
+    locked = Round.objects.select_for_update().get(pk=round_.pk)
+    made = Counter(locked.languages_made)
+    made.subtract(dict.fromkeys(before, len(pairs)))
+    made[query.language] += len(pairs)
+    locked.languages_made = {language: number for language, number in made.items() if number > 0}
+    locked.save(update_fields=["languages_made"])
