@@ -63,33 +63,36 @@ class Ratings:
         NotValid
             When one rater gives one pair two grades, or a grade is not a whole number.
         """
-        given: dict[tuple[str, str, str], int] = {}
-        total = 0
+        unit_codes: dict[tuple[str, str], int] = {}
+        rater_codes: dict[str, int] = {}
+        columns: tuple[list[int], list[int], list[int]] = ([], [], [])
         for query_id, doc_id, rater, grade in rows:
-            total += 1
             if grade != int(grade):
                 raise NotValid(f"query {query_id!r}, document {doc_id!r}: the grade {grade} is not a whole number")
-            known = given.setdefault((query_id, doc_id, rater), grade)
-            if known != grade:
-                raise NotValid(
-                    f"query {query_id!r}, document {doc_id!r}: rater {rater!r} gives {known} and {grade}; keep one"
-                )
-        ordered = sorted(given)
-        units = sorted({(query_id, doc_id) for query_id, doc_id, _ in ordered})
-        raters = tuple(sorted({rater for _, _, rater in ordered}))
+            columns[0].append(unit_codes.setdefault((query_id, doc_id), len(unit_codes)))
+            columns[1].append(rater_codes.setdefault(rater, len(rater_codes)))
+            columns[2].append(int(grade))
+        units, raters = sorted(unit_codes), tuple(sorted(rater_codes))
+        unit = _renumbered(columns[0], [unit_codes[name] for name in units])
+        given = _renumbered(columns[1], [rater_codes[name] for name in raters])
+        grades = np.array(columns[2], dtype=np.int64)
+        order = np.lexsort((given, unit))
+        unit, given, grades = unit[order], given[order], grades[order]
+        again = np.zeros(len(order), dtype=np.bool_)
+        again[1:] = (unit[1:] == unit[:-1]) & (given[1:] == given[:-1])
+        _refuse_two_grades(units, raters, unit, given, grades, again)
         query_ids = tuple(sorted({query_id for query_id, _ in units}))
-        unit_code = {unit: code for code, unit in enumerate(units)}
-        rater_code = {rater: code for code, rater in enumerate(raters)}
         query_code = {query_id: code for code, query_id in enumerate(query_ids)}
+        once = ~again
         return cls(
             units=units,
             raters=raters,
             query_ids=query_ids,
-            unit=_column(unit_code[key[:2]] for key in ordered),
-            rater=_column(rater_code[key[2]] for key in ordered),
-            grade=_column(int(given[key]) for key in ordered),
-            query=_column(query_code[query_id] for query_id, _ in units),
-            duplicates=total - len(given),
+            unit=unit[once],
+            rater=given[once],
+            grade=grades[once],
+            query=np.fromiter((query_code[query_id] for query_id, _ in units), dtype=np.int64, count=len(units)),
+            duplicates=int(again.sum()),
         )
 
     def rows(self) -> Iterator[tuple[str, str, str, int]]:
@@ -147,5 +150,26 @@ def places(grades: npt.ArrayLike, scale: npt.NDArray[np.float64]) -> npt.NDArray
     return found.astype(np.int64)
 
 
-def _column(values: Iterable[int]) -> npt.NDArray[np.int64]:
-    return np.fromiter(values, dtype=np.int64)
+def _renumbered(codes: list[int], ordered: list[int]) -> npt.NDArray[np.int64]:
+    """Number by the order of the names what was numbered as it came; ``ordered`` are the old numbers in that order."""
+    places = np.empty(len(ordered), dtype=np.int64)
+    places[ordered] = np.arange(len(ordered))
+    return np.asarray(places[np.array(codes, dtype=np.int64)])
+
+
+def _refuse_two_grades(
+    units: list[tuple[str, str]],
+    raters: tuple[str, ...],
+    unit: npt.NDArray[np.int64],
+    rater: npt.NDArray[np.int64],
+    grade: npt.NDArray[np.int64],
+    again: npt.NDArray[np.bool_],
+) -> None:
+    """Refuse that a rater gives a unit two grades; rows of one unit and rater stand together, in the order given."""
+    two = np.flatnonzero(again[1:] & (grade[1:] != grade[:-1]))
+    if len(two):
+        row = int(two[0]) + 1
+        query_id, doc_id = units[unit[row]]
+        named = raters[rater[row]]
+        known, other = int(grade[row - 1]), int(grade[row])
+        raise NotValid(f"query {query_id!r}, document {doc_id!r}: rater {named!r} gives {known} and {other}; keep one")
