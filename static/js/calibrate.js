@@ -8,8 +8,10 @@ const BUTTONS = { unable: "#unable", guide: "#open-guide", next: "#next" };
 
 const form = document.querySelector("#give");
 const values = new Set([...form.querySelectorAll("[name=grade]")].map((button) => button.value));
-const since = performance.now();
+const seen = () => "ready" in document.documentElement.dataset;
 let sent = false;
+
+setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
 
 form.addEventListener("submit", (event) => {
   if (sent) event.preventDefault();
@@ -21,7 +23,7 @@ const digits = new Digits(values, (value) => form.querySelector(`[name=grade][va
 
 addEventListener("keydown", (event) => {
   const hit = actOf(event, ACTS, values);
-  if (!hit || performance.now() - since < UNSEEN) return;
+  if (!hit || !seen()) return;
   if (document.querySelector("[popover]:popover-open") && hit.act !== "guide") return;
   // Enter on a button or a link is that button's.
   if (hit.act === "next" && (digits.enter() || event.target.closest?.("button, a, summary"))) return;

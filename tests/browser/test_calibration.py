@@ -1,0 +1,72 @@
+"""Does a rater calibrate by keyboard, and rate what is mixed in without noticing?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from judgments import gold, probing
+from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round
+from tests.browser.axe import violations
+from tests.browser.station import make_round, press, ready
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def known(collection: Any, first: int, number: int) -> list[gold.Known]:
+    """Pairs of known grade 2, each of a query of its own."""
+    made = []
+    for place in range(first, first + number):
+        query = Query.objects.create(collection=collection, query_id=f"g{place}", text=f"known {place}")
+        document = Document.objects.create(collection=collection, doc_id=f"k{place}", title=f"Known {place}", text="A.")
+        made.append(gold.Known(query, document, 2, "It is what was asked for."))
+    return made
+
+
+@pytest.fixture
+def calibrating(collection: Any, lead: Any, rater: Any) -> Round:
+    made = make_round(collection, lead, [rater], ratings_per_pair=1)
+    gold.add(made, known(collection, 0, 2), use="calibration", actor=lead)
+    gold.add(made, known(collection, 2, 3), use="hidden", actor=lead)
+    Round.objects.filter(pk=made.pk).update(pass_mark=0.5, gold_every=5)
+    return Round.objects.get(pk=made.pk)
+
+
+def test_calibrate_by_keys_then_rate_what_comes(page, go, enter, calibrating, rater, faults):
+    enter(rater)
+    go("rate", calibrating)
+    page.wait_for_url("**/calibrate/")
+    assert violations(page) == []
+    for key, said in (("2", "Right"), ("0", "Not yet")):
+        ready(page)
+        page.keyboard.press(key)
+        expect(page.get_by_role("heading", name=said, exact=True)).to_be_visible()
+        expect(page.get_by_text("It is what was asked for.")).to_be_visible()
+        ready(page)
+        page.keyboard.press("g")
+        expect(page.get_by_role("heading", name="Grade what helps")).to_be_visible()
+        page.keyboard.press("Escape")
+        assert violations(page) == []
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda address: "told" not in address)
+    expect(page.get_by_role("heading", name="You are ready")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert violations(page) == []
+    page.get_by_role("link", name="Begin Round 1").click()
+    shown = []
+    due = probing._due(f"{calibrating.seed} gold r01", 5, 12)
+    for _ in range(12 + due):
+        ready(page)
+        shown.append(page.locator(".ask__query").inner_text())
+        press(page, "1")
+    expect(page.get_by_role("heading", name="Round 1 is done")).to_be_visible()
+    assert Judgment.objects.count() == 12
+    mixed = ProbeAnswer.objects.filter(probe__kind=Probe.Kind.GOLD)
+    assert mixed.count() == Probe.objects.filter(kind=Probe.Kind.GOLD).count() == due
+    for query in ("rain jacket", "tent"):
+        places = [place for place, text in enumerate(shown) if text == query]
+        assert places == list(range(places[0], places[0] + 6)), "a query was broken in two"
+    assert Pair.objects.filter(slots__filled_by__isnull=True).count() == 0
+    assert faults == []
