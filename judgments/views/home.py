@@ -10,9 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from judgments import access, assignment
-from judgments.models import Judgment, Membership, Query, Round, Snapshot
+from judgments import access, assignment, inviting
+from judgments.models import Membership, Query, Round, Snapshot, Tally
 from judgments.views.lists import how_many
+from judgments.views.station_script import outbox_data
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,13 @@ def home(request: HttpRequest) -> HttpResponse:
         .order_by("collection__name", "collection__slug")
     )
     staff = [membership for membership in memberships if membership.role in access.STAFF]
-    context = {"memberships": memberships, "staff": staff, "work": open_work(request.user)}
+    context = {
+        "memberships": memberships,
+        "staff": staff,
+        "work": open_work(request.user),
+        "joinable": inviting.joinable(request.user),
+        "data": outbox_data(request),
+    }
     return render(request, "judgments/home.html", context)
 
 
@@ -59,5 +66,5 @@ def open_work(user: Any) -> list[Work]:
 
 
 def _graded(round_: Round, user: Any) -> int:
-    answers = Judgment.objects.current().of_round(round_).filter(rater_id=user.pk)
-    return answers.exclude(state=Judgment.State.LATER).count()
+    tally = Tally.objects.filter(round=round_, rater_id=user.pk).first() or Tally()
+    return tally.graded + tally.unrateable

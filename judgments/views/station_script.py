@@ -44,13 +44,13 @@ def station_context(request: HttpRequest, round_: Round) -> dict[str, Any]:
     }
 
 
-def outbox_data(request: HttpRequest, round_: Round) -> dict[str, Any]:
-    """Whose answers the browser keeps for which round, and where they go."""
-    page = reverse("rate", args=[round_.uuid])
+def outbox_data(request: HttpRequest, round_: Round | None = None) -> dict[str, Any]:
+    """Whose answers the browser keeps, and where they go; of the round that is open, if one is."""
+    page = reverse("rate", args=[round_.uuid]) if round_ else reverse("home")
     return {
         "user": str(request.user.uuid),
         "name": request.user.get_username(),
-        "round": str(round_.uuid),
+        "round": str(round_.uuid) if round_ else "",
         "page": page,
         "login": f"{reverse('login')}?next={page}",
         # The outbox sends what it keeps for other rounds too: the round's id is put in by the script.

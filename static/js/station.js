@@ -55,7 +55,9 @@ function show(said, { undo = false, before = "" } = {}) {
 
 function put(card) {
   const inside = doc.contains(document.activeElement) || ask.contains(document.activeElement);
+  const read = card.query === query ? ask.querySelector(".ask__need")?.scrollTop : 0;
   ask.replaceChildren(...card.ask);
+  if (read) ask.querySelector(".ask__need").scrollTop = read; // a long need stays where one was in it
   shown.replaceChildren(...card.document);
   doc.scrollTop = 0;
   note.value = card.note ?? "";

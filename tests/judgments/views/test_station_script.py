@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from judgments import rounds
-from judgments.models import Document, Pair, RoundRater, Slot
+from judgments.models import Document, Judgment, Pair, RoundRater, Slot
 from judgments.views import station_script
 
 pytestmark = pytest.mark.django_db
@@ -100,3 +100,32 @@ def test_nonsense_in_what_is_held_is_passed_over(ask):
     answer = ask(["x", stranger]).json()
     assert len(answer["cards"]) >= station_script.BATCH
     assert answer["gone"] == [stranger]
+
+
+def test_huge_texts_and_mere_markup_are_shown_as_far_as_they_can_be(client_of, ask, open_round, rater):
+    documents = Document.objects.order_by("pk")
+    documents.filter(doc_id__endswith="1").update(text="A tent for rain. " * 300_000)
+    documents.exclude(doc_id__endswith="1").update(
+        text="<script>let a = 1</script><img src=x><style>b {}</style>" * 500
+    )
+    cards = ask().json()["cards"]
+    assert max(len(card["document"]) + len(card["whole"]) for card in cards) < 1_000_000
+    assert any("the rest is not shown" in card["document"] for card in cards)
+    assert any("markup only" in card["document"] for card in cards)
+    assert not any("<script" in card["document"] + card["whole"] for card in cards)
+    assert client_of(rater).get(reverse("rate", args=[open_round.uuid])).status_code == 200
+
+
+def test_answers_are_recorded_for_who_gave_them_only(client_of, ask, open_round, rater, rater2):
+    pair = ask().json()["cards"][0]["pair"]
+    address = f"/api/v1/rounds/{open_round.uuid}/judgments/"
+    body = {"client_id": str(uuid.uuid4()), "pair": pair, "grade": 2, "how": {"by": "key", "rank": 3}}
+    statuses = [
+        client_of(user)
+        .post(address, body, content_type="application/json", headers={"X-Assay-Rater": str(rater.uuid)})
+        .status_code
+        for user in (rater2, rater)
+    ]
+    assert statuses == [401, 201]
+    judgment = Judgment.objects.get()
+    assert (judgment.rater, judgment.how) == (rater, {"by": "key"})
