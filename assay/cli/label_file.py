@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,10 @@ class LabelFile:
     def __init__(self, out: str | None) -> None:
         self._path = None if out is None or out == STDIN else Path(out)
 
-    def holds(self, judge: str, parameters: Mapping[str, Any], *, mend: bool) -> set[tuple[str, str]]:
-        """Return the pairs that are in the file.
+    def holds(
+        self, judge: str, parameters: Mapping[str, Any], *, mend: bool, again: Collection[str] = ()
+    ) -> dict[tuple[str, str], int | None]:
+        """Return the pairs that are in the file, with their grades.
 
         Parameters
         ----------
@@ -36,6 +38,8 @@ class LabelFile:
             Who is to add more: labels of different judges do not belong into one file.
         mend : bool
             Whether a last line that a killed run left half written is cut off in the file, too.
+        again : collection of str
+            Outcomes that are no answer: their pairs are to be judged again, and their lines are taken out.
 
         Raises
         ------
@@ -48,7 +52,7 @@ class LabelFile:
             raise NotValid("--resume needs --out FILE, the file that is to be completed")
         whole = self._whole_lines(mend)
         if not whole:
-            return set()
+            return {}
         from judgments.formats import labels_jsonl
 
         found = labels_jsonl.read(whole, path=str(self._path))
@@ -58,7 +62,10 @@ class LabelFile:
                 theirs = f"{row.judge or 'another judge'} with {row.parameters}"
                 what = f"{self._path}:{row.line}: a label of {theirs}, not of {judge} with {parameters}"
                 raise NotValid(f"{what}; write to another file")
-        return {(row.query_id, row.doc_id) for row in found.rows}
+        kept = [row for row in found.rows if row.outcome not in again]
+        if mend and len(kept) < len(found.rows):
+            self._rewrite(kept)
+        return {(row.query_id, row.doc_id): row.grade for row in kept}
 
     @contextmanager
     def opened(self, *, append: bool) -> Iterator[Callable[[Sequence[MachineLabel]], None]]:
@@ -76,6 +83,16 @@ class LabelFile:
         finally:
             if self._path is not None:
                 stream.close()
+
+    def _rewrite(self, rows: Sequence[MachineLabel]) -> None:
+        """At once or not at all: a killed run leaves the old file or the new one."""
+        from judgments.formats import labels_jsonl
+
+        assert self._path is not None  # noqa: S101 (without a file nothing was read)
+        fresh = self._path.with_name(f"{self._path.name}.new")
+        with fresh.open("wb") as stream:
+            labels_jsonl.write(rows, stream)
+        fresh.replace(self._path)
 
     def _whole_lines(self, mend: bool) -> bytes:
         if self._path is None or not self._path.exists():

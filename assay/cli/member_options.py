@@ -28,7 +28,7 @@ def add_member_options(parser: argparse.ArgumentParser, family: Mapping[str, Mem
         if kind is bool:
             parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
         else:
-            parser.add_argument(flag, type=kind, metavar="N" if kind is int else "X", help=text)
+            parser.add_argument(flag, type=kind, metavar={int: "N", str: "NAME"}.get(kind, "X"), help=text)
 
 
 def member_options(args: argparse.Namespace, family: Mapping[str, Member]) -> dict[str, Any]:

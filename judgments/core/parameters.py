@@ -12,7 +12,7 @@ from typing import Any
 
 from judgments.core.errors import NotValid
 
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 LARGEST = 2**31 - 1
 
 
@@ -24,7 +24,7 @@ class Parameter:
     ----------
     name, title, description : str
         The key, its readable name, and one sentence on what it does.
-    default : int, float, bool or tuple
+    default : int, float, bool, str or tuple
         Its value where nothing is given; its type is the parameter's type. A tuple stands for a list, which the member
         itself checks.
     minimum, maximum : float or None
@@ -34,7 +34,7 @@ class Parameter:
     name: str
     title: str
     description: str
-    default: int | float | bool | tuple[()]
+    default: int | float | bool | str | tuple[()]
     minimum: float | None = None
     maximum: float | None = None
 
@@ -62,6 +62,10 @@ class Parameter:
         5
         """
         if self.is_list or (self.type is bool and isinstance(value, bool)):
+            return value
+        if self.type is str:
+            if not isinstance(value, str):
+                raise self._refusal(value)
             return value
         if self.type is bool or isinstance(value, bool) or not isinstance(value, int | float):
             raise self._refusal(value)

@@ -30,12 +30,12 @@ EXAMPLE = (
 )
 _TEXTS = ("judge", "model", "prompt_sha256", "rationale", "raw")
 _KEYS = {"query_id", "doc_id", "grade", "relevant", "outcome", "probabilities", "tokens_in", "tokens_out", "cost_usd"}
-_KNOWN = _KEYS.union(_TEXTS, ["parameters"])
+_KNOWN = _KEYS.union(_TEXTS, ["parameters", "usefulness"])
 
 
 @dataclass(frozen=True, slots=True)
 class MachineLabel:
-    """One judge's answer for one pair; ``grade`` is None exactly where ``outcome`` is not ``graded``.
+    """One judge's answer for one pair; a grade or a usefulness exactly where ``outcome`` is ``graded``.
 
     Parameters
     ----------
@@ -55,6 +55,8 @@ class MachineLabel:
         Why, and the answer as it came.
     tokens_in, tokens_out, cost_usd : number or None
         What it took.
+    usefulness : float or None
+        How well a system answered with the document alone, from 0 to 1, in place of a grade.
     """
 
     query_id: str
@@ -72,6 +74,7 @@ class MachineLabel:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    usefulness: float | None = None
     line: int = field(default=0, compare=False)
 
 
@@ -140,6 +143,7 @@ def _as_json(row: MachineLabel) -> dict[str, Any]:
         "cost_usd": row.cost_usd,
         "raw": row.raw or None,
         "parameters": row.parameters,
+        **({} if row.usefulness is None else {"usefulness": row.usefulness}),
     }
 
 
@@ -155,7 +159,8 @@ def _parse(
             continue
         who = (row.judge, row.model, row.prompt_sha256, json.dumps(row.parameters, sort_keys=True))
         bin = "repaired" if repaired else "accepted"
-        value = row.outcome if row.grade is None else row.grade
+        answered = row.grade if row.usefulness is None else row.usefulness
+        value = row.outcome if answered is None else answered
         kept.add((row.query_id, row.doc_id, *who), value, row, element.line, element.raw, bin)
     for row in kept.rows():
         if row.grade is not None:
@@ -189,6 +194,7 @@ def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tu
         tokens_in=_tokens(of, "tokens_in"),
         tokens_out=_tokens(of, "tokens_out"),
         cost_usd=_cost(of),
+        usefulness=_usefulness(of),
         line=element.line,
         **{name: _text(of, name) for name in _TEXTS},
     )
@@ -203,7 +209,8 @@ def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str,
     if relevant is not None and not isinstance(relevant, bool):
         raise RowFault("E23", f"relevant is {relevant!r}", "expected true, false or null")
     grade, pointed = _grade(of.get("grade"), grades)
-    if (grade is not None) != (outcome == "graded") or (relevant is not None and outcome != "graded"):
+    answers = (grade is not None) + (of.get("usefulness") is not None)
+    if answers != (outcome == "graded") or (relevant is not None and outcome != "graded"):
         what = f"the outcome is {outcome} with grade {grade} and relevant {relevant}"
         raise RowFault("E23", what, "a grade goes with the outcome graded, and only with that")
     return outcome, grade, relevant, pointed
@@ -257,6 +264,13 @@ def _cost(of: Mapping[str, Any]) -> float | None:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= 0):
         return value
     raise RowFault("E12", f"cost_usd is {value!r}", "expected a number from 0, or null")
+
+
+def _usefulness(of: Mapping[str, Any]) -> float | None:
+    value = of.get("usefulness")
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1):
+        return value
+    raise RowFault("E12", f"usefulness is {value!r}", "expected a number from 0 to 1, or null")
 
 
 FORMAT = Format(

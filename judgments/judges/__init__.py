@@ -1,20 +1,34 @@
 """Which machine judges are there, and what do all of them keep to?
 
 A judge takes a batch of contexts and answers each with a typed outcome: `contract` says which. A new judge is one new
-file and one new line; another package adds one by the entry point ``assay.judges``.
+file and one new line; another package adds one by the entry point ``assay.judges``. Those that ask a model stand in a
+table of their own, since they need to be told whom to ask: `asking` does that.
 """
 
 from __future__ import annotations
 
 from judgments.core.family import Family
 from judgments.judges.contract import OUTCOMES, Context, Judge, JudgeKind, Outcome
+from judgments.judges.model_judge import ModelJudgeKind
 
-__all__ = ["JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "Outcome"]
+__all__ = ["JUDGES", "MODEL_JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "ModelJudgeKind", "Outcome"]
 
 JUDGES: Family[JudgeKind] = Family(
     "judge",
     {
         "token_overlap": "judgments.judges.token_overlap:TOKEN_OVERLAP",
+        "semantic": "judgments.judges.semantic:SEMANTIC",
     },
     group="assay.judges",
+)
+
+MODEL_JUDGES: Family[ModelJudgeKind] = Family(
+    "judge that asks a model",
+    {
+        "graded": "judgments.judges.model_judges:GRADED",
+        "binary": "judgments.judges.model_judges:BINARY",
+        "expected_answer": "judgments.judges.model_judges:EXPECTED_ANSWER",
+        "downstream": "judgments.judges.downstream:DOWNSTREAM",
+    },
+    group="assay.model_judges",
 )

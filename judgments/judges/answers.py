@@ -85,7 +85,7 @@ def read_grade(reply: Reply, values: Sequence[int], *, relevant_from: int | None
     >>> read_grade(Reply("It relates to 1 aspect."), (0, 1, 2, 3)).name
     'unparseable'
     """
-    if failed := _failed(reply):
+    if failed := failure(reply):
         return failed
     body = _FENCE.sub("", reply.text.strip())
     found, why = _in_json(body)
@@ -108,7 +108,7 @@ def read_yes_or_no(reply: Reply) -> Outcome:
     >>> [read_yes_or_no(Reply(text)).name for text in ("**YES**", "No.", "Note: it is relevant", "not relevant")]
     ['graded', 'graded', 'unparseable', 'unparseable']
     """
-    if failed := _failed(reply):
+    if failed := failure(reply):
         return failed
     found = _YES_NO.match(reply.text)
     if found is None:
@@ -117,7 +117,8 @@ def read_yes_or_no(reply: Reply) -> Outcome:
     return _told(reply, "graded", int(yes), yes, reply.text[found.end() :].strip(" \t\n\r.,:;*_-"))
 
 
-def _failed(reply: Reply) -> Outcome | None:
+def failure(reply: Reply) -> Outcome | None:
+    """No answer, a refusal, a filter, an answer that was cut off; None where there is one to be read."""
     if reply.fault:
         return _told(reply, "transport_error", raw=reply.text or reply.fault)
     if reply.stop == "refused":

@@ -59,7 +59,7 @@ class Outcome:
     name : str
         One of `OUTCOMES`.
     grade : int or None
-        The grade, exactly where `name` is ``graded``.
+        The grade, exactly where `name` is ``graded`` and the judge tells no usefulness.
     relevant : bool or None
         Yes or no, where `name` is ``graded`` and the judge says so.
     probabilities : mapping of str to float, optional
@@ -70,6 +70,8 @@ class Outcome:
         What a model read and wrote; None for a judge without a model.
     cost_usd : float or None
         What it cost; None where nobody knows.
+    usefulness : float or None
+        How well a system answered with the document, from 0 to 1: no relevance, and never taken for a grade.
 
     Raises
     ------
@@ -86,12 +88,14 @@ class Outcome:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    usefulness: float | None = None
 
     def __post_init__(self) -> None:
         if self.name not in OUTCOMES:
             raise ValueError(f"{self.name!r} is no outcome; known: {', '.join(OUTCOMES)}")
         graded = self.name == "graded"
-        if (self.grade is not None) != graded or (self.relevant is not None and not graded):
+        answers = (self.grade is not None) + (self.usefulness is not None)
+        if answers != graded or (self.relevant is not None and not graded):
             raise ValueError(f"the outcome {self.name} goes with grade {self.grade} and relevant {self.relevant}")
 
     def on_scale(self, values: Sequence[int]) -> Outcome:
@@ -131,6 +135,8 @@ class JudgeKind:
         What it takes.
     build : callable
         ``build(**parameters) -> Judge``.
+    extra : str
+        The extra of the package that has what it imports, ``pip install 'assay[EXTRA]'``; empty for none.
     """
 
     name: str
@@ -140,6 +146,7 @@ class JudgeKind:
     needs: tuple[Need, ...]
     parameters: tuple[Parameter, ...]
     build: Callable[..., Judge]
+    extra: str = ""
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters, the defaults filled in.

@@ -96,6 +96,18 @@ class ExpectedAnswer:
             "most_tokens": self.most_tokens,
         }
 
+    def questions(self, context: Context) -> list[Question]:
+        """A question for each expected answer."""
+        return [self.question(context, expected) for expected in context.expected]
+
+    def read_one(self, context: Context, reply: Reply) -> Outcome:
+        """Yes or no, or which failure."""
+        return read_yes_or_no(reply)
+
+    def together(self, found: Sequence[Outcome]) -> Outcome:
+        """A yes where any expected answer is said, a no where none is; a failure where that cannot be told."""
+        return self._of_one(found)
+
     @staticmethod
     def _of_one(found: Sequence[Outcome]) -> Outcome:
         if not found:

@@ -186,6 +186,18 @@ class Graded:
         """What came back, as a typed outcome."""
         return read_grade(reply, self.values, relevant_from=self.relevant_from)
 
+    def questions(self, context: Context) -> list[Question]:
+        """The one question about a pair."""
+        return [self.question(context)]
+
+    def read_one(self, context: Context, reply: Reply) -> Outcome:
+        """What the reply to it says."""
+        return self.read(reply)
+
+    def together(self, found: Sequence[Outcome]) -> Outcome:
+        """There is one reply."""
+        return found[0]
+
 
 def schema(values: Sequence[int]) -> dict[str, Any]:
     """The JSON schema of an answer: the reason first, since what is written first is weighed first."""

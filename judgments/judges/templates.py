@@ -28,6 +28,18 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECASE)
 
 
+class _Seen(dict[int, int | None]):
+    """Drops what cannot be seen; learns each character when it first comes up."""
+
+    def __missing__(self, code: int) -> int | None:
+        unseen = chr(code) not in "\n\t" and unicodedata.category(chr(code)) in ("Cf", "Cc", "Co", "Cs")
+        self[code] = None if unseen else code
+        return self[code]
+
+
+_SEEN = _Seen()
+
+
 @dataclass(frozen=True)
 class Template:
     """Words for one kind of question.
@@ -137,8 +149,5 @@ def readable(text: str) -> str:
     if "<" in text:
         text = _TAG.sub("", _BREAK.sub("\n", _UNSEEN.sub("", text)))
     text = html.unescape(text)
-    kept = (
-        letter for letter in text if letter in "\n\t" or unicodedata.category(letter) not in ("Cf", "Cc", "Co", "Cs")
-    )
-    lines = ("".join(kept)).splitlines()
+    lines = text.translate(_SEEN).splitlines()
     return "\n".join(line.strip() for line in lines if line.strip())

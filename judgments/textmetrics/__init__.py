@@ -12,6 +12,8 @@ TEXT_METRICS: Family[TextMetric] = Family(
     {
         "exact_match": "judgments.textmetrics.exact_match:EXACT_MATCH",
         "token_f1": "judgments.textmetrics.token_f1:TOKEN_F1",
+        "accuracy": "judgments.textmetrics.accuracy:ACCURACY",
+        "rouge_l": "judgments.textmetrics.rouge:ROUGE_L",
     },
     group="assay.text_metrics",
 )

@@ -51,10 +51,10 @@ def test_what_it_writes_is_valid(assay: Call) -> None:
 
 
 def test_a_dry_run_writes_nothing(assay: Call) -> None:
-    status, out, _ = assay(*JUDGE, "--out", "labels.jsonl", "--dry-run")
+    status, out, _ = assay(*JUDGE, "--out", "new.jsonl", "--dry-run")
     assert status == 0
     assert out.splitlines()[:3] == ["to judge: 2", "judged already: 0", "lacking something: 0"]
-    assert not Path("labels.jsonl").exists()
+    assert not Path("new.jsonl").exists()
 
 
 def test_resume_judges_the_rest_only(assay: Call) -> None:
@@ -80,6 +80,7 @@ def test_resume_mends_a_half_written_line(assay: Call) -> None:
 
 @pytest.mark.parametrize("beginning", [b"", None, b'{"query_id": "q1"'])
 def test_resume_of_nothing_begins_anew(assay: Call, beginning: bytes | None) -> None:
+    Path("labels.jsonl").unlink()
     if beginning is not None:
         Path("labels.jsonl").write_bytes(beginning)
     assert assay(*JUDGE, "--out", "labels.jsonl", "--resume")[0] == 0

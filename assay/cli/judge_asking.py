@@ -1,0 +1,162 @@
+"""What does a judge that asks a model say about these pairs, and what did asking take?"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.cli import judge_words, provider_options
+from assay.cli.judge_pairs import Pairs, label, read_pairs, tell
+from assay.cli.label_file import LabelFile
+from assay.cli.ledger import Known, Ledger, beside
+from assay.cli.no_effect import tell_no_effect
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from judgments.judges import ModelJudgeKind
+    from judgments.judges.asking import Answered, Asking, Plan, Verdict
+    from judgments.judges.model_judge import ModelJudge, Told
+    from judgments.providers.calls import Ended
+    from judgments.providers.limits import Budget, Limits
+    from judgments.providers.protocol import Endpoint
+
+DONE, NOT_ALL = 0, 1
+# Where no answer came, the next run asks again.
+AGAIN = frozenset({"transport_error"})
+
+
+@dataclass
+class _Work:
+    """One run: who is asked what, and what came of it."""
+
+    kind: ModelJudgeKind
+    judge: ModelJudge
+    endpoint: Endpoint
+    limits: Limits
+    budget: Budget
+    parameters: dict[str, Any]
+    known: Known
+    grades: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    models: Counter[str] = field(default_factory=Counter)
+    tokens: list[int] = field(default_factory=lambda: [0, 0])
+
+
+def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
+    """Read the pairs, ask about those that wait, write each answer as it comes."""
+    if args.canaries is not None and args.canaries < 0:
+        raise NotValid(f"--canaries is {args.canaries}; give a number from 0")
+    endpoint = provider_options.endpoint(args, key_needed=not args.dry_run)
+    limits, rows = provider_options.limits(args), read_pairs(args.pairs)
+    told, shown = judge_words.words(args, kind, rows)
+    _tell_in_vain(args, kind)
+    judge = kind.build(told)
+    parameters = _parameters(judge, endpoint, told, shown)
+    ledger = Ledger(beside(args.out, args.ledger), _sha256([kind.name, parameters]))
+    output, mend = LabelFile(args.out), not args.dry_run
+    earlier = output.holds(kind.name, parameters, mend=mend, again=AGAIN) if args.resume else {}
+    pairs = Pairs.of(rows, kind.needs, earlier)
+    pairs.refuse_none(args.pairs, kind.name, kind.needs)
+    known = ledger.known(mend=mend)
+    budget = provider_options.budget(args, known.spent, known.calls)
+    from judgments.judges.asking import Asking
+
+    asking = Asking(judge, endpoint, [context for _, context in pairs.ready], known.replies)
+    if args.dry_run:
+        sys.stdout.write(_estimate(pairs, asking.plan))
+        return DONE
+    work = _Work(kind, judge, endpoint, limits, budget, parameters, known, dict(earlier), models=Counter(known.models))
+    with ledger.opened(endpoint) as keep:
+        ended = _ask(work, pairs, asking, output, keep, append=args.resume)
+        if ended.end == "refused":
+            raise NotValid(f"{endpoint.protocol.title} refused: {ended.said}; what was answered before is kept")
+        tell(args.pairs, pairs, work.counts)
+        _tell_asked(work, ended, asking.plan)
+        if args.canaries and ended.end == "done":
+            from assay.cli.judge_canaries import tell_canaries
+
+            every = Pairs.of(rows, kind.needs, {}).ready
+            ended = tell_canaries(work, every, args.canaries, args.seed or 0, keep)
+    return DONE if ended.end == "done" else NOT_ALL
+
+
+def _ask(work: _Work, pairs: Pairs, asking: Asking, output: LabelFile, keep: Any, *, append: bool) -> Ended:
+    from assay.cli.progress import progress
+
+    watch = progress(len(pairs.ready), "judging")
+
+    def answered(call: Answered) -> None:
+        keep(call)
+        work.tokens[0] += call.reply.tokens_in or 0
+        work.tokens[1] += call.reply.tokens_out or 0
+        work.models.update([call.reply.model] if call.reply.model else [])
+
+    with output.opened(append=append) as add:
+
+        def told(verdict: Verdict) -> None:
+            pair, outcome = pairs.ready[verdict.place][0], verdict.outcome
+            model = verdict.model or work.endpoint.model
+            add([label(pair, outcome, work.kind.name, work.parameters, model, verdict.prompt_sha256)])
+            work.grades[pair.query_id, pair.doc_id] = outcome.grade
+            work.counts[outcome.name] += 1
+            watch(work.counts.total())
+
+        return asking.run(told, answered=answered, limits=work.limits, budget=work.budget)
+
+
+def _parameters(judge: ModelJudge, endpoint: Endpoint, told: Told, shown: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """All that an answer hangs on beside the pair, as it stands in every label."""
+    found = {
+        "provider": endpoint.protocol.name,
+        "base_url": provider_options.address(endpoint.base_url),
+        "model": endpoint.model,
+        **judge.provenance(),
+    }
+    if told.relevant_from is not None:
+        found["relevant_from"] = told.relevant_from
+    if shown:
+        found["examples"] = shown
+    # As they come back from the file.
+    return dict(json.loads(json.dumps(found)))
+
+
+def _tell_in_vain(args: argparse.Namespace, kind: ModelJudgeKind) -> None:
+    for option, name in judge_words.OF.items():
+        if getattr(args, option) is not None and name not in kind.takes:
+            tell_no_effect(f"--{option.replace('_', '-')}", f"the judge {kind.name} is not told it")
+
+
+def _estimate(pairs: Pairs, plan: Plan) -> str:
+    usd = plan.usd
+    cost = "not known; give --price-in and --price-out" if usd is None else f"{usd[0]:.4f} to {usd[1]:.4f} USD"
+    return (
+        f"to judge: {len(pairs.ready)}\njudged already: {pairs.earlier}\nlacking something: {len(pairs.lacking)}\n"
+        f"questions to ask: {plan.questions}\nanswers known: {plan.known}\n"
+        f"tokens to read: {plan.tokens_in[0]} to {plan.tokens_in[1]}\n"
+        f"tokens to write: {plan.tokens_out[0]} to {plan.tokens_out[1]}\ncost: {cost}\n"
+    )
+
+
+def _tell_asked(work: _Work, ended: Ended, plan: Plan) -> None:
+    spent = work.budget.spent - work.known.spent
+    cost = "" if work.endpoint.price_in is None or work.endpoint.price_out is None else f", {spent:.4f} USD"
+    read, written = work.tokens
+    lines = [f"  asked {ended.answered} questions: {read} tokens read, {written} written{cost}"]
+    if plan.known:
+        lines.append(f"  answers known, not asked again: {plan.known}")
+    if len(work.models) > 1:
+        told = ", ".join(f"{name} ({number})" for name, number in sorted(work.models.items()))
+        lines.append(f"note: {len(work.models)} models answered: {told}; each label says which, judge them apart")
+    if ended.end != "done":
+        lines.append(f"not all was asked: {ended.said}; go on with --resume")
+    sys.stderr.write("\n".join(lines) + "\n")
+
+
+def _sha256(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,49 @@
+"""Does the answer hold an accepted one?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from judgments.textmetrics.declaration import TextMetric
+from judgments.textmetrics.wording import accepted_tokens, answer_tokens
+
+
+def accuracy(answer: str, accepted: Sequence[str]) -> float:
+    """Score 1 when the tokens of an accepted answer stand in the answer, next to each other.
+
+    Parameters
+    ----------
+    answer : str
+        What a system said, in a sentence or in a word.
+    accepted : sequence of str
+        The answers, or the labels of a classification, that are right; none means that there is no answer, and an
+        empty one scores 1.
+
+    Returns
+    -------
+    float
+        0 or 1.
+
+    Examples
+    --------
+    >>> accuracy("It is SUPPORTED by the text.", ["supported"]), accuracy("Unsupported.", ["supported"])
+    (1.0, 0.0)
+    """
+    said = answer_tokens(answer)
+    return float(any(_holds(said, tokens) for tokens in accepted_tokens(accepted)))
+
+
+def _holds(said: list[str], tokens: list[str]) -> bool:
+    if not tokens:
+        return not said
+    return any(said[at : at + len(tokens)] == tokens for at in range(len(said) - len(tokens) + 1))
+
+
+ACCURACY = TextMetric(
+    name="accuracy",
+    title="Accuracy",
+    description="Whether the answer holds an accepted one, word for word; for labels and short answers.",
+    formula="1 when the token list of one accepted answer is a part of the answer's, otherwise 0",
+    source="as open-domain question answering counts answers that stand in what a model said",
+    score=accuracy,
+)
