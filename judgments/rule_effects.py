@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from judgments import merging
 from judgments.round_labels import Key, RatedRound, label
 
-# Beyond so many grades only the rules that count votes are tried: the others take seconds.
+# Beyond so many grades a page would wait for seconds: nothing is tried but the chosen rule.
 MOST_GRADES = 300_000
+# Rules that fit a model, which takes long where grades are many.
 SLOW = ("dawid-skene",)
 
 
@@ -45,11 +46,11 @@ class RuleEffect:
 
 
 def compare_rules(judged: Sequence[RatedRound], chosen: str) -> list[RuleEffect]:
-    """Every rule's labels against the chosen one's; slow rules are left out of very large rounds."""
+    """Every rule's labels against the chosen one's; of very large rounds the chosen one alone."""
     from judgments.aggregation.rules import RULES
 
     many = sum(len(rated.rows) for rated in judged) > MOST_GRADES
-    tried = [name for name in RULES if name == chosen or not (many and name in SLOW)]
+    tried = [chosen] if many else list(RULES)
     under = {name: merging.merge([label(rated, name) for rated in judged]).labels for name in tried}
     return [_beside(name, under[name], under[chosen]) for name in tried]
 

@@ -86,9 +86,7 @@ def _listing(round_: Round, metric: str, given: dict[str, str]) -> Listing:
             Column("rater", "Rater", order="rater", head=True),
             Column("pairs", "Pairs graded", order="pairs", numeric=True),
             tau("tau", "Kendall’s tau without", "without"),
-            Column(
-                "moved", "Largest change of rank", order="moved", numeric=True, show=lambda row: _moved(row["without"])
-            ),
+            Column("moved", "Ranks moved", order="moved", numeric=True, show=lambda row: _moved(row["without"])),
             Column(
                 "change",
                 f"Mean change of {metric}",
