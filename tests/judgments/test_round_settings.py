@@ -74,6 +74,7 @@ def test_what_could_never_happen_on_a_scale_is_refused():
 
 @pytest.mark.django_db
 def test_a_round_keeps_what_it_was_made_with(make_round, rater):
+    rater.memberships.update(qualifications=[OTHER["qualification"]])
     made = make_round(raters=[rater], opened=False, settings=RoundSettings(**OTHER))
     made.refresh_from_db()
     assert RoundSettings.of(made).as_dict() == OTHER
