@@ -9,7 +9,7 @@ import { Digits, actOf } from "./station/keys.js";
 import { Kept } from "./station/kept.js";
 import { reachable } from "./station/line.js";
 import { Outbox, newId } from "./station/outbox.js";
-import { aloud, counted, offerRest, toast } from "./station/said.js";
+import { aloud, counted, haveRead, offerRest, toast } from "./station/said.js";
 import { Tabs } from "./station/tabs.js";
 import { swipes } from "./station/touch.js";
 
@@ -169,7 +169,7 @@ outbox.addEventListener("settled", ({ detail }) => {
 
 function submitted(event) {
   const { name, value } = event.submitter ?? {};
-  if (event.target.id === "read-form") find("#news").remove();
+  if (event.target.id === "read-form") haveRead(event, data.page);
   else if (name === "grade") grade(value);
   else if (name === "state") answer({ state: value });
   else if (name === "undo") undo();
@@ -178,7 +178,6 @@ function submitted(event) {
     answer({ state: "unrateable", reason: value });
   } else return;
   event.preventDefault();
-  if (event.target.id === "read-form") fetch(data.page, { method: "POST", body: new FormData(event.target, event.submitter), redirect: "manual" });
 }
 addEventListener("submit", submitted);
 

@@ -6,7 +6,7 @@ import { Digits, actOf, typing } from "./station/keys.js";
 import { Kept } from "./station/kept.js";
 import { reachable } from "./station/line.js";
 import { Outbox, newId } from "./station/outbox.js";
-import { aloud, counted, offerRest, toast } from "./station/said.js";
+import { aloud, counted, haveRead, offerRest, toast } from "./station/said.js";
 import { Tabs } from "./station/tabs.js";
 
 // Whoever walks through the grades with the arrows stops at one of them: that one is meant.
@@ -155,10 +155,8 @@ async function next() {
 
 addEventListener("submit", (event) => {
   const { name, value } = event.submitter ?? {};
-  if (event.target.id === "read-form") {
-    find("#news").remove();
-    fetch(data.page, { method: "POST", body: new FormData(event.target, event.submitter), redirect: "manual" });
-  } else if (event.target === unable) {
+  if (event.target.id === "read-form") haveRead(event, data.page);
+  else if (event.target === unable) {
     find("#unable-box").hidePopover();
     const row = unable.row;
     row.picks.at(-1).checked = true;

@@ -11,6 +11,7 @@ from django.contrib.sessions.models import Session
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from judgments import guidelines, rounds
 from judgments.models import Document, Judgment, Membership, Pair, Query
 from tests.browser.axe import violations
 from tests.browser.station import make_round, mine, press, ready
@@ -303,6 +304,26 @@ def test_long_texts_other_scripts_and_a_rest(page, station, enter, open_round, r
     page.get_by_role("button", name="Go on").click()
     expect(page.locator("#rest")).to_be_hidden()
     press(page, "2")
+
+
+def test_changed_guidelines_are_read_once(page, live_server, station, enter, open_round, collection, lead, rater):
+    open_round.raters.update(guidelines_read_at=open_round.opened_at)
+    pairs = [rounds.Candidate(pair.query, pair.document, {}) for pair in open_round.pairs.all()]
+    version = guidelines.add_version(collection, markdown="# Grade what truly helps", actor=lead)
+    made = rounds.create_round(
+        collection, name="Next", candidates=pairs, provenance={}, guidelines=version, actor=lead, raters=[rater]
+    )
+    enter(rater)
+    station(page, rounds.open_round(made, actor=lead))
+    expect(page.get_by_role("heading", name="version 2 instead of 1")).to_be_visible()
+    assert violations(page) == []
+    with page.expect_response(lambda answer: answer.request.method == "POST" and answer.url.endswith("/rate/")):
+        page.get_by_role("button", name="I have read it").click()
+    expect(page.locator("#news")).to_have_count(0)
+    press(page, "2")
+    page.reload()
+    ready(page)
+    expect(page.locator("#news")).to_have_count(0)
 
 
 def test_no_script_of_the_station_asks_for_the_day_or_the_hour():

@@ -60,6 +60,14 @@ export function offerRest(count) {
   }
 }
 
+/** What changed in the guidelines was read: the server is told, and the note goes. Should the line be down, it comes again. */
+export function haveRead(event, page) {
+  const body = new FormData(event.target, event.submitter); // while the button is still there
+  fetch(page, { method: "POST", body, redirect: "manual" }).catch(() => { /* shown again with the next page */ });
+  document.querySelector("#news").remove();
+  document.querySelector("#doc").focus({ preventScroll: true });
+}
+
 document.querySelector("#rest button")?.addEventListener("click", (event) => {
   event.target.closest("#rest").hidden = true;
   document.querySelector("#doc").focus({ preventScroll: true });
