@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -105,7 +106,7 @@ def test_the_seed_and_the_pseudonym_decide_when() -> None:
     due = [probing._due("1 gold r01", 4, answers) for answers in range(41)]
     assert due == [probing._due("1 gold r01", 4, answers) for answers in range(41)]
     assert due[40] == 10
-    assert all(after - before in (0, 1) for before, after in zip(due, due[1:], strict=False))
+    assert all(after - before in (0, 1) for before, after in pairwise(due))
     steps = {answers % 4 for answers in range(40) if due[answers + 1] > due[answers]}
     assert len(steps) > 1, "nobody can count them out"
     assert due != [probing._due("1 gold r02", 4, answers) for answers in range(41)]
@@ -223,3 +224,16 @@ def test_no_answer_to_a_rater_tells_what_is_known(
     assert len(shapes) == 2, shapes
     words = ("why-it-is-known", "probe", "expected", "calibrat", "hidden gold", "repeat_share", "gold_every", *SECRETS)
     assert [word for word in words for text in said if word in text.lower()] == []
+
+
+def test_what_a_browser_holds_already_is_not_broken_in_two(round_: Round, rater: Any) -> None:
+    """A probe that is made while the browser holds half a query waits for that query's end, or for a later batch."""
+    probe = due_probe(round_, rater)
+    pairs = list(round_.pairs.select_related("query").exclude(query=probe.query))
+    first = [pair for pair in pairs if pair.query_id == pairs[0].query_id]
+    other = next(pair for pair in pairs if pair.query_id != pairs[0].query_id)
+    assert probing.fitted(first[:2], [probe, first[2], first[3]]) == [first[2], first[3]]
+    assert probing.fitted(first[:2], [probe, first[2], other]) == [first[2], probe, other]
+    assert probing.fitted(first[:2], [probe, other]) == [probe, other]
+    assert probing.fitted(first[:2], [probe]) == [probe]
+    assert probing.fitted([], [probe, other]) == [probe, other]
