@@ -33,6 +33,7 @@ COMMANDS = {
     "judge": "assay.cli.judge",
     "calibrate": "assay.cli.calibrate",
     "estimate": "assay.cli.estimate",
+    "usefulness": "assay.cli.usefulness",
     "zelo": "assay.cli.zelo",
     "validate": "assay.cli.validate",
     "verify": "assay.cli.verify",

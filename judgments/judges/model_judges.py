@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from judgments.core.errors import NotValid
 from judgments.judges import expected_answer, graded
@@ -24,7 +25,7 @@ ASKED_FOR = ("scale", "guidelines", "examples", "relevant_from", "probabilities"
 
 
 def _of(template: Template, told: Told, scale: Sequence[GradeMeaning]) -> ModelJudge:
-    more = {} if told.most_tokens is None else {"most_tokens": told.most_tokens}
+    more: dict[str, Any] = {} if told.most_tokens is None else {"most_tokens": told.most_tokens}
     return Graded(
         template,
         tuple(told.scale or scale),
@@ -48,7 +49,7 @@ def _binary(told: Told) -> ModelJudge:
 
 
 def _expected_answer(told: Told) -> ModelJudge:
-    more = {} if told.most_tokens is None else {"most_tokens": told.most_tokens}
+    more: dict[str, Any] = {} if told.most_tokens is None else {"most_tokens": told.most_tokens}
     return expected_answer.ExpectedAnswer(_nobody, most_characters=told.most_characters, **more)
 
 

@@ -1,0 +1,149 @@
+"""How useful is what runs return to the system that answers with it?"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.table_formats import RUN_HELP
+from assay.cli.text_table import number, text_table
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from evaluation.estimators.usefulness import Correlation
+    from judgments.core.run import Run
+
+NAME = "usefulness"
+HELP = "how useful a run's documents are to the system that answers with them, from labels of the judge downstream"
+EXAMPLE = "assay usefulness useful.jsonl bm25.run -k 5 --answers scores.csv"
+# What is defined for values between 0 and 1; other metrics ask for labels that are 0 or 1.
+OF_FRACTIONS = ("ndcg", "dcg")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("labels", metavar="LABELS", help="labels.jsonl of the judge downstream")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="how many documents count; default 10")
+    parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help="further metrics over the labels")
+    parser.add_argument("--answers", metavar="FILE", help="CSV query_id,score: how well the whole system answered")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    add_out(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, aggregate, compare with the system's answers, print."""
+    runs = [named(argument) for argument in args.runs]
+    stdin_once([args.labels, *(path for _, path in runs)])
+    from judgments.formats.tables import open_run
+
+    labels, failed = _labels(args.labels)
+    answers = _answers(args.answers) if args.answers else None
+    files = [open_run(Path(path), path, name, None) for name, path in runs]
+    tables = [file.whole() for file in files]
+    tell_warnings([file.report for file in files])
+    found = [_one(labels, table, args.k, args.metric or [], answers) for table in tables]
+    if args.format == "json":
+        whole = {"k": args.k, "labels": len(labels), "failed": failed, "runs": found}
+        write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
+        return 0
+    write_out(_as_table(found, args.k, failed), args.out)
+    return 0
+
+
+def _labels(path: str) -> tuple[dict[tuple[str, str], float], int]:
+    from judgments.formats import labels_jsonl
+
+    found = labels_jsonl.read(Path(path), path=path)
+    found.report.raise_if_errors()
+    tell_warnings([found.report])
+    labels = {(row.query_id, row.doc_id): row.usefulness for row in found.rows if row.usefulness is not None}
+    if not labels:
+        raise NotValid(f"{path}: has no usefulness; make it with assay judge --judge downstream")
+    return labels, len(found.rows) - len(labels)
+
+
+def _answers(path: str) -> dict[str, float]:
+    rows = csv.DictReader(io.StringIO(Path(path).read_text(encoding="utf-8-sig")))
+    found: dict[str, float] = {}
+    for row in rows:
+        try:
+            found[str(row["query_id"])] = float(row["score"])
+        except (KeyError, TypeError, ValueError):
+            raise NotValid(f"{path}:{rows.line_num}: expected the columns query_id,score with a number each") from None
+    return found
+
+
+def _one(
+    labels: dict[tuple[str, str], float], table: Run, k: int, metrics: list[str], answers: dict[str, float] | None
+) -> dict[str, Any]:
+    from evaluation.estimators.usefulness import correlation, list_values
+
+    values = list_values(labels, table, k)
+    columns = {
+        f"P@{k}": {query: one.precision for query, one in values.items() if one.precision is not None},
+        f"Hit@{k}": {query: one.hit for query, one in values.items() if one.hit is not None},
+        **_more(labels, table, metrics),
+    }
+    told: dict[str, Any] = {
+        "run": table.name,
+        "queries": len(values),
+        "unlabelled_queries": sum(one.unlabelled > 0 for one in values.values()),
+        "metrics": {name: {"mean": fmean(column.values()) if column else None} for name, column in columns.items()},
+    }
+    if answers is not None:
+        for name, column in columns.items():
+            told["metrics"][name] |= _plain(correlation(column, answers))
+    return told
+
+
+def _more(labels: dict[tuple[str, str], float], table: Run, metrics: list[str]) -> dict[str, dict[str, float]]:
+    """Ranking metrics with the usefulness as the grade."""
+    if not metrics:
+        return {}
+    from evaluation import evaluate
+    from judgments.core.qrels import Qrels
+
+    whole = all(value in (0, 1) for value in labels.values())
+    wanted = [one for text in metrics for one in text.split()]
+    if not whole and (odd := [one for one in wanted if not one.lower().startswith(OF_FRACTIONS)]):
+        raise NotValid(f"{odd[0]} needs labels that are 0 or 1, and these are fractions; take nDCG")
+    scored = evaluate(Qrels.from_rows((query, doc, value) for (query, doc), value in labels.items()), table, wanted)
+    one = scored.runs[0]
+    return {name: dict(zip(scored.query_ids, map(float, one.per_query[name]), strict=True)) for name in one.metrics}
+
+
+def _plain(found: Correlation) -> dict[str, Any]:
+    from evaluation.estimators.usefulness import REASONS
+
+    plain = found.as_json()
+    reason = plain.pop("reason")
+    return plain | ({} if reason is None else {"reason": REASONS[reason]})
+
+
+def _as_table(found: list[dict[str, Any]], k: int, failed: int) -> str:
+    with_answers = any("tau" in one for told in found for one in told["metrics"].values())
+    header = ["run", "metric", "mean", *(["tau", "rho", "queries"] if with_answers else [])]
+    rows = []
+    for told in found:
+        for name, one in told["metrics"].items():
+            more = [number(one["tau"], 3), number(one["rho"], 3), str(one["queries"])] if with_answers else []
+            rows.append([told["run"], name, number(one["mean"]), *more])
+    lines = [text_table(header, rows, left=2)]
+    for told in found:
+        if told["unlabelled_queries"]:
+            share = f"{told['unlabelled_queries']} of {told['queries']} queries"
+            lines.append(
+                f"note: {told['run']}: {share} have no label for one of the first {k}, and no P@{k} or Hit@{k}\n"
+            )
+    reasons = {one["reason"] for told in found for one in told["metrics"].values() if "reason" in one}
+    lines += [f"note: tau and rho are {reason}\n" for reason in sorted(reasons)]
+    if failed:
+        lines.append(f"note: {failed} labels are failures, and no usefulness\n")
+    return "".join(lines)
