@@ -62,7 +62,7 @@ def outbox_data(request: HttpRequest, round_: Round | None = None) -> dict[str, 
 @require_POST
 def next_cards(request: HttpRequest, uuid: str) -> HttpResponse:
     """Lease the next pairs and answer with them as fragments; errors in the API's shape, since a script reads them."""
-    if not request.user.is_authenticated:
+    if not _is_theirs(request):
         return JsonResponse(shape(401, NOBODY), status=401)
     try:
         round_ = access.round_for(request.user, uuid, access.RATERS)
@@ -70,6 +70,14 @@ def next_cards(request: HttpRequest, uuid: str) -> HttpResponse:
     except AssayError as error:
         status, body = told_of(error)
         return JsonResponse(body, status=status)
+
+
+def _is_theirs(request: HttpRequest) -> bool:
+    """Whether who asks is logged in: a page that another person left open is handed nothing of who came after them."""
+    if not request.user.is_authenticated:
+        return False
+    user = str(request.user.uuid)
+    return request.headers.get("X-Assay-Rater", user) == user
 
 
 def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:

@@ -127,5 +127,8 @@ def test_answers_are_recorded_for_who_gave_them_only(client_of, ask, open_round,
         for user in (rater2, rater)
     ]
     assert statuses == [401, 201]
+    next_ = reverse("rate_next", args=[open_round.uuid])
+    left_open = client_of(rater2).post(next_, headers={"X-Assay-Rater": str(rater.uuid)})
+    assert (left_open.status_code, Slot.objects.filter(rater=rater2).count()) == (401, 0)
     judgment = Judgment.objects.get()
     assert (judgment.rater, judgment.how) == (rater, {"by": "key"})
