@@ -116,6 +116,7 @@ else:
     DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR / "assay.sqlite3"}}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    DATABASES["default"]["ENGINE"] = "config.sqlite3"  # Django's, with fair turns for writers
     # A file, so that the threads of a test share it; one for each process, so that two test runs never do.
     DATABASES["default"]["TEST"] = {"NAME": VAR / f"test-{os.getpid()}.sqlite3"}
 

@@ -214,6 +214,8 @@ GET    api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 200
 POST   api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/qrels/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
+PATCH  api/v1/collections/<slug:slug>/members/<str:username>/         404 403 403 200 401
+DELETE api/v1/collections/<slug:slug>/members/<str:username>/         404 403 403 204 401
 GET    api/v1/collections/<slug:slug>/queries/                        404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/queries/                        404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/queries/<uuid:uuid>/            404 403 200 200 401
@@ -330,7 +332,7 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:gold_pair>", str(world.conflict.uuid))  # is none: the round has no known grade
-    filled = filled.replace("<str:rater>", "r01")
+    filled = filled.replace("<str:rater>", "r01").replace("<str:username>", "rudi")
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
     filled = filled.replace("<str:run_format>", "trec-run")
     return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from judgments import assignment, guidelines
-from judgments.models import Document, Judgment, Pair, Query, Round, RoundRater, Scale, Slot
+from judgments.models import Document, Judgment, Pair, Query, Round, RoundRater, Scale, Slot, Tally
 from judgments.views.home import open_work
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,14 @@ def round_(collection, lead, rater):
     version = guidelines.add_version(collection, actor=lead, markdown="Grade it")
     scale = Scale.objects.create(collection=collection)
     made = Round.objects.create(
-        collection=collection, name="First round", state="open", scale=scale, guidelines=version
+        collection=collection,
+        name="First round",
+        state="open",
+        scale=scale,
+        guidelines=version,
+        pairs_made=3,
+        slots_made=3,
+        languages_made={"": 3},
     )
     RoundRater.objects.create(round=made, user=rater, pseudonym="r01")
     query = Query.objects.create(collection=collection, query_id="q1", text="rain jacket")
@@ -61,7 +68,9 @@ def test_work_counts_what_is_left(round_, rater, rater2):
     judgment = answer(first, rater, "graded", 2)
     Slot.objects.filter(pair=first).update(rater=rater, filled_by=judgment)
     answer(second, rater, "later")
-    Slot.objects.filter(pair=third).update(rater=rater2)
+    Slot.objects.filter(pair=third).update(rater=rater2, lease_until=timezone.now() + assignment.LEASE)
+    # Rows by hand, and so their tally too.
+    Tally.objects.create(round=round_, rater=rater, graded=1, filled=1, places={"full:": 1})
     assert [(work.graded, work.left) for work in open_work(rater)] == [(1, 1)]
 
 

@@ -1,0 +1,1 @@
+"""SQLite as Django speaks to it, with turns that many writers get fairly."""

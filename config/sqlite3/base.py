@@ -1,0 +1,45 @@
+"""How do many threads and processes wait for their turn to write to one SQLite file?
+
+SQLite lets a waiting writer sleep for longer and longer, up to a tenth of a second, so that under load whoever comes
+new is served before whoever waits: some wait until their patience ends, and are told that the database is locked. Here
+every waiting writer looks again at the same short interval, and each has the same chance at every turn.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+
+from django.db.backends.sqlite3 import base
+from django.db.utils import OperationalError
+
+# Seconds between two looks, drawn anew each time, so that nobody falls into step; and until a writer gives up.
+SHORTEST, LONGEST = 0.001, 0.006
+PATIENCE = 60.0
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Django's own, but for the beginning of a transaction that writes."""
+
+    def _start_transaction_under_autocommit(self) -> None:
+        """Begin as soon as nobody else writes.
+
+        Raises
+        ------
+        OperationalError
+            Somebody wrote for longer than the patience of a writer.
+        """
+        deadline = time.monotonic() + PATIENCE
+        usual = round(1000 * float(self.settings_dict["OPTIONS"].get("timeout", 5)))
+        self.connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    super()._start_transaction_under_autocommit()
+                    return
+                except OperationalError as error:
+                    if "locked" not in str(error) or time.monotonic() > deadline:
+                        raise
+                time.sleep(random.uniform(SHORTEST, LONGEST))  # noqa: S311 - chance that protects nothing
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {usual}")

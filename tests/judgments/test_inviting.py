@@ -1,0 +1,143 @@
+"""Who gets into a round, and what becomes of what they hold when they are out?"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments import assignment, inviting, queries
+from judgments import collections as members
+from judgments.core.errors import Conflict, NotAllowed, NotValid
+from judgments.formats.rows import QueryRow
+from judgments.import_kinds import Checked
+from judgments.models import AuditRow, Judgment, Membership, Query, Round, Slot
+from judgments.round_settings import RoundSettings
+
+pytestmark = pytest.mark.django_db
+OPEN = RoundSettings(walk_in=True, qualification="chemistry", by_language=True)
+
+
+def membership(user: Any) -> Membership:
+    return Membership.objects.get(user=user)
+
+
+def test_whoever_fits_joins(
+    make_round: Callable[..., Any], rater: Any, rater2: Any, collection: Any, lead: Any
+) -> None:
+    Query.objects.create(collection=collection, query_id="q1", text="query 1", language="de-AT")
+    Query.objects.create(collection=collection, query_id="q2", text="query 2", language="fr")
+    members.note(membership(rater), actor=lead, qualifications=[" chemistry "], languages=["de"])
+    round_ = make_round(queries=2, documents=2, raters=[rater], settings=OPEN)
+    # Asked, and handed what they read.
+    assert {pair.query.query_id for pair in assignment.claim_batch(round_, rater=rater)} == {"q1"}
+    assert inviting.joinable(rater) == []
+    with pytest.raises(NotAllowed, match="qualification chemistry"):
+        inviting.join(round_, rater=rater2)
+    with pytest.raises(NotValid):
+        inviting.invite(round_, [rater2], actor=lead)
+    members.note(membership(rater2), actor=lead, qualifications=["chemistry"], languages=["sv"])
+    with pytest.raises(NotAllowed, match="you read sv"):
+        inviting.join(round_, rater=rater2)
+    members.note(membership(rater2), actor=lead, languages=["fr"])
+    assert inviting.joinable(rater2) == [round_]
+    assert inviting.join(round_, rater=rater2) == inviting.join(round_, rater=rater2)
+    assert {pair.query.query_id for pair in assignment.claim_batch(round_, rater=rater2)} == {"q2"}
+    assert AuditRow.objects.filter(verb="rounds.join").count() == 1
+
+
+def test_a_round_that_asks_its_raters_takes_nobody_else(
+    make_round: Callable[..., Any], rater: Any, rater2: Any
+) -> None:
+    round_ = make_round(raters=[rater])
+    assert inviting.joinable(rater2) == []
+    with pytest.raises(NotAllowed, match="lead asked"):
+        inviting.join(round_, rater=rater2)
+
+
+def test_who_leads_joins_no_round_whose_grades_they_could_read(
+    make_round: Callable[..., Any], answer: Callable[..., Any], rater: Any, lead: Any
+) -> None:
+    round_ = make_round(raters=[rater], settings=RoundSettings(walk_in=True))
+    assert inviting.joinable(lead) == [round_]
+    (pair,) = assignment.claim_batch(round_, rater=rater, size=1)
+    answer(round_, rater, pair, 2)
+    assert inviting.joinable(lead) == []
+    with pytest.raises(Conflict, match="blind"):
+        inviting.join(round_, rater=lead)
+
+
+def test_a_rater_who_is_removed_mid_batch_loses_nothing(
+    make_round: Callable[..., Any],
+    answer: Callable[..., Any],
+    api_of: Callable[..., Any],
+    rater: Any,
+    rater2: Any,
+    lead: Any,
+) -> None:
+    round_ = make_round(queries=1, documents=4, raters=[rater, rater2], ratings_per_pair=1)
+    batch = assignment.claim_batch(round_, rater=rater, size=4)
+    answer(round_, rater, batch[0], 2)
+    client = api_of(rater)
+    members.remove_member(membership(rater), actor=lead)
+    sent = {"client_id": str(uuid.uuid4()), "pair": str(batch[1].uuid), "grade": 1}
+    refused = client.post(f"/api/v1/rounds/{round_.uuid}/judgments/", sent, format="json")
+    assert refused.status_code == 403
+    assert "no longer a member" in refused.json()["error"]["message"]
+    assert set(assignment.claim_batch(round_, rater=rater2, size=4)) == set(batch[1:])
+    assert Judgment.objects.counted().count() == 1
+    # Asked again, they are who they were.
+    members.add_member(round_.collection, actor=lead, username=rater.username, role="rater")
+    with pytest.raises(NotAllowed):
+        assignment.claim_batch(round_, rater=rater)
+    inviting.invite(round_, [rater], actor=lead)
+    assert round_.raters.filter(user=rater, left_at__isnull=True).count() == 1
+    assert assignment.claim_batch(round_, rater=rater) == []
+
+
+def test_who_stops_gives_back_and_may_come_back(
+    make_round: Callable[..., Any], api_of: Callable[..., Any], rater: Any, rater2: Any
+) -> None:
+    round_ = make_round(queries=1, documents=3, raters=[rater, rater2], ratings_per_pair=1)
+    held = assignment.claim_batch(round_, rater=rater, size=3)
+    assert api_of(rater).post(f"/api/v1/rounds/{round_.uuid}/release/").json() == {"released": 3}
+    (taken,) = assignment.claim_batch(round_, rater=rater2, size=1)
+    again = assignment.claim_batch(round_, rater=rater, size=3)
+    assert set(again) == set(held) - {taken}
+
+
+def test_breadth_first_rates_each_pair_once_before_any_twice(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, rater2: Any, rater3: Any
+) -> None:
+    round_ = make_round(
+        queries=2, documents=3, raters=[rater, rater2, rater3], settings=RoundSettings(breadth_first=True)
+    )
+    first = assignment.claim_batch(round_, rater=rater, size=3)
+    second = assignment.claim_batch(round_, rater=rater2, size=3)
+    assert {pair.query.query_id for pair in first} == {"q1"}
+    assert {pair.query.query_id for pair in second} == {"q2"}
+    third = assignment.claim_batch(round_, rater=rater3, size=6)
+    assert {pair.pk for pair in third} == {pair.pk for pair in (*first, *second)}
+
+
+def test_places_follow_the_language_of_their_query(
+    make_round: Callable[..., Any], collection: Any, rater: Any, rater2: Any, lead: Any
+) -> None:
+    members.note(membership(rater), actor=lead, languages=["de"])
+    round_ = make_round(queries=2, documents=2, raters=[rater, rater2], settings=RoundSettings(by_language=True))
+    assert assignment.remaining(round_, rater) == 4
+    rows = [QueryRow("q1", "query 1", language="fr"), QueryRow("q2", "query 2", language="de")]
+    queries.store(collection, Checked(rows, [], {}), None, {}, lead)  # type: ignore[arg-type]
+    round_ = Round.objects.get(pk=round_.pk)
+    assert round_.languages_made == {"fr": 2, "de": 2}
+    assert set(Slot.objects.values_list("pair__query__language", "language")) == {("fr", "fr"), ("de", "de")}
+    assert assignment.remaining(round_, rater) == 2
+
+
+def test_a_language_that_is_no_tag_is_refused(rater: Any, lead: Any, collection: Any) -> None:
+    with pytest.raises(NotValid, match="no languages"):
+        members.note(membership(rater), actor=lead, languages=["German!"])
+    with pytest.raises(NotValid, match="short"):
+        members.note(membership(rater), actor=lead, qualifications=["x" * 61])
