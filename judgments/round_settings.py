@@ -158,7 +158,8 @@ def change(round_: Round, changes: Mapping[str, Any], *, actor: User) -> Round:
     """Set some of a round's settings anew, as far as its state allows.
 
     A draft may change all but what its slots were made by. An open round may still change how pairs are handed out
-    and what is mixed in, from the next batch on; what raters had to pass stays. Of a closed round the gate changes alone.
+    and what is mixed in, from the next batch on; what raters had to pass stays. Of a closed round the gate
+    changes alone.
 
     Parameters
     ----------
