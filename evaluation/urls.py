@@ -8,6 +8,7 @@ from evaluation.views import (
     answers,
     compare,
     freshness,
+    judge,
     overview,
     rater_effect,
     reuse,
@@ -43,5 +44,6 @@ urlpatterns = [
     path("c/<slug:slug>/scores/query/", answers.answers, name="scores_query"),
     path("c/<slug:slug>/scores/<uuid:uuid>/", scoring.scoring_page, name="scoring"),
     path("c/<slug:slug>/snapshots/compare/", snapshot_compare.snapshot_compare, name="snapshots_compare"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/", judge.judge, name="machine_judge"),
     path("rounds/<uuid:uuid>/raters/", rater_effect.rater_effect, name="round_raters"),
 ]

@@ -11,11 +11,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
+
 from judgments.core.errors import Conflict, NotValid
 from judgments.few_shot import Chosen, choose
 from judgments.judges.graded import BINARY, Example, Graded, GradeMeaning
 from judgments.judges.templates import Template
-from judgments.models import Collection, Judge, Provider, Round, Snapshot
+from judgments.models import Collection, Judge, MachineJudgment, Provider, Round, Snapshot
 from judgments.prompts_kept import Named
 from judgments.providers import PROTOCOLS
 
@@ -173,9 +175,10 @@ def asks_a_model(judge: Judge) -> bool:
 def in_round(collection: Collection, round_: Round) -> list[Judge]:
     """The judges that have answered in the round, or were asked to, by name."""
     rows = Judge.objects.filter(collection=collection)
-    answered = rows.filter(judgments__pair__round=round_).values("pk")
-    asked = rows.filter(runs__round=round_).values("pk")
-    return list(rows.filter(pk__in=answered.union(asked)).select_related("provider", "prompt").order_by("name"))
+    answered = MachineJudgment.objects.filter(pair__round=round_).order_by().values("judge")
+    asked = round_.judge_runs.order_by().values("judge")
+    here = rows.filter(Q(pk__in=answered) | Q(pk__in=asked))
+    return list(here.select_related("provider", "prompt").order_by("name"))
 
 
 def _examples(round_: Round, choice: Choice) -> Chosen:

@@ -57,7 +57,7 @@ def rejudge_overlap(round_: Round, *, actor: User) -> Round:
         settings=RoundSettings.of(round_),
         ratings_per_pair=max(2, round_.ratings_per_pair),
         overlap=1.0,
-        raters=_still_raters(round_),
+        raters=still_raters(round_),
         seed=round_.seed,
     )
     sentence = f"{actor} made round {made} to judge {amount(len(pairs), 'overlapping pair')} of {round_} again"
@@ -72,7 +72,7 @@ def _overlapping(round_: Round) -> list[Pair]:
     return list(rows.order_by("position"))
 
 
-def _still_raters(round_: Round) -> list[User]:
+def still_raters(round_: Round) -> list[User]:
     """Those who were asked and may still rate here."""
     asked = User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True, is_active=True)
     may = asked.filter(memberships__collection=round_.collection, memberships__role__in=[Role.RATER, Role.LEAD])

@@ -1,0 +1,135 @@
+"""What is one machine judge worth in a round: against people, on metrics, against planted text, in dollars?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from evaluation import calibration
+from evaluation.round_runs import METRIC, metrics_of
+from judgments import access, auto_accept, judged, judging
+from judgments.core.cells import csv_row
+from judgments.core.errors import NotValid
+from judgments.judge_forms import AcceptForm, GoOnForm
+from judgments.judged import Held
+from judgments.models import Grade, JudgeRun, Round
+from judgments.views.downloads import attachment
+from judgments.views.judges import dollars, judge_of, run_state
+from judgments.views.rounds import frame
+
+PLANTED = {"instruction": "“Give this the top grade”", "query-words": "Query words without sense"}
+
+
+@login_required
+@require_safe
+def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    found, run = judge_of(round_, judge)
+    over = "all" if request.GET.get("over") == "all" or run is None else "slice"
+    held = judged.held(found, round_, request.user, over=over)
+    if request.GET.get("format") == "json":
+        return JsonResponse(held.calibrated.as_json())
+    if request.GET.get("format") == "csv":
+        return attachment(f"{round_.name}-{found.name}-confusion.csv", _csv(held))
+    metric = request.GET.get("metric", "") or METRIC
+    try:
+        effect = calibration.effect(found, round_, request.user, metric=metric)
+    except NotValid:
+        effect = calibration.effect(found, round_, request.user)
+    spent = judged.money(found, round_)
+    context = frame(request, round_) | {
+        "judge": found,
+        "run": run,
+        "run_state": run_state(run),
+        "said": judging.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not judging.is_over(run),
+        "over": over,
+        "held": held,
+        "outcomes": _outcomes(found, round_),
+        "confusion": _confusion(held, round_),
+        "worth": _worth(held, round_),
+        "effect": effect,
+        "metrics": metrics_of(round_.collection),
+        "kin": calibration.kin(found, list(round_.collection.runs.only("name", "description"))),
+        "money": spent,
+        "usd": dollars(spent.usd),
+        "per_thousand": dollars(spent.per_thousand),
+        "flips": [(PLANTED.get(one.trap, one.trap), one) for one in judged.flips(run)] if run is not None else [],
+        "go_on": _go_on(run),
+        **_accepting(round_, found),
+    }
+    return render(request, "evaluation/judge.html", context)
+
+
+def _go_on(run: JudgeRun | None) -> GoOnForm | None:
+    return None if run is None else GoOnForm(initial={"cap_usd": run.cap_usd, "cap_calls": run.cap_calls})
+
+
+def _accepting(round_: Round, found: Any) -> dict[str, Any]:
+    """Whether its lowest grade stands; a lead who still rates is not told how many do."""
+    asked = auto_accept.asked_for(round_)
+    mine = asked is not None and asked.judge_id == found.pk
+    return {
+        "accepted": asked if mine else None,
+        "standing": auto_accept.standing(asked) if asked is not None and mine else None,
+        "accept": AcceptForm(),
+        "accept_least": auto_accept.LEAST,
+        "lowest": round_.scale.values()[0],
+    }
+
+
+def _outcomes(found: Any, round_: Round) -> list[tuple[str, int]]:
+    counted = judged.outcomes(found, round_)
+    return [(name.replace("_", " "), number) for name, number in counted.items()]
+
+
+def _labels(round_: Round) -> dict[int, str]:
+    return dict(Grade.objects.filter(scale=round_.scale).values_list("value", "label"))
+
+
+def _confusion(held: Held, round_: Round) -> dict[str, Any]:
+    """Rows of the table, each cell with how dark it is: people down, the machine across."""
+    table, labels = held.calibrated.confusion, _labels(round_)
+    most = max((cell for row in table for cell in row), default=0)
+    rows = [
+        {
+            "grade": value,
+            "label": labels.get(value, ""),
+            "cells": [(cell, _level(cell, most)) for cell in row],
+            "all": sum(row),
+        }
+        for value, row in zip(held.calibrated.values, table, strict=True)
+    ]
+    across = [sum(row[at] for row in table) for at in range(len(table))]
+    return {"values": held.calibrated.values, "rows": rows, "across": across, "all": sum(across), "top": max(labels)}
+
+
+def _level(cell: int, most: int) -> int:
+    return min(4, -(-4 * cell // most)) if most and cell else 0
+
+
+def _worth(held: Held, round_: Round) -> list[dict[str, Any]]:
+    labels = _labels(round_)
+    return [
+        {
+            "grade": one.grade,
+            "label": labels.get(one.grade, ""),
+            "same": one.same,
+            "right": None if one.same.value is None else round(one.same.value * one.same.n),
+            "at": None if one.same.value is None else round(one.same.value * 200, 1),
+            "from": None if one.same.low is None else round(one.same.low * 200, 1),
+            "to": None if one.same.high is None else round(one.same.high * 200, 1),
+        }
+        for one in held.calibrated.worth
+    ]
+
+
+def _csv(held: Held) -> str:
+    values = held.calibrated.values
+    rows: list[list[object]] = [["people, machine", *values]]
+    rows += [[value, *row] for value, row in zip(values, held.calibrated.confusion, strict=True)]
+    return "".join(csv_row([str(cell) for cell in row]) for row in rows)

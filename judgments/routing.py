@@ -1,0 +1,203 @@
+"""Which of the pairs that machines judged should people look at, and why?
+
+The audit slice comes first, whatever was said of it: without it nobody can tell what a machine's grade is worth. Then
+come the pairs that are in doubt, the most doubtful first. What stands here is for leads: a rater who knew that a
+machine failed on a pair would know something of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from judgments import audit, audit_slice, rounds, untold
+from judgments.core.amounts import amount
+from judgments.core.errors import Conflict, NotValid
+from judgments.judges.contract import Outcome
+from judgments.judges.ensemble import together
+from judgments.models import JudgeRun, MachineJudgment, ModelCall, Pair, Round, User
+from judgments.rejudging import LONGEST_NAME, still_raters
+from judgments.round_settings import RoundSettings
+
+AUDIT, FAILED, FLIPPED, APART, UNSURE = "audit", "failed", "flipped", "apart", "unsure"
+REASONS = {
+    AUDIT: "audit slice",
+    FAILED: "no machine could grade it",
+    FLIPPED: "a planted sentence raised its grade",
+    APART: "machines disagree",
+    UNSURE: "the model was unsure",
+}
+
+
+@dataclass(frozen=True)
+class Routed:
+    """A pair that people should see.
+
+    Parameters
+    ----------
+    pair : Pair
+        With query and document.
+    reason : str
+        The weightiest of `REASONS`.
+    doubt : float
+        From 0 to 1; 1 for the slice and for failures.
+    graded : int
+        How many ratings of people it has.
+    """
+
+    pair: Pair
+    reason: str
+    doubt: float
+    graded: int
+
+
+def routed(round_: Round, viewer: Any = None) -> list[Routed]:
+    """The audit slice, then every pair in doubt, the most doubtful first.
+
+    Parameters
+    ----------
+    round_ : Round
+        Where judges have been.
+    viewer : User, optional
+        Who reads it: pairs that they may still grade are left out. None for a verb, which tells nobody.
+    """
+    said, flipped = _said(round_), _flipped(round_)
+    runs = list(JudgeRun.objects.filter(round=round_))
+    rows = round_.pairs.select_related("query", "document").order_by("position")
+    if viewer is not None:
+        rows = rows.exclude(pk__in=untold.untold_pairs(viewer, round_).values("pk"))
+    graded = _graded(round_)
+    values = round_.scale.values()
+    found = []
+    for pair in rows:
+        inside = any(
+            audit_slice.drawn(run.seed, pair.query.query_id, pair.document.doc_id) < run.audit_share for run in runs
+        )
+        reason, doubt = (AUDIT, 1.0) if inside else _doubt(said.get(pair.pk, ()), values, pair.pk in flipped)
+        if reason:
+            found.append(Routed(pair, reason, doubt, graded.get(pair.pk, 0)))
+    order = list(REASONS)
+    return sorted(found, key=lambda one: (one.reason != AUDIT, -one.doubt, order.index(one.reason), one.pair.position))
+
+
+@transaction.atomic
+def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round:
+    """Make a draft of the routed pairs, for the raters of the round, on its scale and under its guidelines.
+
+    Raters see nothing of why a pair is there: slice and doubt are shuffled together by the round's seed.
+
+    Parameters
+    ----------
+    round_ : Round
+        Where judges have been.
+    actor : User
+        The lead who does it.
+    most : int, optional
+        How many pairs at most; the audit slice is always whole.
+
+    Raises
+    ------
+    Conflict
+        No machine has judged here, so that there is nothing to route.
+    NotValid
+        Fewer than the audit slice has.
+    """
+    found = routed(round_)
+    if not found:
+        raise Conflict("No machine has judged in this round yet, so there is nothing to route.")
+    audited = sum(one.reason == AUDIT for one in found)
+    if most is not None and most < max(audited, 1):
+        said = f"The audit slice alone has {audited:,} pairs, and it is never cut."
+        raise NotValid(said, {"most": said})
+    chosen = found if most is None else found[:most]
+    chosen.sort(key=lambda one: one.pair.position)
+    made = rounds.create_round(
+        round_.collection,
+        name=_free_name(round_),
+        # Nothing of why it is here: the reason would say what a machine made of it.
+        candidates=[rounds.Candidate(one.pair.query, one.pair.document, one.pair.origin) for one in chosen],
+        provenance={**round_.provenance, "pairs": len(chosen), "routed": {"round": round_.name, "audited": audited}},
+        guidelines=round_.guidelines,
+        actor=actor,
+        grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
+        relevant_from=round_.scale.relevant_from,
+        settings=RoundSettings.of(round_),
+        ratings_per_pair=round_.ratings_per_pair,
+        overlap=round_.overlap,
+        raters=still_raters(round_),
+        seed=round_.seed,
+    )
+    sentence = f"{actor} made round {made} of {amount(len(chosen), 'pair')} that machines leave to people"
+    audit.record("routing.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
+    return made
+
+
+def _doubt(said: Sequence[MachineJudgment], values: Sequence[int], flipped: bool) -> tuple[str, float]:
+    if not said:
+        return "", 0.0
+    grades = [row for row in said if row.grade is not None]
+    if not grades:
+        return FAILED, 1.0
+    if flipped:
+        return FLIPPED, 1.0
+    found = together([Outcome("graded", row.grade) for row in grades], values)
+    if found.spread:
+        return APART, found.spread / (values[-1] - values[0])
+    unsure = max((entropy(row.probabilities) for row in grades), default=0.0)
+    return (UNSURE, unsure) if unsure > 0.5 else ("", unsure)
+
+
+def entropy(probabilities: Mapping[str, float] | None) -> float:
+    """How undecided a model was between the grades, from 0 (sure) to 1 (all alike).
+
+    Examples
+    --------
+    >>> entropy({"0": 0.5, "1": 0.5}), entropy({"0": 1.0, "1": 0.0}), entropy(None)
+    (1.0, 0.0, 0.0)
+    """
+    shares = [share for share in (probabilities or {}).values() if share > 0]
+    if len(shares) < 2 or probabilities is None:
+        return 0.0
+    return -sum(share * math.log(share) for share in shares) / math.log(len(probabilities))
+
+
+def _said(round_: Round) -> dict[int, list[MachineJudgment]]:
+    found: dict[int, list[MachineJudgment]] = {}
+    rows = MachineJudgment.objects.filter(pair__round=round_).only("pair_id", "grade", "probabilities", "outcome")
+    for row in rows:
+        found.setdefault(row.pair_id, []).append(row)
+    return found
+
+
+def _flipped(round_: Round) -> set[int]:
+    """Pairs whose planted copy got a higher grade than the pair itself, by any judge."""
+    plain = {
+        (judge, pair): grade
+        for judge, pair, grade in MachineJudgment.objects.filter(pair__round=round_, grade__isnull=False).values_list(
+            "judge", "pair", "grade"
+        )
+    }
+    planted = ModelCall.objects.filter(run__round=round_, purpose="canary", grade__isnull=False)
+    rows = planted.values_list("judge", "pair", "grade")
+    return {pair for judge, pair, grade in rows if grade > plain.get((judge, pair), grade)}
+
+
+def _graded(round_: Round) -> dict[int, int]:
+    from judgments.models import Judgment
+
+    found: dict[int, int] = {}
+    for pair in Judgment.objects.counted().of_round(round_).values_list("pair", flat=True):
+        found[pair] = found.get(pair, 0) + 1
+    return found
+
+
+def _free_name(round_: Round) -> str:
+    taken = set(round_.collection.rounds.values_list("name", flat=True))
+    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, for people", 1
+    while (name := stem if number == 1 else f"{stem} {number}") in taken:
+        number += 1
+    return name

@@ -1,0 +1,187 @@
+"""Which machines judge in a round, how is another one set to it, and what did they answer and cost?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from judgments import access, judged, judging, model_judges
+from judgments.core.errors import AssayError, NotFound
+from judgments.judge_forms import GoOnForm, JudgeForm
+from judgments.models import Judge, JudgeRun, Round
+from judgments.templatetags.figures import state
+from judgments.views.lists import Column, Listing, answer
+from judgments.views.rounds import frame
+
+SHAPES = {
+    "waiting": "todo",
+    "running": "doing",
+    "done": "done",
+    "paused": "todo",
+    "budget": "warn",
+    "refused": "fail",
+    "down": "fail",
+    "stopped": "warn",
+}
+
+
+def run_state(run: JudgeRun | None) -> SafeString:
+    """How a judge stands in a round, as a shape and a word; one without a run judged at once."""
+    if run is None:
+        return state("done", "done")
+    name, _ = judging.state_of(run)
+    return state(SHAPES[name], JudgeRun.State(name).label)
+
+
+def dollars(value: float | None) -> str:
+    """An amount as pages tell it: cents, or as many places as a small one needs."""
+    if value is None:
+        return ""
+    return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
+
+
+def _row(judge: Judge, round_: Round) -> dict[str, Any]:
+    run = judge.runs.select_related("job").filter(round=round_).first()
+    found = judged.outcomes(judge, round_)
+    graded = found.get("graded", 0)
+    return {
+        "judge": judge,
+        "uuid": judge.uuid,
+        "round": round_,
+        "name": judge.name,
+        "run": run,
+        "state": run.state if run else "done",
+        "model": judge.model,
+        "graded": graded,
+        "failed": sum(found.values()) - graded,
+        "cost": run.spent_usd if run else None,
+        "calls": run.calls if run else None,
+        "created_at": judge.created_at,
+    }
+
+
+JUDGES = Listing(
+    name="judges",
+    noun=("judge", "judges"),
+    columns=(
+        Column(
+            "name",
+            "Judge",
+            order="name",
+            head=True,
+            style="clip",
+            url=lambda row: reverse("machine_judge", args=[row["round"].uuid, row["uuid"]]),
+        ),
+        Column("state", "State", order="state", show=lambda row: run_state(row["run"])),
+        Column("graded", "Graded", order="graded", numeric=True),
+        Column("failed", "No grade", order="failed", numeric=True),
+        Column("calls", "Calls", order="calls", numeric=True),
+        Column("cost", "Cost", order="cost", numeric=True, show=lambda row: dollars(row["cost"])),
+        Column("model", "Model", order="model", style="clip"),
+        Column("created_at", "Made", order="created_at", style="nowrap"),
+    ),
+    search=("name", "model"),
+    order="-created_at",
+)
+
+
+@login_required
+@require_safe
+def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    rows = [_row(judge, round_) for judge in model_judges.in_round(round_.collection, round_)]
+    context = frame(request, round_) | {"providers": round_.collection.providers.count()}
+    return answer(request, JUDGES, rows, "judgments/judges.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
+    """What it would take is told first; nothing is asked until the lead says so."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    form = JudgeForm(request.POST or None, round_=round_)
+    told = None
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            if request.POST.get("act") == "start":
+                run = judging.start(round_, form.choice, actor=request.user, **form.caps)
+                messages.success(request, f"{run.judge} is at work. You can leave the page.")
+                return redirect("machine_judge", round_.uuid, run.judge.uuid)
+            told = judging.look(round_, form.choice, canaries=form.cleaned_data["canaries"])
+    context = frame(request, round_) | {
+        "form": form,
+        "told": told,
+        "providers": round_.collection.providers.count(),
+        "money": [dollars(one) for one in told.usd] if told is not None and told.usd is not None else None,
+    }
+    return render(request, "judgments/judge_new.html", context, status=form.status)
+
+
+@login_required
+@require_POST
+def pause(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_, _, run = reached(request, uuid, judge)
+    try:
+        judging.pause(asked(run), actor=request.user)
+        messages.success(request, "It stops once the answers in flight are there.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("machine_judge", round_.uuid, judge)
+
+
+@login_required
+@require_POST
+def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
+    round_, _, run = reached(request, uuid, judge)
+    form = GoOnForm(request.POST)
+    try:
+        if form.is_valid():
+            judging.go_on(asked(run), actor=request.user, **form.cleaned_data)
+            messages.success(request, "It is at work again. What was answered is not asked again.")
+        else:
+            messages.error(request, " ".join(said for said_of in form.errors.values() for said in said_of))
+    except AssayError as error:
+        messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
+    return redirect("machine_judge", round_.uuid, judge)
+
+
+def reached(request: HttpRequest, uuid: str, judge: str) -> tuple[Round, Judge, JudgeRun | None]:
+    """The round, a judge that was in it, and its run; for leads."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    return round_, *judge_of(round_, judge)
+
+
+def judge_of(round_: Round, uuid: Any) -> tuple[Judge, JudgeRun | None]:
+    """A judge of the collection with its run in the round.
+
+    Raises
+    ------
+    NotFound
+        It never judged here.
+    """
+    try:
+        found = next(one for one in model_judges.in_round(round_.collection, round_) if str(one.uuid) == str(uuid))
+    except (StopIteration, ValidationError) as error:
+        raise NotFound("No such judge has been in this round.") from error
+    return found, found.runs.select_related("job", "round", "judge").filter(round=round_).first()
+
+
+def asked(run: JudgeRun | None) -> JudgeRun:
+    """The run, where there is one.
+
+    Raises
+    ------
+    NotFound
+        This judge asks no model.
+    """
+    if run is None:
+        raise NotFound("This judge asks no model in this round.")
+    return run

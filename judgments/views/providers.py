@@ -1,0 +1,129 @@
+"""Whom may the collection's machine judges ask, and how does a lead add, change, try and remove one?"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from judgments import access, providers_kept, trying
+from judgments.core.errors import AssayError
+from judgments.judge_forms import ProviderForm
+from judgments.models import Collection, Provider
+from judgments.providers import PROTOCOLS
+from judgments.views.lists import Column, Listing, answer, how_many
+
+
+def _title(row: Provider) -> str:
+    return PROTOCOLS[row.protocol].title if row.protocol in PROTOCOLS else row.protocol
+
+
+def _models(row: Provider) -> str:
+    return ", ".join(one["name"] for one in row.models_offered)
+
+
+PROVIDERS = Listing(
+    name="providers",
+    noun=("provider", "providers"),
+    columns=(
+        Column(
+            "name",
+            "Provider",
+            order="name",
+            head=True,
+            style="clip",
+            url=lambda row: reverse("provider_change", args=[row.collection.slug, row.uuid]),
+        ),
+        Column("protocol", "Asked as", order="protocol", value=_title),
+        Column("base_url", "Where", order="base_url", style="clip"),
+        Column("models", "Models", value=_models, style="clip"),
+        Column("prices_of", "Prices of", order="prices_of", style="nowrap"),
+        Column("key", "Key", value=lambda row: "kept, encrypted" if row.sealed else "none"),
+        Column("judges", "Judges", order="judge_count", numeric=True, value=lambda row: row.judge_count),
+    ),
+    search=("name", "base_url"),
+    order="name",
+)
+
+
+@login_required
+@require_safe
+def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    rows = collection.providers.select_related("collection").annotate(
+        judge_count=how_many(collection.judges.all(), "provider")
+    )
+    context = {"collection": collection, "step": "round", "hosts": providers_kept.allowed().hosts}
+    return answer(request, PROVIDERS, rows, "judgments/providers.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def provider_new(request: HttpRequest, slug: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    form = ProviderForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            made = providers_kept.add(collection, actor=request.user, **form.given)
+            messages.success(request, f"{made} is there. Ask it one question to see whether it answers.")
+            return redirect("provider_change", collection.slug, made.uuid)
+    context = {"collection": collection, "step": "round", "form": form, "hosts": providers_kept.allowed().hosts}
+    return render(request, "judgments/provider_new.html", context, status=form.status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = _reached(request, slug, uuid)
+    form = ProviderForm(request.POST or None, provider=row)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            providers_kept.change(row, actor=request.user, **form.given)
+            messages.success(request, f"{row} is asked like this from now on.")
+            return redirect("provider_change", collection.slug, row.uuid)
+        row.refresh_from_db()
+    context = {
+        "collection": collection,
+        "step": "round",
+        "provider": row,
+        "form": form,
+        "hosts": providers_kept.allowed().hosts,
+        "judges": row.judges.order_by("name"),
+    }
+    return render(request, "judgments/provider.html", context, status=form.status)
+
+
+@login_required
+@require_POST
+def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = _reached(request, slug, uuid)
+    named = request.POST.get("model", "")
+    try:
+        reply = trying.provider(row, named if row.offered(named) else row.models_offered[0]["name"])
+        said = f"{reply.model or row} answered in {reply.seconds:.1f} s: “{reply.text[:80].strip() or 'nothing'}”."
+        messages.success(request, said)
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("provider_change", collection.slug, row.uuid)
+
+
+@login_required
+@require_POST
+def provider_remove(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection, row = _reached(request, slug, uuid)
+    try:
+        providers_kept.remove(row, actor=request.user)
+        messages.success(request, f"{row} and its key are removed. What its models said stays.")
+    except AssayError as error:
+        messages.error(request, str(error))
+        return redirect("provider_change", collection.slug, row.uuid)
+    return redirect("providers", collection.slug)
+
+
+def _reached(request: HttpRequest, slug: str, uuid: str) -> tuple[Collection, Provider]:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    rows = Provider.objects.filter(collection=collection).select_related("collection")
+    return collection, access.reach(rows, request.user, access.LEADS, uuid=uuid)

@@ -1,0 +1,137 @@
+"""Can a lead set a model to a round from the pages, see what it would cost first, and read what it did?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from judgments.models import JudgeRun, MachineJudgment, ModelCall, PromptVersion, Provider
+from judgments.providers import calls
+from tests.judgments.models_asked import KEY, choice_of, grade, provider_at, started
+from tests.model_server import ModelServer, serving
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(lambda prompt, number: grade(3 if "d1-1" in prompt else 0)) as found:
+        yield found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
+    made = make_round(queries=2, documents=3, raters=[rater, rater2], ratings_per_pair=1)
+    for pair in made.pairs.select_related("document"):
+        pair.document.text = f"A text about {pair.document.doc_id}."
+        pair.document.save()
+    return made
+
+
+def test_the_whole_way_by_pages(
+    round_: Any,
+    server: ModelServer,
+    client_of: Any,
+    lead: Any,
+    rater: Any,
+    rate_all: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    client, slug = client_of(lead), round_.collection.slug
+    judges, new = reverse("judges", args=[round_.uuid]), reverse("judge_new", args=[round_.uuid])
+    assert "Add a model provider" in client.get(judges).content.decode()
+    form = {
+        "name": "local", "protocol": "openai", "base_url": server.url, "key": KEY,
+        "models": "judge-1, 1, 4\njudge-2", "concurrency": 4, "timeout": 10,
+    }  # fmt: skip
+    page = client.post(reverse("provider_new", args=[slug]), {**form, "base_url": "https://elsewhere.example.com"})
+    assert (page.status_code, "PROVIDER_HOSTS" in page.content.decode()) == (422, True)
+    assert client.post(reverse("provider_new", args=[slug]), form).status_code == 302
+    provider = Provider.objects.get()
+    here = reverse("provider_change", args=[slug, provider.uuid])
+    assert KEY not in provider.sealed + client.get(here).content.decode()
+    client.post(reverse("provider_try", args=[slug, provider.uuid]), {"model": "judge-1"})
+    assert (len(server.requests), "answered in" in client.get(here).content.decode()) == (1, True)
+    # Another address does not get the key.
+    moved = client.post(here, {**form, "key": "", "base_url": f"{server.url}/elsewhere"})
+    assert (moved.status_code, "give the key again" in moved.content.decode()) == (422, True)
+
+    asked = {
+        "model": f"{provider.uuid}|judge-1", "prompt": "graded", "cap_usd": "1", "audit_share": "50",
+        "canaries": "1", "examples": "0",
+    }  # fmt: skip
+    told = client.post(new, {**asked, "act": "estimate"}).content.decode()
+    assert "Start, with these caps" in told
+    assert (len(server.requests), JudgeRun.objects.count()) == (1, 0)
+    with django_capture_on_commit_callbacks(execute=True):
+        begun = client.post(new, {**asked, "act": "start"})
+    run = JudgeRun.objects.get()
+    assert begun.headers["Location"] == reverse("machine_judge", args=[round_.uuid, run.judge.uuid])
+    assert MachineJudgment.objects.count() == 6
+    rate_all(round_, rater, lambda pair: 3 if pair.document.doc_id == "d1-1" else 0)
+    page = client.get(begun.headers["Location"] + "?over=all").content.decode()
+    assert "1.000" in page  # kappa: the machine says what people say
+    assert KEY not in page
+    for name in ("judge_answers", "judge_ledger"):
+        assert "d1-1" in client.get(reverse(name, args=[round_.uuid, run.judge.uuid])).content.decode()
+    routed = reverse("routing", args=[round_.uuid])
+    assert "audit slice" in client.get(routed).content.decode()
+    draft = client.post(routed)
+    assert draft.status_code == 302
+    made = round_.collection.rounds.get(name="Round 1, for people")
+    assert 0 < made.pairs.count() <= 6
+    assert all("machine" not in str(pair.origin) and "audit" not in str(pair.origin) for pair in made.pairs.all())
+
+
+def test_words_are_tried_and_stored(round_: Any, server: ModelServer, client_of: Any, lead: Any) -> None:
+    provider = provider_at(server.url, round_.collection, lead)
+    client, here = client_of(lead), reverse("prompt_new", args=[round_.collection.slug])
+    words = {"name": "ours", "system": "Grade.", "prompt": "Asked: {query}\n{scale}\n{document}"}
+    trial = {"act": "try", "round": str(round_.uuid), "model": f"{provider.uuid}|judge-1", "pairs": 2}
+    page = client.post(here, {**words, **trial})
+    assert (page.status_code, len(server.requests)) == (200, 2)
+    assert "Asked: query 1" in server.prompts[0]
+    assert "What was answered" in page.content.decode()
+    assert [model.objects.count() for model in (ModelCall, MachineJudgment, PromptVersion)] == [0, 0, 0]
+    wrong = client.post(here, {**words, "prompt": "{query} {scale} {document} {rank}", "act": "store"})
+    assert (wrong.status_code, "{rank}" in wrong.content.decode()) == (422, True)
+    assert client.post(here, {**words, "act": "store"}).status_code == 302
+    again = client.post(here, {**words, "prompt": words["prompt"] + " Think.", "act": "store"})
+    page = client.get(again.headers["Location"]).content.decode()
+    assert [row.number for row in PromptVersion.objects.order_by("number")] == [1, 2]
+    assert "What is new since version 1" in page
+
+
+def test_a_lead_who_still_rates_is_told_nothing(
+    make_round: Any,
+    server: ModelServer,
+    collection: Any,
+    client_of: Any,
+    lead: Any,
+    rater: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    """Every page of the judge, read by a lead who may still be handed the pairs."""
+    round_ = make_round(queries=1, documents=3, raters=[lead, rater])
+    server.answer = lambda prompt, number: grade(1)
+    choice = choice_of(provider_at(server.url, collection, lead))
+    run = started(round_, choice, lead, django_capture_on_commit_callbacks, canaries=2)
+    client = client_of(lead)
+    pages = [reverse(name, args=[round_.uuid, run.judge.uuid]) for name in ("judge_answers", "judge_ledger")]
+    pages += [reverse("machine_judge", args=[round_.uuid, run.judge.uuid]) + "?over=all"]
+    pages += [reverse(name, args=[round_.uuid]) for name in ("routing", "judges")]
+    for page in pages:
+        for more in ("", "&format=csv" if "?" in page else "?format=csv"):
+            found = client.get(page + more)
+            text = b"".join(found.streaming_content) if found.streaming else found.content
+            assert b"reasons-of-a-machine" not in text, page
+            assert b"d1-1" not in text, page
