@@ -19,9 +19,8 @@ from assay.cli.no_effect import tell_no_effect
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from judgments.judges import ModelJudgeKind
     from judgments.judges.asking import Answered, Asking, Plan, Verdict
-    from judgments.judges.model_judge import ModelJudge, Told
+    from judgments.judges.model_judge import ModelJudge, ModelJudgeKind, Told
     from judgments.providers.calls import Ended
     from judgments.providers.limits import Budget, Limits
     from judgments.providers.protocol import Endpoint

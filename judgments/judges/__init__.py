@@ -7,11 +7,16 @@ table of their own, since they need to be told whom to ask: `asking` does that.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from judgments.core.family import Family
 from judgments.judges.contract import OUTCOMES, Context, Judge, JudgeKind, Outcome
-from judgments.judges.model_judge import ModelJudgeKind
 
-__all__ = ["JUDGES", "MODEL_JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "ModelJudgeKind", "Outcome"]
+if TYPE_CHECKING:
+    # A provider's protocol names the outcome of a judge, and a judge's question the provider's: neither comes first.
+    from judgments.judges.model_judge import ModelJudgeKind
+
+__all__ = ["JUDGES", "MODEL_JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "Outcome"]
 
 JUDGES: Family[JudgeKind] = Family(
     "judge",
