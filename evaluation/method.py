@@ -194,7 +194,8 @@ def agreeing(standing: Standing) -> Found:
     state, word, _ = gate_says(answer)
     interval = f"{answer.low:.3f}–{answer.high:.3f}, " if answer.low is not None else "no interval, "
     named = "alpha" if answer.coefficient == "alpha-ordinal" else answer.coefficient
-    return state, f"{word} {answer.threshold:.2f}: {named} {answer.value:.3f} ({interval}{answer.n:,} pairs)"
+    shown = f"{named} {answer.value:.3f} ({interval}{answer.n:,} pairs)"
+    return state, f"{word}: {shown}, gate {answer.threshold:.2f}"
 
 
 def settled(standing: Standing) -> Found:

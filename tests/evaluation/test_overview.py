@@ -9,6 +9,7 @@ from evaluation.cards import queries_card, snapshot_card
 from evaluation.next_act import Look, next_act, waits_for_lead
 from evaluation.standing import Standing
 from judgments import adjudication, rounds
+from judgments.agreement import gate
 from pooling.strata import add_stratum
 from tests.evaluation.stage import by_digit
 
@@ -129,7 +130,9 @@ def test_wide_conflicts_come_before_the_snapshot(stage, due, lead):
     assert due() == ("snapshot", "Freeze the labels")
 
 
-def test_raters_who_disagree_fail_the_gate(stage, states, due, lead):
+def test_raters_who_disagree_fail_the_gate(stage, states, due, lead, monkeypatch):
+    for name in ("ENOUGH_UNITS", "ENOUGH_QUERIES"):
+        monkeypatch.setattr(gate, name, 1)
     stage.queries()
     stage.documents()
     stage.run("bm25", "0123")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, labels, prejudging, reliability
+from judgments import assignment, labels, prejudging, progress, reliability
 from judgments.core.errors import NotValid, UnknownName
 from judgments.models import AuditRow, Judge, Judgment, MachineJudgment, Slot
 
@@ -81,7 +81,7 @@ def test_it_takes_no_slot_and_counts_toward_no_k(round_: Any, lead: Any, rater: 
     assert not Slot.objects.filter(filled_by__isnull=False).exists()
     assert not Judgment.objects.exists()
     assert assignment.remaining(round_, rater) == before == 6
-    assert reliability.progress(round_).filled == 0
+    assert progress.progress(round_).filled == 0
 
 
 def test_it_is_in_neither_agreement_nor_labels(
