@@ -60,7 +60,7 @@ def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: 
     from judgments.providers.protocol import Endpoint
 
     protocol = PROTOCOLS[args.provider or DEFAULT]
-    name = model or args.model
+    name = args.model if model is None else model
     if not name:
         raise NotValid("which model is to be asked? Name it with --model")
     for option in ("price_in", "price_out"):
@@ -110,6 +110,20 @@ def address(url: str) -> str:
     """The address without a name and a password in it, for files."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def named_key(variable: str | None) -> str:
+    """The key in an environment variable; none where no variable is named.
+
+    Raises
+    ------
+    NotValid
+        The variable is named, and holds nothing.
+    """
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if variable and not key:
+        raise NotValid(f"the environment variable {variable} holds no key; set it, or name another")
+    return key
 
 
 def _key(args: argparse.Namespace, usual: str) -> str:

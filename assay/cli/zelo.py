@@ -1,4 +1,4 @@
-"""Which documents should meet, and how good is each by the battles that were fought?"""
+"""Which documents should meet, who wins, and how good is each by the battles that were fought?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from assay.cli.files import add_out, tell_warnings
+from assay.cli import provider_options
+from assay.cli.files import add_out, write_out
 from assay.cli.no_effect import tell_no_effect
 from judgments.core.errors import NotValid
 
@@ -18,120 +19,161 @@ if TYPE_CHECKING:
     from judgments.preferences.fitting import Fitted
 
 NAME = "zelo"
-HELP = "draw pairs of documents for battles (pairs), or make scores of battles that were fought (fit)"
+HELP = "battles between documents: draw pairs, judge them, fit scores, next, grades, benchmark, rerank"
 EXAMPLE = "assay zelo fit battles.jsonl --out scores.jsonl"
 
-PAIRS, FIT = "pairs", "fit"
-# What names documents of queries, whatever else it says about them.
-KINDS = ("pairs", "qrels", "ratings", "run")
+PAIRS, JUDGE, FIT, NEXT, GRADES, BENCHMARK, RERANK = "pairs", "judge", "fit", "next", "grades", "benchmark", "rerank"
+DRAW: dict[str, Any] = {"cycles": 4, "most": None, "both": 0.0, "seed": 0}
+ASKED = dict.fromkeys(provider_options.NAMES)
 # The options of each act, with their defaults.
 OPTIONS: dict[str, dict[str, Any]] = {
-    PAIRS: {"cycles": 4, "most": None, "both": 0.0, "seed": 0},
-    FIT: {"method": "map", "prior": None},
+    PAIRS: DRAW,
+    JUDGE: {**DRAW, **ASKED, "model": None, "texts": None, "guidelines": None, "ledger": None, "dry_run": False},
+    FIT: {"method": "map", "prior": None, "annotate": None},
+    NEXT: {"most": None, "prior": None},
+    GRADES: {"scale": None},
+    BENCHMARK: {"most": None, "k": 5, "k_truth": None, "format": "table"},
+    RERANK: {
+        "most": None,
+        "scorer": None,
+        "url": None,
+        "name": None,
+        "model": None,
+        "key_variable": None,
+        "timeout": None,
+    },
 }
 PRIOR = 1.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the two acts and their options."""
-    parser.add_argument("act", metavar="pairs|fit", choices=(PAIRS, FIT), help="draw pairs, or fit scores")
-    parser.add_argument("source", metavar="FILE", help="pairs: pairs.jsonl, a pool, qrels or a run; fit: battles.jsonl")
-    draw = parser.add_argument_group("pairs")
+    """Declare the acts and their options."""
+    parser.add_argument("act", metavar="ACT", choices=OPTIONS, help=f"one of {', '.join(OPTIONS)}")
+    parser.add_argument(
+        "source",
+        metavar="FILE",
+        help="pairs, judge, rerank: pairs.jsonl or what names documents; fit, next: battles.jsonl",
+    )
+    parser.add_argument(
+        "others", metavar="FILE", nargs="*", help="grades: people's grades; benchmark: the other scores"
+    )
+    draw = parser.add_argument_group("pairs, judge")
     draw.add_argument(
         "--cycles", metavar="N", type=int, help="random rounds; each document meets two in one; default 4"
     )
-    draw.add_argument("--most", metavar="N", type=int, help="only the first N documents of each query")
+    draw.add_argument("--most", metavar="N", type=int, help="only the first N documents of each query; next: N battles")
     draw.add_argument("--both", metavar="SHARE", type=float, help="share of the pairs shown in both orders; default 0")
     draw.add_argument("--seed", type=int, help="seed of the draw, default 0")
-    fit = parser.add_argument_group("fit")
+    ask = parser.add_argument_group("judge")
+    ask.add_argument("--model", metavar="NAME", action="append", help="may be repeated: each answers every battle")
+    ask.add_argument(
+        "--texts", metavar="FILE", help="pairs.jsonl or a zbench data set with the texts of FILE's documents"
+    )
+    ask.add_argument("--guidelines", metavar="FILE", help="what people were told")
+    ask.add_argument("--ledger", metavar="FILE", help="every call; by default beside --out")
+    ask.add_argument("--dry-run", action="store_true", default=None, help="say what it would take, and ask nothing")
+    provider_options.add_provider_options(parser)
+    fit = parser.add_argument_group("fit, next")
     fit.add_argument(
         "--method", choices=("map", "zbench"), help="map: most probable under a prior; zbench: as zbench; default: map"
     )
     fit.add_argument("--prior", metavar="X", type=float, help="precision of map's prior; default 1")
+    fit.add_argument("--annotate", metavar="DATASET", help="fit: write this zbench data set with the scores in it")
+    more = parser.add_argument_group("grades, benchmark, rerank")
+    more.add_argument("--scale", metavar="MIN:MAX", help="grades: the scale of ratings, default 0:3")
+    more.add_argument("-k", type=int, metavar="K", help="benchmark: the first K documents; default 5")
+    more.add_argument("--k-truth", type=int, metavar="K", help="benchmark: the best K documents; default as -k")
+    more.add_argument("--format", choices=("table", "json"), help="benchmark: default table")
+    more.add_argument("--scorer", metavar="MODULE:FUNCTION", help="rerank: function(query, documents) -> scores")
+    more.add_argument("--url", metavar="URL", help="rerank: an address that takes query and documents")
+    more.add_argument("--name", metavar="NAME", help="rerank: of the run; default rerank")
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw, or fit."""
-    for act, options in OPTIONS.items():
-        for name, default in options.items():
-            if act != args.act and getattr(args, name) is not None:
-                tell_no_effect(f"--{name} {getattr(args, name)}", f"it is an option of assay zelo {act}")
+    """Do what is asked for."""
+    mine = OPTIONS[args.act]
+    for name in dict.fromkeys(name for options in OPTIONS.values() for name in options):
+        if name in mine:
             if getattr(args, name) is None:
-                setattr(args, name, default)
-    return _pairs(args) if args.act == PAIRS else _fit(args)
+                setattr(args, name, mine[name])
+        elif getattr(args, name) is not None:
+            owners = " and ".join(act for act, options in OPTIONS.items() if name in options)
+            flag = f"--{name.replace('_', '-')} {getattr(args, name)}"
+            tell_no_effect(flag, f"it is an option of assay zelo {owners}")
+    if args.others and args.act not in (GRADES, BENCHMARK):
+        raise NotValid(f"assay zelo {args.act} takes one file, and {args.others[0]} is another")
+    if args.most is not None and args.most < 2 and args.act in (PAIRS, JUDGE):
+        raise NotValid(f"--most is {args.most}; two documents at least can meet")
+    return _acts()[args.act](args)
+
+
+def _acts() -> dict[str, Callable[[argparse.Namespace], int]]:
+    from assay.cli.zelo_judge import judge
+    from assay.cli.zelo_rerank import rerank
+    from assay.cli.zelo_scores import benchmark, grades, next_battles
+
+    return {
+        PAIRS: _pairs,
+        JUDGE: judge,
+        FIT: _fit,
+        NEXT: next_battles,
+        GRADES: grades,
+        BENCHMARK: benchmark,
+        RERANK: rerank,
+    }
 
 
 def _pairs(args: argparse.Namespace) -> int:
+    from assay.cli.zelo_documents import documents
     from judgments.formats.battles_jsonl import Battle, write
     from judgments.preferences.fitting import drawn_battles
 
-    if args.most is not None and args.most < 2:
-        raise NotValid(f"--most is {args.most}; two documents at least can meet")
-    documents = _documents(args.source)
-    rows = drawn_battles(documents, cycles=args.cycles, most=args.most, both=args.both, seed=args.seed)
+    found = documents(args.source)
+    rows = drawn_battles(found, cycles=args.cycles, most=args.most, both=args.both, seed=args.seed)
     _write(write, [Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in rows], args.out)
-    alone = sum(len(listed) < 2 for listed in documents.values())
+    alone = sum(len(listed) < 2 for listed in found.values())
     more = f"; {alone:,} queries have one document, which meets nobody" if alone else ""
-    sys.stderr.write(f"{len(rows):,} battles of {len(documents):,} queries, seed {args.seed}{more}\n")
+    sys.stderr.write(f"{len(rows):,} battles of {len(found):,} queries, seed {args.seed}{more}\n")
     return 0
 
 
-def _documents(path: str) -> dict[str, list[str]]:
-    """The documents of each query, in the order of the file, from any format that names pairs."""
-    from judgments.formats import FORMATS, sniff
-    from judgments.formats.decoding import Content, kept
-
-    source: Path | str | bytes = Path(path)
-    if path == "-":
-        member = FORMATS["pairs-jsonl"]
-    else:
-        source = kept(Path(path))
-        with Content(source, path) as content:
-            name = sniff(content.head)
-        if name is None or FORMATS[name].kind not in KINDS:
-            raise NotValid(f"{path}: names no documents of queries; give pairs.jsonl, a pool, qrels or a run")
-        member = FORMATS[name]
-    found = member.read(source, path=path)
-    found.report.raise_if_errors()
-    tell_warnings([found.report])
-    documents: dict[str, dict[str, None]] = {}
-    for row in found.rows:
-        documents.setdefault(row.query_id, {})[row.doc_id] = None
-    return {query_id: list(listed) for query_id, listed in documents.items()}
-
-
 def _fit(args: argparse.Namespace) -> int:
-    from judgments.formats import battles_jsonl, scores_jsonl
+    from assay.cli.zelo_scores import read_battles
+    from judgments.formats import scores_jsonl
     from judgments.preferences.fitting import fit_queries
 
     if args.method == "zbench" and args.prior is not None:
         tell_no_effect(f"--prior {args.prior:g}", "zbench has none")
-    found = battles_jsonl.read(Path(args.source), path=args.source)
-    found.report.raise_if_errors()
-    tell_warnings([found.report])
-    answers = [(row.query_id, row.a, row.b, row.score) for row in found.rows]
+    rows = read_battles(args.source)
+    answers = [(row.query_id, row.a, row.b, row.score) for row in rows]
     prior = PRIOR if args.prior is None else args.prior
     fitted = fit_queries(answers, method=args.method, prior=prior)
     if not fitted.battles:
         raise NotValid(f"{args.source}: no battle has a score yet; a model has to answer first")
-    _write(scores_jsonl.write, [scores_jsonl.DocumentScore(*row) for row in fitted.scores], args.out)
-    sys.stderr.write("".join(f"{line}\n" for line in _told(fitted, found.rows)))
+    if args.annotate:
+        from judgments.preferences.zbench import annotate
+
+        scores = {(query_id, doc_id): score for query_id, doc_id, score, _ in fitted.scores}
+        write_out("".join(annotate(args.annotate, scores)), args.out)
+    else:
+        _write(scores_jsonl.write, [scores_jsonl.DocumentScore(*row) for row in fitted.scores], args.out)
+    sys.stderr.write("".join(f"{line}\n" for line in _told(fitted, rows)))
     return 0
 
 
 def _told(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     """What was fitted, what was left out, and whether the place alone decided."""
+    from judgments.preferences.position_bias import first_place
+
     lines = [f"{len(fitted.scores):,} documents of {fitted.queries:,} queries from {fitted.battles:,} answers"]
     if fitted.failed:
         lines.append(f"note: {fitted.failed:,} rows have no score and were left out: a call that failed is no vote")
     if fitted.not_converged:
         lines.append(f"note: {fitted.not_converged:,} queries did not settle; --method map always does")
-    # As it was shown: the answer of a swapped battle was turned round for the file.
-    shown = [-row.score if row.swapped else row.score for row in rows if row.score]
-    if shown and any(row.swapped for row in rows):
-        first = sum(score < 0 for score in shown) / len(shown)
-        lines.append(f"the document that was shown first won {first:.1%} of {len(shown):,} answers")
+    place = first_place(rows)
+    if place.share is not None and any(row.swapped for row in rows):
+        lines.append(f"the document that was shown first won {place.share:.1%} of {place.answers:,} answers")
     return lines
 
 

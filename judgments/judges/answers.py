@@ -130,6 +130,15 @@ def failure(reply: Reply) -> Outcome | None:
     return None
 
 
+def json_object(text: str) -> dict[str, Any]:
+    """The object that an answer is, taken out of its fence; an empty one where it is none."""
+    try:
+        told = json.loads(_FENCE.sub("", text.strip()))
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
 def _in_json(body: str) -> tuple[float | None, str | None]:
     """The number under ``grade`` and the reason beside it; (None, None) where the text is no JSON at all."""
     try:

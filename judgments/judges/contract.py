@@ -15,7 +15,7 @@ from judgments.core.parameters import Parameter, checked
 OutcomeName = Literal["graded", "unparseable", "out_of_scale", "refused", "truncated", "blocked", "transport_error"]
 OUTCOMES: tuple[OutcomeName, ...] = get_args(OutcomeName)
 
-Need = Literal["query", "narrative", "text", "expected"]
+Need = Literal["query", "narrative", "text", "expected", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,15 @@ class Context:
         The answers that are accepted, for judges that match a text to an expected answer.
     narrative : str
         The need behind the query.
+    other : str
+        The text of the second document, for judges that compare two.
     """
 
     query: str
     text: str
     expected: tuple[str, ...] = ()
     narrative: str = ""
+    other: str = ""
 
     def lacks(self, needs: Sequence[Need]) -> list[Need]:
         """Return what is needed and not there.
@@ -59,7 +62,7 @@ class Outcome:
     name : str
         One of `OUTCOMES`.
     grade : int or None
-        The grade, exactly where `name` is ``graded`` and the judge tells no usefulness.
+        The grade; where `name` is ``graded`` there is exactly one of grade, usefulness and preference.
     relevant : bool or None
         Yes or no, where `name` is ``graded`` and the judge says so.
     probabilities : mapping of str to float, optional
@@ -72,6 +75,8 @@ class Outcome:
         What it cost; None where nobody knows.
     usefulness : float or None
         How well a system answered with the document, from 0 to 1: no relevance, and never taken for a grade.
+    preference : float or None
+        Which of two documents is better, from -1 (the first) to 1 (the second).
 
     Raises
     ------
@@ -89,12 +94,13 @@ class Outcome:
     tokens_out: int | None = None
     cost_usd: float | None = None
     usefulness: float | None = None
+    preference: float | None = None
 
     def __post_init__(self) -> None:
         if self.name not in OUTCOMES:
             raise ValueError(f"{self.name!r} is no outcome; known: {', '.join(OUTCOMES)}")
         graded = self.name == "graded"
-        answers = (self.grade is not None) + (self.usefulness is not None)
+        answers = sum(one is not None for one in (self.grade, self.usefulness, self.preference))
         if answers != graded or (self.relevant is not None and not graded):
             raise ValueError(f"the outcome {self.name} goes with grade {self.grade} and relevant {self.relevant}")
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from judgments.core.errors import NotValid
 from judgments.preferences.battles import Battles, share_of_scores, share_of_votes
-from judgments.preferences.bradley_terry import PRIOR, fit, fit_as_zbench, standard_errors
+from judgments.preferences.bradley_terry import PRIOR, fit, fit_as_zbench, next_pairs, standard_errors
 from judgments.preferences.cycles import draw_pairs, swapped
 
 Method = Literal["map", "zbench"]
@@ -132,6 +132,41 @@ def drawn_battles(
             if again:
                 rows.append((query_id, taken[a], taken[b], not turned))
     return rows
+
+
+def most_telling(
+    rows: Iterable[tuple[str, str, str, float | None]], most: int, *, prior: float = PRIOR
+) -> list[tuple[str, str, str]]:
+    """Name the pairs whose battles would make the scores of each query surer soonest.
+
+    Parameters
+    ----------
+    rows : iterable of (query_id, a, b, score)
+        Fought so far, as `fit_queries` takes them.
+    most : int
+        How many of each query.
+    prior : float
+        As for the fit.
+
+    Returns
+    -------
+    list of (query_id, a, b)
+        By query, the most telling first; pairs that met already are passed over.
+    """
+    queries: dict[str, list[tuple[str, str, float]]] = {}
+    for query_id, a, b, score in rows:
+        if score is not None:
+            queries.setdefault(query_id, []).append((a, b, score))
+    found: list[tuple[str, str, str]] = []
+    for query_id, met in queries.items():
+        names = list(dict.fromkeys(doc for a, b, _ in met for doc in (a, b)))
+        places = {name: place for place, name in enumerate(names)}
+        battles = Battles.of(
+            len(names), [(places[a], places[b], share_of_scores([score]) or 0.0) for a, b, score in met]
+        )
+        worth = next_pairs(battles, fit(battles, prior=prior), most, prior=prior)
+        found += [(query_id, names[a], names[b]) for a, b, _ in worth]
+    return found
 
 
 def _seed_of(seed: int, query_id: str) -> int:

@@ -1,0 +1,169 @@
+"""What follows from scores: grades by anchors, the next battles, and how near a reranker comes to them?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from assay.cli.files import tell_warnings, write_out
+from assay.cli.text_table import number, text_table
+from assay.cli.zelo_documents import is_zbench
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from judgments.formats.battles_jsonl import Battle
+
+BINS = 10
+BAR = 40
+
+
+def grades(args: argparse.Namespace) -> int:
+    """Learn cut points from documents that people graded, and give every scored document a grade, as qrels."""
+    from assay.cli.human_labels import read_human_labels
+    from assay.cli.scale import DEFAULT, scale_values
+    from judgments.preferences.cut_points import learn
+
+    (anchors,) = _others(args, 1, "people's grades: qrels or ratings")
+    scores = _scores(args.source)
+    people = read_human_labels(anchors, scale_values(args.scale or DEFAULT))
+    both = [pair for pair in scores if pair in people]
+    odd = next((pair for pair in both if people[pair] != int(people[pair])), None)
+    if odd is not None:
+        raise NotValid(f"{anchors}: {' '.join(odd)} has the grade {people[odd]:g}; anchors have whole grades")
+    found = learn([scores[pair] for pair in both], [int(people[pair]) for pair in both])
+    given = found.grades(list(scores.values())).tolist()
+    # Column 2 says whose labels these are: a machine's.
+    lines = [f"{query} 1 {doc} {grade}\n" for (query, doc), grade in zip(scores, given, strict=True)]
+    write_out("".join(lines), args.out)
+    cuts = ", ".join(f"{low}|{high} at {cut:.2f}" for low, high, cut in zip(found.values, found.values[1:], found.cuts))  # noqa: B905
+    sys.stderr.write(
+        f"{len(given):,} grades from {found.anchors} anchors: {cuts}; {found.right:.0%} of them keep their grade\n"
+    )
+    return 0
+
+
+def next_battles(args: argparse.Namespace) -> int:
+    """Name the battles that would make each query's scores surer soonest."""
+    from judgments.formats import battles_jsonl
+    from judgments.preferences.fitting import most_telling
+
+    rows = read_battles(args.source)
+    most = 10 if args.most is None else args.most
+    if most < 1:
+        raise NotValid(f"--most is {most}; give the number of battles a query")
+    prior = 1.0 if args.prior is None else args.prior
+    found = most_telling([(row.query_id, row.a, row.b, row.score) for row in rows], most, prior=prior)
+    import io
+
+    stream = io.BytesIO()
+    battles_jsonl.write([battles_jsonl.Battle(query, a, b) for query, a, b in found], stream)
+    write_out(stream.getvalue().decode(), args.out)
+    sys.stderr.write(f"{len(found):,} battles, the most telling of each query first\n")
+    return 0
+
+
+def benchmark(args: argparse.Namespace) -> int:
+    """Hold scores against those that are taken for the truth, by zbench's own figures."""
+    from judgments.preferences.against_truth import accuracy, histogram, ndcg, recall
+
+    (other,) = _others(args, 1, "the scores to be held against the truth")
+    truth, mine = _by_query(args.source), _by_query(other)
+    rows = []
+    for query_id, right in truth.items():
+        if query_id not in mine:
+            continue
+        docs = [doc for doc in right if doc in mine[query_id]][: args.most]
+        a, b = [right[doc] for doc in docs], [mine[query_id][doc] for doc in docs]
+        rows.append((query_id, len(docs), ndcg(a, b), accuracy(a, b), recall(a, b, args.k, args.k_truth)))
+    if not rows:
+        raise NotValid(f"{other}: has no query of {args.source}")
+    names = ("ndcg", "accuracy", f"recall@{args.k}")
+    means = {name: _mean([row[at] for row in rows]) for at, name in enumerate(names, 2)}
+    values = [row[2] for row in rows if row[2] is not None]
+    spread = histogram(values, BINS)
+    if args.format == "json":
+        queries = [dict(zip(("query_id", "documents", *names), row, strict=True)) for row in rows]
+        whole = {"means": means, "histogram": spread, "queries": queries}
+        write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
+        return 0
+    table = text_table(
+        ["metric", "mean", "queries"], [[name, number(mean), str(len(rows))] for name, mean in means.items()]
+    )
+    most = max(count for _, _, count in spread) or 1
+    bars = [
+        f"{low:.1f}-{high:.1f}  {count:>6}  {'#' * round(BAR * count / most)}".rstrip() for low, high, count in spread
+    ]
+    write_out(f"{table}\nndcg of the queries\n" + "\n".join(bars) + "\n", args.out)
+    left = len(truth) - len(rows)
+    if left:
+        sys.stderr.write(f"note: {left} queries of {args.source} are not in {other}\n")
+    return 0
+
+
+def read_battles(path: str) -> list[Battle]:
+    """Battles that were fought: battles.jsonl, or zbench's ai_scores.json."""
+    from judgments.formats import battles_jsonl
+    from judgments.preferences import zbench
+
+    if path != "-":
+        with Path(path).open("rb") as stream:
+            if b'"scored_pairs"' in stream.read(200):
+                return zbench.battles(path)
+    found = battles_jsonl.read(Path(path), path=path)
+    found.report.raise_if_errors()
+    tell_warnings([found.report])
+    return found.rows
+
+
+def _scores(path: str) -> dict[tuple[str, str], float]:
+    """Scores of documents: scores.jsonl, or an annotated data set of zbench."""
+    if is_zbench(path):
+        from judgments.preferences import zbench
+
+        listed = zbench.read(path)
+        if any(one.scores is None for one in listed):
+            raise NotValid(f"{path}: has no scores; it has to be annotated first")
+        return {
+            (one.query_id, doc): score
+            for one in listed
+            for doc, score in zip(one.doc_ids, one.scores or (), strict=True)
+        }
+    from judgments.formats import scores_jsonl
+
+    found = scores_jsonl.read(Path(path), path=path)
+    found.report.raise_if_errors()
+    tell_warnings([found.report])
+    return {(row.query_id, row.doc_id): row.score for row in found.rows}
+
+
+def _by_query(path: str) -> dict[str, dict[str, float]]:
+    """The same, or a run's, by query."""
+    if path != "-" and not is_zbench(path):
+        from judgments.formats import FORMATS, sniff
+        from judgments.formats.decoding import Content, kept
+
+        with Content(kept(Path(path)), path) as content:
+            name = sniff(content.head)
+        if name is not None and FORMATS[name].kind == "run":
+            from judgments.formats.tables import load_run
+
+            return load_run(path)[0].to_dict()
+    found: dict[str, dict[str, float]] = {}
+    for (query_id, doc_id), score in _scores(path).items():
+        found.setdefault(query_id, {})[doc_id] = score
+    return found
+
+
+def _others(args: argparse.Namespace, wanted: int, what: str) -> list[str]:
+    if len(args.others) != wanted:
+        raise NotValid(f"assay zelo {args.act} takes a second file, {what}")
+    return list(args.others)
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
