@@ -30,7 +30,7 @@ const clock = new Clock();
 const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: 0 };
 const deck = new Deck(data, outbox, first);
 const earlier = !undoButton.disabled; // answers from before this page can be taken back by the form
-let seen = false, query = data.card.query, timer;
+let seen = false, query = data.card.query, owed = "", timer;
 
 // --- What is on the screen.
 
@@ -39,7 +39,10 @@ function show(said, { undo = false, before = "" } = {}) {
   if (said) toast(said, undo);
   undoButton.disabled = !(deck.given.length || earlier);
   find("#grades").inert = !card;
-  if (!card) return showEmpty(said);
+  if (!card) {
+    owed = said || owed;
+    return showEmpty(said);
+  }
   put(card);
   const changed = card.query !== query;
   query = card.query;
@@ -48,7 +51,8 @@ function show(said, { undo = false, before = "" } = {}) {
   fresh.textContent = before || "New query";
   const place = `Document ${card.place}`;
   const need = changed ? ` ${before || "New query"}: ${card.text}. ${card.need}` : "";
-  aloud(`${said} ${place}.${need}`.trim());
+  aloud(`${said || owed} ${place}.${need}`.trim());
+  owed = "";
   document.title = `${card.text}: document ${card.place} · ${suffix}`;
   return undefined;
 }
@@ -89,6 +93,8 @@ const EMPTY = {
 };
 
 async function showEmpty(said = "") {
+  clearTimeout(timer);
+  delete document.documentElement.dataset.ready;
   const [head, text] = EMPTY[deck.empty] ?? ["Nothing more for now", deck.empty === "done" ? "Your last answers are being sent." : deck.empty];
   const box = document.createElement("section");
   box.className = "stack stack--s";
