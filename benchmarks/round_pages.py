@@ -3,7 +3,8 @@
     python benchmarks/round_pages.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
 A database of its own is filled with 500,000 pairs of two grades each, and each page is loaded by a lead through
-Django's test client, once before it counts. The ratio is the median over 300 ms. PostgreSQL is measured where ASSAY_BENCH_POSTGRES names an empty database, for example postgres://postgres@127.0.0.1:5432/bench.
+Django's test client, once before it counts. The ratio is the median over 300 ms. PostgreSQL is measured where
+ASSAY_BENCH_POSTGRES names an empty database, for example postgres://postgres@127.0.0.1:5432/bench.
 
 What takes seconds, the report on all judgments, is computed by a job; its time is told beside.
 """

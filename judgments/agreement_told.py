@@ -1,6 +1,7 @@
 """What of a round's agreement may this reader be told, who may still grade some of its pairs?
 
-A coefficient over a round tells no single grade. How often each grade was given, and what happened within one query, may.
+A coefficient over a round tells no single grade. How often each grade was given, and what happened within one query,
+may.
 """
 
 from __future__ import annotations

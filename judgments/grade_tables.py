@@ -40,7 +40,7 @@ def grade_table(round_: Round) -> tuple[GradeTable, list[str]]:
     raters = dict(round_.raters.values_list("user_id", "pseudonym"))
     named, rater = _numbered(flat[:, 2], raters)
     keys = np.unique(flat[:, 1]).tolist()
-    queries = {key: (name, tier) for key, name, tier in _queries(keys)}
+    queries = {row[0]: row[1:] for row in _queries(keys)}
     ids, query = _numbered(flat[:, 1], {key: name for key, (name, _) in queries.items()})
     _, first, unit = np.unique(flat[:, 0], return_index=True, return_inverse=True)
     order = np.lexsort((rater, unit))
