@@ -44,7 +44,7 @@ def grade_table(round_: Round) -> tuple[GradeTable, list[str]]:
     ids, query = _numbered(flat[:, 1], {key: name for key, (name, _) in queries.items()})
     _, first, unit = np.unique(flat[:, 0], return_index=True, return_inverse=True)
     order = np.lexsort((rater, unit))
-    tiers = {name: tier for name, tier in queries.values()}
+    tiers = dict(queries.values())
     table = GradeTable(named, ids, unit[order], rater[order], flat[order, 3], query[first])
     return table, [tiers[name] for name in ids]
 
