@@ -166,6 +166,28 @@ POST   rounds/<uuid:uuid>/refill/                                     404 403 40
 GET    rounds/<uuid:uuid>/unrateable/                                 404 403 403 200 302
 GET    snapshots/<uuid:uuid>/                                         404 403 200 200 302
 GET    snapshots/<uuid:uuid>/export/<str:format>/                     404 403 200 200 302
+GET    c/<slug:slug>/prompts/                                         404 403 200 200 302
+GET    c/<slug:slug>/prompts/new/                                     404 403 403 200 302
+POST   c/<slug:slug>/prompts/new/                                     404 403 403 422 302
+GET    c/<slug:slug>/providers/                                       404 403 403 200 302
+GET    c/<slug:slug>/providers/new/                                   404 403 403 200 302
+POST   c/<slug:slug>/providers/new/                                   404 403 403 422 302
+GET    c/<slug:slug>/providers/<uuid:uuid>/                           404 403 403 200 302
+POST   c/<slug:slug>/providers/<uuid:uuid>/                           404 403 403 422 302
+POST   c/<slug:slug>/providers/<uuid:uuid>/try/                       404 403 403 302 302
+POST   c/<slug:slug>/providers/<uuid:uuid>/remove/                    404 403 403 302 302
+GET    prompts/<uuid:uuid>/                                           404 403 200 200 302
+GET    rounds/<uuid:uuid>/judges/                                     404 403 403 200 302
+GET    rounds/<uuid:uuid>/judges/new/                                 404 403 403 200 302
+POST   rounds/<uuid:uuid>/judges/new/                                 404 403 403 422 302
+GET    rounds/<uuid:uuid>/judges/routing/                             404 403 403 200 302
+POST   rounds/<uuid:uuid>/judges/routing/                             404 403 403 302 302
+GET    rounds/<uuid:uuid>/judges/<uuid:judge>/                        404 403 403 200 302
+GET    rounds/<uuid:uuid>/judges/<uuid:judge>/answers/                404 403 403 200 302
+GET    rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/                 404 403 403 200 302
+POST   rounds/<uuid:uuid>/judges/<uuid:judge>/pause/                  404 403 403 302 302
+POST   rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/                  404 403 403 302 302
+POST   rounds/<uuid:uuid>/judges/<uuid:judge>/accept/                 404 403 403 302 302
 GET    tokens/                                                        200 200 200 200 302
 POST   tokens/                                                        422 422 422 422 302
 POST   tokens/<uuid:uuid>/revoke/                                     404 404 404 302 302
@@ -182,6 +204,23 @@ GET    api/v1/collections/<slug:slug>/clicks/                         404 403 20
 POST   api/v1/collections/<slug:slug>/clicks/                         404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/clicks/<uuid:uuid>/             404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/clicks/<uuid:uuid>/grades/      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/providers/                      404 403 403 200 401
+POST   api/v1/collections/<slug:slug>/providers/                      404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/providers/<uuid:uuid>/          404 403 403 200 401
+PATCH  api/v1/collections/<slug:slug>/providers/<uuid:uuid>/          404 403 403 400 401
+DELETE api/v1/collections/<slug:slug>/providers/<uuid:uuid>/          404 403 403 204 401
+GET    api/v1/collections/<slug:slug>/prompts/                        404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/prompts/                        404 403 403 400 401
+GET    api/v1/rounds/<uuid:uuid>/judges/                              404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/judges/                              404 403 403 400 401
+GET    api/v1/rounds/<uuid:uuid>/judges/routing/                      404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/judges/routing/                      404 403 403 409 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/                 404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/answers/         404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/effect/          404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/people/          404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/pause/           404 403 403 404 401
+POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/           404 403 403 404 401
 GET    api/v1/collections/<slug:slug>/connectors/                     404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/connectors/                     404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/connectors/<uuid:uuid>/         404 403 200 200 401
@@ -321,6 +360,8 @@ def address(route: str, world: World) -> str:
         "query-logs": world.log,
         "clicks": world.clicks,
         "connectors": world.connector,
+        "providers": world.provider,
+        "prompts": world.prompt,
         "pools": world.pool,
         "scores": world.scoring,
         "declare": world.declaration,
@@ -331,6 +372,7 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
+    filled = filled.replace("<uuid:judge>", str(world.judge.uuid))
     filled = filled.replace("<uuid:gold_pair>", str(world.conflict.uuid))  # is none: the round has no known grade
     filled = filled.replace("<str:rater>", "r01").replace("<str:username>", "rudi")
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))

@@ -19,6 +19,7 @@ from judgments import (
     guidelines,
     ingestion,
     jobs,
+    prompts_kept,
     rounds,
     sealing,
     snapshots,
@@ -37,6 +38,8 @@ from judgments.models import (
     LabelSource,
     MachineJudgment,
     Pair,
+    PromptVersion,
+    Provider,
     QueryGroup,
     Round,
     Snapshot,
@@ -63,6 +66,9 @@ class World:
     log: QueryLog
     clicks: LabelSource
     connector: Connector
+    provider: Provider
+    prompt: PromptVersion
+    judge: Judge
     pool: Pool
     round: Round  # open; rater and rater2 were asked, rater2 has answered everything
     draft: Round
@@ -111,6 +117,9 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         log=collection.query_logs.get(),
         clicks=collection.label_sources.get(kind="clicks"),
         connector=_connector(collection, engineer),
+        provider=_provider(collection, lead),
+        prompt=_prompt(collection, lead),
+        judge=collection.judges.get(),
         pool=pool,
         round=open_round,
         draft=draft,
@@ -171,6 +180,26 @@ def _connector(collection: Collection, engineer: User) -> Connector:
     return Connector.objects.create(
         collection=collection, name="live", kind="json-http", settings=settings, sealed=sealed, created_by=engineer
     )
+
+
+def _provider(collection: Collection, lead: User) -> Provider:
+    """A place where models are asked, with a key, at an address that nobody allowed."""
+    models = [{"name": "judge-1", "price_in": 1.0, "price_out": 4.0}]
+    sealed = sealing.seal({"key": "key-of-a-provider"})
+    return Provider.objects.create(
+        collection=collection,
+        name="models",
+        protocol="openai",
+        base_url="https://models.example.com",
+        models_offered=models,
+        sealed=sealed,
+        created_by=lead,
+    )
+
+
+def _prompt(collection: Collection, lead: User) -> PromptVersion:
+    words = "Asked: {query}. Grades: {scale}. Text: {document}"
+    return prompts_kept.add_version(collection, actor=lead, name="ours", system="", prompt=words)
 
 
 def _stored(collection: Collection, lead: User) -> None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.api import compare, freshness, history, rater_effect, reuse, scores, snapshot_compare, turning
+from evaluation.api import (
+    compare,
+    freshness,
+    history,
+    judge_effect,
+    rater_effect,
+    reuse,
+    scores,
+    snapshot_compare,
+    turning,
+)
 
 urlpatterns = [
     path("collections/<slug:slug>/declarations/", freshness.Declarations.as_view()),
@@ -18,5 +28,6 @@ urlpatterns = [
     path("collections/<slug:slug>/scores/reuse/", reuse.Reuse.as_view()),
     path("collections/<slug:slug>/scores/history/", history.History.as_view()),
     path("collections/<slug:slug>/snapshots/compare/", snapshot_compare.CompareSnapshots.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/effect/", judge_effect.JudgeEffect.as_view()),
     path("rounds/<uuid:uuid>/raters/", rater_effect.RaterEffects.as_view()),
 ]

@@ -10,13 +10,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluation import calibration
+from evaluation.calibration import Effect
 from evaluation.round_runs import METRIC, metrics_of
 from judgments import access, auto_accept, judged, judging
 from judgments.core.cells import csv_row
 from judgments.core.errors import NotValid
 from judgments.judge_forms import AcceptForm, GoOnForm
 from judgments.judged import Held
-from judgments.models import Grade, JudgeRun, Round
+from judgments.models import Grade, Judge, JudgeRun, Round
 from judgments.views.downloads import attachment
 from judgments.views.judges import dollars, judge_of, run_state
 from judgments.views.rounds import frame
@@ -53,6 +54,9 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         "confusion": _confusion(held, round_),
         "worth": _worth(held, round_),
         "effect": effect,
+        "moved": _moved(effect),
+        "tau": _signed(effect.tau, 2, plus=False),
+        "leans": _signed(held.calibrated.bias, 2),
         "metrics": metrics_of(round_.collection),
         "kin": calibration.kin(found, list(round_.collection.runs.only("name", "description"))),
         "money": spent,
@@ -69,7 +73,7 @@ def _go_on(run: JudgeRun | None) -> GoOnForm | None:
     return None if run is None else GoOnForm(initial={"cap_usd": run.cap_usd, "cap_calls": run.cap_calls})
 
 
-def _accepting(round_: Round, found: Any) -> dict[str, Any]:
+def _accepting(round_: Round, found: Judge) -> dict[str, Any]:
     """Whether its lowest grade stands; a lead who still rates is not told how many do."""
     asked = auto_accept.asked_for(round_)
     mine = asked is not None and asked.judge_id == found.pk
@@ -82,7 +86,30 @@ def _accepting(round_: Round, found: Any) -> dict[str, Any]:
     }
 
 
-def _outcomes(found: Any, round_: Round) -> list[tuple[str, int]]:
+def _signed(value: float | None, digits: int, *, plus: bool = True) -> str:
+    """A number with its sign, or a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:{'+' if plus else ''}.{digits}f}".replace("-", "−")
+
+
+def _moved(effect: Effect) -> list[dict[str, Any]]:
+    """Each run with how far its mean lies from what it is by people's labels."""
+    return [
+        {
+            "run": row.run,
+            "people": row.people,
+            "machine": row.machine,
+            "shown": _signed(row.difference, 3),
+            "inside": "too few queries"
+            if row.low is None
+            else f"{_signed(row.low, 3, plus=False)} to {_signed(row.high, 3, plus=False)}",
+        }
+        for row in (effect.found.rows if effect.found is not None else ())
+    ]
+
+
+def _outcomes(found: Judge, round_: Round) -> list[tuple[str, int]]:
     counted = judged.outcomes(found, round_)
     return [(name.replace("_", " "), number) for name, number in counted.items()]
 

@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access, routing, untold
@@ -22,6 +23,7 @@ from judgments.views.judges import dollars, reached
 from judgments.views.lists import Choice, Column, Listing, answer
 from judgments.views.rounds import frame
 
+FOR = {"pair": "pair", "repair": "pair again", "canary": "canary"}
 WORDS = {name: name.replace("_", " ") for name in OUTCOMES}
 
 DOCUMENT = Column(
@@ -59,7 +61,7 @@ def _answers(top: int) -> Listing:
             Column("outcome", "Outcome", order="outcome", show=_outcome),
             Column("grade", "Grade", order="grade", show=lambda row: _chip(row, top)),
             Column("rationale", "Its reason", style="clip"),
-            Column("raw", "As it came", style="clip mono"),
+            Column("raw", "As it came", style="clip", show=lambda row: Truncator(row.raw).chars(300)),
             Column("at", "When", order="created_at", style="nowrap", value=lambda row: row.created_at),
         ),
         search=("pair__query__text", "pair__document__doc_id", "raw"),
@@ -74,7 +76,7 @@ LEDGER = Listing(
     noun=("call", "calls"),
     columns=(
         Column("at", "When", order="at", style="nowrap", head=True),
-        Column("purpose", "For", order="purpose", value=lambda row: row.get_purpose_display()),
+        Column("purpose", "For", order="purpose", value=lambda row: FOR[row.purpose], style="nowrap"),
         DOCUMENT,
         Column("outcome", "Outcome", order="outcome", show=_outcome),
         Column("model_answered", "Model that answered", order="model_answered", style="clip"),
@@ -82,7 +84,7 @@ LEDGER = Listing(
         Column("tokens_out", "Tokens out", order="tokens_out", numeric=True),
         Column("cost_usd", "Cost", order="cost_usd", numeric=True, show=lambda row: dollars(row.cost_usd)),
         Column("seconds", "Seconds", order="seconds", numeric=True, digits=2),
-        Column("raw", "As it came", style="clip mono"),
+        Column("raw", "As it came", style="clip", show=lambda row: Truncator(row.raw).chars(60)),
         Column("trap", "Planted", order="trap"),
         Column("key", "Key", show=lambda row: f"{row.key[:12]}…", style="id"),
         Column("prompt_sha256", "Prompt SHA-256", show=lambda row: f"{row.prompt_sha256[:12]}…", style="id"),
@@ -90,7 +92,7 @@ LEDGER = Listing(
     search=("pair__document__doc_id", "raw", "model_answered"),
     choices=(
         Choice("outcome", "Outcome", "outcome", list(WORDS.items())),
-        Choice("purpose", "For", "purpose", ModelCall.Purpose.choices),
+        Choice("purpose", "For", "purpose", list(FOR.items())),
     ),
     order="-at",
     mark=lambda row: "" if row.outcome == "graded" else "warning",

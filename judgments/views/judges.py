@@ -62,10 +62,15 @@ def _row(judge: Judge, round_: Round) -> dict[str, Any]:
         "model": judge.model,
         "graded": graded,
         "failed": sum(found.values()) - graded,
-        "cost": run.spent_usd if run else None,
+        "cost": run.spent_usd if run and _has_price(judge) else None,
         "calls": run.calls if run else None,
         "created_at": judge.created_at,
     }
+
+
+def _has_price(judge: Judge) -> bool:
+    known = judge.provider.offered(judge.model) if judge.provider is not None else None
+    return known is not None and known["price_in"] is not None
 
 
 JUDGES = Listing(

@@ -1,0 +1,332 @@
+"""Which machines judge in a round, what would another one take, and what did one answer?"""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.mixins import ListModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from judgments import access, judged, judging, model_judges, prompts_kept, routing, untold
+from judgments.api.endpoint import InRound
+from judgments.api.jobs import Started, started
+from judgments.core.errors import NotFound, NotValid
+from judgments.model_judges import MOST_EXAMPLES, Choice
+from judgments.models import Judge, JudgeRun, MachineJudgment
+from judgments.models.machine import OUTCOMES
+
+
+class CapsSent(serializers.Serializer):
+    """Where a judge stops, whatever is left."""
+
+    cap_usd = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0.0)
+    cap_calls = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
+
+
+class JudgeSent(CapsSent):
+    """A model to set to a round; one of the caps is needed."""
+
+    provider = serializers.UUIDField()
+    model = serializers.CharField(max_length=200)
+    prompt = serializers.CharField(default="graded", help_text="`graded`, `binary`, or the id of a prompt's version.")
+    audit_share = serializers.FloatField(default=0.1, help_text="The share of all pairs that people judge in any case.")
+    canaries = serializers.IntegerField(default=0, min_value=0, max_value=judging.MOST_CANARIES)
+    examples = serializers.IntegerField(default=0, min_value=0, max_value=MOST_EXAMPLES)
+    snapshot = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="Whose frozen labels the examples come from."
+    )
+    probabilities = serializers.BooleanField(default=False)
+    dry_run = serializers.BooleanField(default=False, help_text="Tell what it would take, and ask nothing.")
+
+
+class EstimateBody(serializers.Serializer):
+    """What a judge would take; two numbers are low and high."""
+
+    pairs = serializers.IntegerField()
+    without_text = serializers.IntegerField()
+    examples = serializers.IntegerField()
+    canaries = serializers.IntegerField()
+    calls = serializers.ListField(child=serializers.IntegerField())
+    tokens_in = serializers.ListField(child=serializers.IntegerField())
+    tokens_out = serializers.ListField(child=serializers.IntegerField())
+    usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    looked_at = serializers.IntegerField()
+
+
+class JudgeBody(serializers.Serializer):
+    """A judge in a round."""
+
+    id = serializers.UUIDField(source="judge.uuid")
+    name = serializers.CharField(source="judge.name")
+    kind = serializers.CharField(source="judge.kind")
+    model = serializers.CharField(source="judge.model")
+    prompt_sha256 = serializers.CharField(source="judge.prompt_sha256")
+    parameters = serializers.JSONField(source="judge.parameters")
+    state = serializers.CharField(help_text=f"One of {', '.join(JudgeRun.State.values)}.")
+    said = serializers.CharField(help_text="Why it ended, where it did not end by itself.")
+    job = serializers.UUIDField(allow_null=True)
+    cap_usd = serializers.FloatField(allow_null=True)
+    cap_calls = serializers.IntegerField(allow_null=True)
+    spent_usd = serializers.FloatField()
+    calls = serializers.IntegerField()
+    audit_share = serializers.FloatField(allow_null=True)
+    outcomes = serializers.DictField(child=serializers.IntegerField())
+    models_answered = serializers.ListField(child=serializers.CharField())
+    flips = serializers.ListField(
+        child=serializers.JSONField(), help_text="By trap: planted, flipped, and the share with its interval."
+    )
+
+
+class HeldBody(serializers.Serializer):
+    """A judge held against people."""
+
+    over = serializers.CharField()
+    slice_size = serializers.IntegerField()
+    slice_graded = serializers.IntegerField()
+    hidden = serializers.IntegerField(help_text="Pairs left out because you may still grade them.")
+    calibrated = serializers.JSONField(help_text="As `assay calibrate --format json`.")
+
+
+class AnswerBody(serializers.Serializer):
+    """What a judge said of one pair."""
+
+    query_id = serializers.CharField(source="pair.query.query_id")
+    doc_id = serializers.CharField(source="pair.document.doc_id")
+    outcome = serializers.ChoiceField(choices=OUTCOMES)
+    grade = serializers.IntegerField(allow_null=True)
+    rationale = serializers.CharField()
+    raw = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class RoutedBody(serializers.Serializer):
+    """A pair that machines leave to people."""
+
+    pair = serializers.UUIDField(source="pair.uuid")
+    query_id = serializers.CharField(source="pair.query.query_id")
+    doc_id = serializers.CharField(source="pair.document.doc_id")
+    reason = serializers.ChoiceField(choices=list(routing.REASONS))
+    doubt = serializers.FloatField()
+    graded = serializers.IntegerField(help_text="Ratings of people so far.")
+
+
+class RoutedRound(serializers.Serializer):
+    """The draft that was made."""
+
+    round = serializers.UUIDField()
+    pairs = serializers.IntegerField()
+
+
+class DraftSent(serializers.Serializer):
+    """How many pairs at most; the audit slice is never cut."""
+
+    most = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
+
+
+class Judges(InRound):
+    """The judges of a round; for leads."""
+
+    serializer_class = JudgeBody
+    reads = access.LEADS
+    also = (409,)
+    tag = "judges"
+
+    @extend_schema(summary="The machine judges of a round", responses={200: JudgeBody(many=True)})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """With how far each is, what it cost and how its answers ended."""
+        rows = [told(judge, self.round) for judge in model_judges.in_round(self.round.collection, self.round)]
+        return Response(JudgeBody(rows, many=True).data)
+
+    @extend_schema(
+        summary="Set a model to judge a round",
+        request=JudgeSent,
+        responses={200: EstimateBody, 202: Started},
+        examples=[
+            OpenApiExample(
+                "See what it would take",
+                {"provider": "<id>", "model": "judge-large", "cap_usd": 5, "dry_run": True},
+                request_only=True,
+            )
+        ],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """With `dry_run` what it would take; else a job. It never spends more than its caps."""
+        asked = self.sent(JudgeSent)
+        choice = self._choice(asked)
+        if asked["dry_run"]:
+            return self.told(EstimateBody, judging.look(self.round, choice, canaries=asked["canaries"]).as_json())
+        caps = {name: asked[name] for name in ("cap_usd", "cap_calls", "audit_share", "canaries")}
+        job = judging.start(self.round, choice, actor=request.user, **caps).job
+        return Response({"job": str(job.uuid) if job else None}, status=202)
+
+    def _choice(self, asked: dict[str, Any]) -> Choice:
+        collection = self.round.collection
+        provider = collection.providers.filter(uuid=asked["provider"]).first()
+        if provider is None:
+            raise NotValid("There is no such provider.", {"provider": "This collection has no provider with this id."})
+        snapshot = None
+        if asked["snapshot"] is not None:
+            snapshot = collection.snapshots.filter(uuid=asked["snapshot"]).first()
+            if snapshot is None:
+                raise NotValid("There is no such snapshot.", {"snapshot": "This collection has none with this id."})
+        return Choice(
+            provider,
+            asked["model"],
+            prompts_kept.find(collection, asked["prompt"]),
+            asked["examples"],
+            snapshot,
+            self.round.seed,
+            asked["probabilities"],
+        )
+
+
+class OfJudge(InRound):
+    """An address below ``judges/<judge>/``; for leads."""
+
+    judge: Judge
+    serializer_class: type[serializers.Serializer] = JudgeBody
+    reads = access.LEADS
+    also: tuple[int, ...] = (409,)
+    tag = "judges"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        judges = model_judges.in_round(self.round.collection, self.round)
+        found = next((one for one in judges if one.uuid == kwargs["judge"]), None)
+        if found is None:
+            raise NotFound("No such judge has been in this round.")
+        self.judge = found
+
+    @property
+    def run(self) -> JudgeRun:
+        found = self.judge.runs.filter(round=self.round).select_related("job", "judge", "round").first()
+        if found is None:
+            raise NotFound("This judge asks no model in this round.")
+        return found
+
+
+class OneJudge(OfJudge):
+    """One judge in a round."""
+
+    also = ()
+
+    @extend_schema(summary="One machine judge")
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """How far it is, what it cost, how its answers ended, how easily planted text flips it."""
+        return self.told(JudgeBody, told(self.judge, self.round))
+
+
+class PauseJudge(OfJudge):
+    """A pause."""
+
+    @extend_schema(summary="Pause a machine judge", request=None)
+    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """It stops once the answers in flight are there."""
+        judging.pause(self.run, actor=request.user)
+        return self.told(JudgeBody, told(self.judge, self.round))
+
+
+class GoOnWithJudge(OfJudge):
+    """A judge that goes on."""
+
+    serializer_class = Started
+
+    @extend_schema(summary="Go on with a machine judge", request=CapsSent, responses={202: Started})
+    def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Asks what has no answer; caps that are left out stay, and count all that was ever spent here."""
+        job = judging.go_on(self.run, actor=request.user, **self.sent(CapsSent)).job
+        if job is None:
+            raise NotFound("Its job is no more.")
+        return started(job)
+
+
+class AnswersOfJudge(ListModelMixin, OfJudge):
+    """What a judge said."""
+
+    serializer_class = AnswerBody
+    also = ()
+    queryset = MachineJudgment.objects.none()
+
+    @extend_schema(
+        summary="What a machine judge answered", parameters=[OpenApiParameter("outcome", str, enum=list(OUTCOMES))]
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Page by page, as it came. Pairs that you may still grade yourself are left out."""
+        hidden = untold.untold_pairs(request.user, self.round)
+        rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
+        if outcome := request.query_params.get("outcome"):
+            rows = rows.filter(outcome=outcome.replace("\0", ""))
+        page = self.paginate_queryset(rows.select_related("pair__query", "pair__document").order_by("pair__position"))
+        return self.get_paginated_response(AnswerBody(page, many=True).data)
+
+
+class HeldAgainstPeople(OfJudge):
+    """A judge held against people."""
+
+    serializer_class = HeldBody
+    also = ()
+
+    @extend_schema(
+        summary="A machine judge against people",
+        parameters=[OpenApiParameter("over", str, enum=["slice", "all"], description="`slice` when left out.")],
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
+        """Kappas, alphas, confusion, what each grade is worth; without pairs that you may still grade."""
+        over: Any = request.query_params.get("over") or "slice"
+        held = judged.held(self.judge, self.round, request.user, over=over)
+        plain = {name: getattr(held, name) for name in ("over", "slice_size", "slice_graded", "hidden")}
+        return Response({**plain, "calibrated": held.calibrated.as_json()})
+
+
+class Routing(InRound):
+    """What machines leave to people; for leads."""
+
+    serializer_class = RoutedBody
+    reads = access.LEADS
+    also = (409,)
+    tag = "judges"
+
+    @extend_schema(summary="What machines leave to people", responses={200: RoutedBody(many=True)})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """The audit slice, then pairs in doubt. Pairs that you may still grade yourself are left out."""
+        return Response(RoutedBody(routing.routed(self.round, request.user), many=True).data)
+
+    @extend_schema(summary="Make a draft round of them", request=DraftSent, responses={201: RoutedRound})
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Raters see nothing of why a pair is there."""
+        made = routing.draft_round(self.round, actor=request.user, most=self.sent(DraftSent)["most"])
+        return Response({"round": str(made.uuid), "pairs": made.pairs_made}, status=201)
+
+
+def told(judge: Judge, round_: Any) -> dict[str, Any]:
+    """What the API tells of a judge in a round."""
+    run = judge.runs.filter(round=round_).select_related("job", "judge", "round").first()
+    state, said = judging.state_of(run) if run is not None else (JudgeRun.State.DONE, "")
+    return {
+        "judge": judge,
+        "state": state,
+        "said": said,
+        "job": run.job.uuid if run is not None and run.job is not None else None,
+        "cap_usd": run.cap_usd if run else None,
+        "cap_calls": run.cap_calls if run else None,
+        "spent_usd": run.spent_usd if run else 0.0,
+        "calls": run.calls if run else 0,
+        "audit_share": run.audit_share if run else None,
+        "outcomes": judged.outcomes(judge, round_),
+        "models_answered": list(judged.money(judge, round_).models),
+        "flips": [
+            {
+                "trap": one.trap,
+                "planted": one.share.n,
+                "flipped": one.flipped,
+                "share": one.share.value,
+                "low": one.share.low,
+                "high": one.share.high,
+            }
+            for one in (judged.flips(run) if run else [])
+        ],
+    }
