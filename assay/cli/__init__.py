@@ -31,6 +31,7 @@ COMMANDS = {
     "clicks": "assay.cli.clicks",
     "convert": "assay.cli.convert",
     "judge": "assay.cli.judge",
+    "ensemble": "assay.cli.ensemble",
     "calibrate": "assay.cli.calibrate",
     "estimate": "assay.cli.estimate",
     "usefulness": "assay.cli.usefulness",

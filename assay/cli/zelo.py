@@ -109,9 +109,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _acts() -> dict[str, Callable[[argparse.Namespace], int]]:
+    from assay.cli.zelo_benchmark import benchmark
     from assay.cli.zelo_judge import judge
     from assay.cli.zelo_rerank import rerank
-    from assay.cli.zelo_scores import benchmark, grades, next_battles
+    from assay.cli.zelo_scores import grades, next_battles
 
     return {
         PAIRS: _pairs,

@@ -1,24 +1,19 @@
-"""What follows from scores: grades by anchors, the next battles, and how near a reranker comes to them?"""
+"""What follows from battles and scores: grades by anchors, and who should meet next?"""
 
 from __future__ import annotations
 
 import argparse
-import json
+import io
 import sys
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from assay.cli.files import tell_warnings, write_out
-from assay.cli.text_table import number, text_table
 from assay.cli.zelo_documents import is_zbench
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
     from judgments.formats.battles_jsonl import Battle
-
-BINS = 10
-BAR = 40
 
 
 def grades(args: argparse.Namespace) -> int:
@@ -27,8 +22,8 @@ def grades(args: argparse.Namespace) -> int:
     from assay.cli.scale import DEFAULT, scale_values
     from judgments.preferences.cut_points import learn
 
-    (anchors,) = _others(args, 1, "people's grades: qrels or ratings")
-    scores = _scores(args.source)
+    (anchors,) = others(args, 1, "people's grades: qrels or ratings")
+    scores = scores_of(args.source)
     people = read_human_labels(anchors, scale_values(args.scale or DEFAULT))
     both = [pair for pair in scores if pair in people]
     odd = next((pair for pair in both if people[pair] != int(people[pair])), None)
@@ -57,50 +52,10 @@ def next_battles(args: argparse.Namespace) -> int:
         raise NotValid(f"--most is {most}; give the number of battles a query")
     prior = 1.0 if args.prior is None else args.prior
     found = most_telling([(row.query_id, row.a, row.b, row.score) for row in rows], most, prior=prior)
-    import io
-
     stream = io.BytesIO()
     battles_jsonl.write([battles_jsonl.Battle(query, a, b) for query, a, b in found], stream)
     write_out(stream.getvalue().decode(), args.out)
     sys.stderr.write(f"{len(found):,} battles, the most telling of each query first\n")
-    return 0
-
-
-def benchmark(args: argparse.Namespace) -> int:
-    """Hold scores against those that are taken for the truth, by zbench's own figures."""
-    from judgments.preferences.against_truth import accuracy, histogram, ndcg, recall
-
-    (other,) = _others(args, 1, "the scores to be held against the truth")
-    truth, mine = _by_query(args.source), _by_query(other)
-    rows = []
-    for query_id, right in truth.items():
-        if query_id not in mine:
-            continue
-        docs = [doc for doc in right if doc in mine[query_id]][: args.most]
-        a, b = [right[doc] for doc in docs], [mine[query_id][doc] for doc in docs]
-        rows.append((query_id, len(docs), ndcg(a, b), accuracy(a, b), recall(a, b, args.k, args.k_truth)))
-    if not rows:
-        raise NotValid(f"{other}: has no query of {args.source}")
-    names = ("ndcg", "accuracy", f"recall@{args.k}")
-    means = {name: _mean([row[at] for row in rows]) for at, name in enumerate(names, 2)}
-    values = [row[2] for row in rows if row[2] is not None]
-    spread = histogram(values, BINS)
-    if args.format == "json":
-        queries = [dict(zip(("query_id", "documents", *names), row, strict=True)) for row in rows]
-        whole = {"means": means, "histogram": spread, "queries": queries}
-        write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
-        return 0
-    table = text_table(
-        ["metric", "mean", "queries"], [[name, number(mean), str(len(rows))] for name, mean in means.items()]
-    )
-    most = max(count for _, _, count in spread) or 1
-    bars = [
-        f"{low:.1f}-{high:.1f}  {count:>6}  {'#' * round(BAR * count / most)}".rstrip() for low, high, count in spread
-    ]
-    write_out(f"{table}\nndcg of the queries\n" + "\n".join(bars) + "\n", args.out)
-    left = len(truth) - len(rows)
-    if left:
-        sys.stderr.write(f"note: {left} queries of {args.source} are not in {other}\n")
     return 0
 
 
@@ -119,7 +74,7 @@ def read_battles(path: str) -> list[Battle]:
     return found.rows
 
 
-def _scores(path: str) -> dict[tuple[str, str], float]:
+def scores_of(path: str) -> dict[tuple[str, str], float]:
     """Scores of documents: scores.jsonl, or an annotated data set of zbench."""
     if is_zbench(path):
         from judgments.preferences import zbench
@@ -140,8 +95,8 @@ def _scores(path: str) -> dict[tuple[str, str], float]:
     return {(row.query_id, row.doc_id): row.score for row in found.rows}
 
 
-def _by_query(path: str) -> dict[str, dict[str, float]]:
-    """The same, or a run's, by query."""
+def by_query(path: str) -> dict[str, dict[str, float]]:
+    """Scores by query: of documents as in `scores_of`, or a run's."""
     if path != "-" and not is_zbench(path):
         from judgments.formats import FORMATS, sniff
         from judgments.formats.decoding import Content, kept
@@ -153,17 +108,19 @@ def _by_query(path: str) -> dict[str, dict[str, float]]:
 
             return load_run(path)[0].to_dict()
     found: dict[str, dict[str, float]] = {}
-    for (query_id, doc_id), score in _scores(path).items():
+    for (query_id, doc_id), score in scores_of(path).items():
         found.setdefault(query_id, {})[doc_id] = score
     return found
 
 
-def _others(args: argparse.Namespace, wanted: int, what: str) -> list[str]:
+def others(args: argparse.Namespace, wanted: int, what: str) -> list[str]:
+    """The files beside the first one.
+
+    Raises
+    ------
+    NotValid
+        There are more or fewer.
+    """
     if len(args.others) != wanted:
         raise NotValid(f"assay zelo {args.act} takes a second file, {what}")
     return list(args.others)
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None

@@ -42,7 +42,7 @@ def first_place(battles: Iterable[Battle]) -> FirstPlace:
     >>> found.share, found.both, found.turned
     (1.0, 1, 1)
     """
-    shown: dict[tuple[str, str, str, str], dict[bool, bool]] = {}
+    shown: dict[tuple[str, ...], dict[bool, bool]] = {}
     answers = won = 0
     for row in battles:
         if not row.score:
@@ -51,6 +51,6 @@ def first_place(battles: Iterable[Battle]) -> FirstPlace:
         first = (row.score < 0) != row.swapped
         answers, won = answers + 1, won + first
         a_first = (row.a < row.b) != row.swapped
-        shown.setdefault((row.query_id, *sorted((row.a, row.b)), row.model), {})[a_first] = first  # type: ignore[index]
+        shown.setdefault((row.query_id, *sorted((row.a, row.b)), row.model), {})[a_first] = first
     twice = [orders for orders in shown.values() if len(orders) == 2]
     return FirstPlace(answers, won, len(twice), sum(orders[True] == orders[False] for orders in twice))

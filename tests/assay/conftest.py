@@ -37,9 +37,17 @@ FILES = {
         f'{{"query_id": "q1", "doc_id": "{doc_id}", "outcome": "graded", "grade": {grade}, "judge": "llm"}}\n'
         for doc_id, grade in (("d1", 3), ("d2", 0), ("d3", 1), ("d4", 2))
     ),
+    "other.jsonl": "".join(
+        f'{{"query_id": "q1", "doc_id": "{doc_id}", "outcome": "graded", "grade": {grade}, "judge": "other"}}\n'
+        for doc_id, grade in (("d1", 2), ("d2", 0), ("d3", 2), ("d4", 2))
+    ),
     "useful.jsonl": "".join(
         f'{{"query_id": "q1", "doc_id": "{doc_id}", "outcome": "graded", "usefulness": {value}}}\n'
         for doc_id, value in (("d1", 1), ("d2", 0.25), ("d3", 0.5), ("d4", 0))
+    ),
+    "scores.jsonl": "".join(
+        f'{{"query_id": "q1", "doc_id": "{doc_id}", "score": {score}, "se": 0.5}}\n'
+        for doc_id, score in (("d1", 1.25), ("d2", -0.25), ("d3", -1))
     ),
     "scores.csv": "query_id,score\nq1,0.75\n",
     "pairs.jsonl": (
