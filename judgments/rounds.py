@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from judgments import audit, growing
@@ -19,14 +16,12 @@ from judgments.core.errors import Closed, Conflict, NotValid
 from judgments.inviting import ask, invite, is_rater
 from judgments.models import (
     Collection,
-    Document,
     GuidelinesVersion,
     Pair,
-    Query,
     Round,
-    Slot,
     User,
 )
+from judgments.round_pairs import Candidate, add_pairs, by_query
 from judgments.round_settings import RoundSettings
 from judgments.scales import make_scale
 
@@ -42,16 +37,6 @@ __all__ = [
     "rename",
     "stop_growing",
 ]
-
-BATCH = 2_000
-
-
-class Candidate(NamedTuple):
-    """A pair that somebody chose, and why."""
-
-    query: Query
-    document: Document
-    origin: dict[str, Any]
 
 
 @transaction.atomic
@@ -115,7 +100,7 @@ def create_round(
     settings = replace(settings or RoundSettings(), **{one: value for one, value in given.items() if value is not None})
     scale = make_scale(collection, grades, relevant_from=relevant_from)
     settings.check(scale.values())
-    chosen = _by_query(candidates)
+    chosen = by_query(candidates)
     if not chosen:
         raise NotValid("A round needs at least one pair.", {"pool": "This pool is empty."})
     if most_pairs is not None and most_pairs <= len(chosen):
@@ -134,7 +119,7 @@ def create_round(
             created_by=actor,
             **settings.as_dict(),
         )
-    _add_pairs(round_, chosen)
+    add_pairs(round_, chosen)
     ask(round_, raters)
     sentence = f"{actor} made round {round_} from {amount(len(chosen), 'pair')}"
     audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
@@ -187,7 +172,7 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
         raise Closed(f"Round {round_} is closed and takes no more pairs.")
     if not round_.growing or round_.most_pairs is None:
         raise Conflict(f"The pairs of round {round_} are fixed. Make a new round for others.")
-    chosen = _by_query(candidates)
+    chosen = by_query(candidates)
     pairs = round_.pairs.filter(query__in={one.query.pk for one in chosen})
     present = set(pairs.values_list("query_id", "document_id"))
     new = [one for one in chosen if (one.query.pk, one.document.pk) not in present]
@@ -196,7 +181,7 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
         raise Conflict(f"Round {round_} has {has:,} of at most {round_.most_pairs:,} pairs; {len(new):,} are too many.")
     if not new:
         return 0
-    _add_pairs(round_, new)
+    add_pairs(round_, new)
     if "pairs" in round_.provenance:
         round_.provenance["pairs"] = has + len(new)
         round_.save(update_fields=["provenance"])
@@ -273,51 +258,3 @@ def _free(name: str) -> Iterator[None]:
             yield
     except IntegrityError as error:
         raise _taken(name) from error
-
-
-def _by_query(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Each pair once, the pairs of a query together, queries in the order in which they first come."""
-    queries: dict[int, dict[int, Candidate]] = {}
-    for candidate in candidates:
-        queries.setdefault(candidate.query.pk, {}).setdefault(candidate.document.pk, candidate)
-    return [candidate for documents in queries.values() for candidate in documents.values()]
-
-
-def _add_pairs(round_: Round, chosen: list[Candidate]) -> None:
-    """Behind the pairs that are there, if any."""
-    last = round_.pairs.aggregate(last=Max("position"))["last"]
-    first = 0 if last is None else last + 1
-    wanted = _ratings_wanted(len(chosen), round_, first)
-    for begin in range(0, len(chosen), BATCH):
-        pairs = Pair.objects.bulk_create(
-            Pair(
-                round=round_,
-                query=candidate.query,
-                document=candidate.document,
-                origin=candidate.origin,
-                position=first + place,
-                ratings_wanted=wanted[place],
-            )
-            for place, candidate in enumerate(chosen[begin : begin + BATCH], begin)
-        )
-        Slot.objects.bulk_create(
-            Slot(round=round_, pair=pair, position=pair.position, number=number, language=pair.query.language)
-            for pair in pairs
-            for number in range(1, pair.ratings_wanted + 1)
-        )
-    languages = Counter(round_.languages_made)
-    languages.update(candidate.query.language for candidate in chosen)
-    round_.pairs_made, round_.slots_made = round_.pairs_made + len(chosen), round_.slots_made + sum(wanted)
-    round_.languages_made = dict(languages)
-    round_.save(update_fields=["pairs_made", "slots_made", "languages_made"])
-
-
-def _ratings_wanted(pairs: int, round_: Round, before: int) -> list[int]:
-    """k for a seeded share of the pairs, one for the rest. Which ones is not visible to raters.
-
-    The share holds for all pairs together: what rounding left out of the pairs ``before`` these, these make up for.
-    """
-    overlapping = round((before + pairs) * round_.overlap) - round(before * round_.overlap)
-    text = f"{round_.seed} overlap {before}" if before else f"{round_.seed} overlap"
-    picked = set(random.Random(text).sample(range(pairs), overlapping))  # noqa: S311
-    return [round_.ratings_per_pair if place in picked else 1 for place in range(pairs)]
