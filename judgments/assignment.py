@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Min, Subquery
 from django.utils import timezone
 
-from judgments import growing, openings, probing, readiness
+from judgments import growing, openings, probe_counts, probing, readiness
 from judgments.core.errors import Closed, NotAllowed
 from judgments.models import Handout, Judgment, Pair, Probe, Round, Slot, Tally, User
 from judgments.models.judgment import JudgmentQuerySet
@@ -60,17 +60,21 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
     check_open(round_, rater)
     readiness.require(round_, rater)
     size = max(1, min(size, LARGEST_BATCH))
-    until = timezone.now() + LEASE
+    begun = timezone.now()
+    until = begun + LEASE
     held = _in_hand(round_, rater, until)
     postponed = _postponed(rater, held)
     waiting = [pair for pair in held if pair.pk not in postponed]
-    draw = _draw(round_, rater)
+    draw, taken = _draw(round_, rater), list[Pair]()
     if len(waiting) < size:
-        waiting += _take(round_, rater, size - len(waiting), until, draw, after=waiting)
+        taken = _take(round_, rater, size - len(waiting), until, draw, after=waiting)
+        waiting += taken
         growing.wake(round_)
     put_off = [pair for pair in held if pair.pk in postponed]
     pairs = [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]
-    return probing.mix_in(round_, rater, pairs, size)
+    batch = probing.mix_in(round_, rater, pairs, size)
+    probe_counts.hand_out(round_, rater, batch, taken, begun=begun, lease=LEASE, fresh=FRESH)
+    return batch
 
 
 def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
@@ -93,7 +97,8 @@ def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
     held = openings.in_hand(round_, rater)
     if for_good:
         return held.update(rater=None, lease_until=None)
-    return held.filter(lease_until__gte=timezone.now()).update(lease_until=timezone.now())
+    given = held.filter(lease_until__gte=timezone.now()).update(lease_until=timezone.now())
+    return given + probe_counts.give_back(round_, rater, LEASE)
 
 
 def check_open(round_: Round, rater: User) -> None:
@@ -108,7 +113,8 @@ def check_open(round_: Round, rater: User) -> None:
 def remaining(round_: Round, rater: User) -> int:
     """How many pairs are still open to the rater: in hand, or with a free slot and not answered by them."""
     held = openings.in_hand(round_, rater).count()
-    return held + Openings(round_, rater).left + probing.waiting(round_, rater)
+    places = held + Openings(round_, rater).left
+    return places + probe_counts.ahead(round_, rater, places)
 
 
 def ahead(round_: Round) -> dict[int, int]:
@@ -155,14 +161,14 @@ def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
     left = waiting + held.filter(pair__query=pair.query_id).count()
     left += len(places.in_query(openings.Query(pair.query_id, None)))
     query, queries = (0, 0) if round_.pairs_made > MANY_PAIRS else _queries(round_, rater, places, mixed)
-    tally = Tally.objects.filter(round=round_, rater=rater).first() or Tally()
+    own, open_ = probe_counts.own(round_, rater), held.count() + places.left
     return Standing(
         document=here + 1,
         documents=here + max(left, 1),
         query=query,
         queries=queries,
-        answered=tally.graded + tally.unrateable + sum(done for done, _ in mixed.values()),
-        left=held.count() + places.left + sum(waiting for _, waiting in mixed.values()),
+        answered=own.graded + own.unrateable,
+        left=open_ + probe_counts.ahead(round_, rater, open_),
     )
 
 
@@ -284,7 +290,9 @@ def _lease(rater: User, chosen: Sequence[Place], until: datetime) -> list[Pair]:
     pairs = {place.slot: place.pair for place in chosen}
     try:
         with transaction.atomic():
-            still = Slot.objects.select_for_update().filter(openings.nobody(), pk__in=pairs, filled_by__isnull=True)
+            still = Slot.objects.select_for_update(no_key=True).filter(
+                openings.nobody(), pk__in=pairs, filled_by__isnull=True
+            )
             won = set(still.order_by("pk").values_list("pk", flat=True))
             Slot.objects.filter(pk__in=won).update(rater=rater, lease_until=until)
             Handout.objects.bulk_create(

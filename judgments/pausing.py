@@ -179,7 +179,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     choice = Choice(since, tuple(what["queries"]))
     pairs = sorted(chosen(asked, choice).order_by().values_list("pair", flat=True))
     # All are locked before any tally is: who answers one of them locks in this order too.
-    locked = Pair.objects.select_for_update().filter(pk__in=chosen(asked, choice).order_by().values("pair"))
+    locked = Pair.objects.select_for_update(no_key=True).filter(pk__in=chosen(asked, choice).order_by().values("pair"))
     list(locked.order_by("pk").values_list("pk"))
     done = _in_parts(asked, choice, pairs, what["reason"], work)
     return work.keep({"judgments": done})
@@ -195,7 +195,7 @@ def _begin(asked: RoundRater, choice: Choice, reason: str, actor: object) -> lis
     asked = _locked(asked)
     pairs = sorted(chosen(asked, choice).order_by().values_list("pair", flat=True))
     # All are locked before any tally is: who answers one of them locks in this order too.
-    locked = Pair.objects.select_for_update().filter(pk__in=chosen(asked, choice).order_by().values("pair"))
+    locked = Pair.objects.select_for_update(no_key=True).filter(pk__in=chosen(asked, choice).order_by().values("pair"))
     list(locked.order_by("pk").values_list("pk"))
     if not pairs:
         raise NotValid(f"{asked.user} has no such judgment in round {asked.round}.", {"since": "Nothing is chosen."})
@@ -219,7 +219,7 @@ def _in_parts(asked: RoundRater, choice: Choice, pairs: Sequence[int], why: str,
 
 def _set_aside(asked: RoundRater, choice: Choice, keys: Sequence[int], why: str) -> int:
     """Part of it: the pairs locked in the order of their keys, what stands then superseded, the places freed."""
-    pairs = list(Pair.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
+    pairs = list(Pair.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     with extras.kept(asked.round, pairs, home=asked.user):
         rows = list(chosen(asked, choice).filter(pair__in=pairs).order_by("pk"))
         Slot.objects.filter(filled_by__in=rows).update(rater=None, filled_by=None, lease_until=None)

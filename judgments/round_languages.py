@@ -28,7 +28,7 @@ def follow(queries: Sequence[Query]) -> None:
 
 
 def _move(round_: Round, query: Query) -> None:
-    pairs = list(Pair.objects.select_for_update().filter(round=round_, query=query).order_by("pk"))
+    pairs = list(Pair.objects.select_for_update(no_key=True).filter(round=round_, query=query).order_by("pk"))
     asked = round_.raters.select_related("user").first()
     if not pairs:
         return

@@ -146,9 +146,7 @@ class _Desk:
         any_pair = self.carefully or len(self.pairs) < len(asked)
         rows = rows.filter(rater=self.rater, client_id__in=ids) if any_pair else rows.filter(pk__in=keys)
         found: dict[uuid_module.UUID, Judgment | ProbeAnswer] = {row.client_id: row for row in rows}
-        if probing.mixes(self.round) or len(self.pairs) < len(asked):
-            found |= probing.recorded(self.round, self.rater, ids)
-        return found
+        return found | probing.recorded(self.rater, ids)
 
     def close(self) -> None:
         """Write what the answers changed beside themselves."""
@@ -241,8 +239,10 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
         pair = _locked().get(pk=judgment.pair_id)
         # Asked for once the pair is locked: of two that come at the same moment the second finds the first's event.
         done = Judgment.objects.filter(rater=rater, client_id=again).first()
-        if done is not None:
+        if done is not None and done.supersedes_id == judgment.pk:
             return done
+        if done is not None or probing.recorded(rater, [again]):
+            raise Conflict(probing.STANDS_FOR_ANOTHER)
         if refusal := _refusal(round_, rater):
             raise refusal
         if Judgment.objects.filter(supersedes=judgment).exists():
@@ -263,8 +263,9 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
 
 def _undo_probed(round_: Round, client_id: uuid_module.UUID, rater: User) -> ProbeAnswer:
     """The same for an answer to what was mixed in."""
-    answer = probing.recorded(round_, rater, [client_id]).get(client_id)
-    if answer is None:
+    answer = probing.recorded(rater, [client_id]).get(client_id)
+    # What a calibration asked is final: what is right was told at once.
+    if answer is None or answer.probe.round_id != round_.pk or answer.probe.kind not in probing.MIXED:
         raise NotFound("There is no answer with this client id.")
     refusal = _refusal(round_, rater)
     with transaction.atomic():
@@ -336,9 +337,10 @@ def _fill(slot: Slot, judgment: Judgment) -> None:
 def _locked() -> QuerySet[Pair]:
     """Pairs, locked for this transaction: answers to one pair come one after the other. SQLite locks as a whole.
 
-    A document may be long, and only its hash is needed.
+    A document may be long, and only its hash is needed. Who leases holds slots and refers to pairs: that is no reason to
+    wait, or the two would wait for each other.
     """
-    rows = Pair.objects.select_for_update(of=("self",)).select_related("document")
+    rows = Pair.objects.select_for_update(of=("self",), no_key=True).select_related("document")
     return rows.defer("origin", *(f"document__{name}" for name in ("text", "fields"))).order_by("pk")
 
 
