@@ -178,9 +178,6 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     since = datetime.fromisoformat(what["since"]) if what["since"] else None
     choice = Choice(since, tuple(what["queries"]))
     pairs = sorted(chosen(asked, choice).order_by().values_list("pair", flat=True))
-    # All are locked before any tally is: who answers one of them locks in this order too.
-    locked = Pair.objects.select_for_update(no_key=True).filter(pk__in=chosen(asked, choice).order_by().values("pair"))
-    list(locked.order_by("pk").values_list("pk"))
     done = _in_parts(asked, choice, pairs, what["reason"], work)
     return work.keep({"judgments": done})
 
@@ -194,9 +191,6 @@ def _begin(asked: RoundRater, choice: Choice, reason: str, actor: object) -> lis
         raise NotValid(f"Judgments are set aside for a reason. {said}", {"reason": said})
     asked = _locked(asked)
     pairs = sorted(chosen(asked, choice).order_by().values_list("pair", flat=True))
-    # All are locked before any tally is: who answers one of them locks in this order too.
-    locked = Pair.objects.select_for_update(no_key=True).filter(pk__in=chosen(asked, choice).order_by().values("pair"))
-    list(locked.order_by("pk").values_list("pk"))
     if not pairs:
         raise NotValid(f"{asked.user} has no such judgment in round {asked.round}.", {"since": "Nothing is chosen."})
     sentence = f"{actor} set {amount(len(pairs), 'judgment')} of {asked.user} in round {asked.round} aside: {why}"

@@ -337,8 +337,8 @@ def _fill(slot: Slot, judgment: Judgment) -> None:
 def _locked() -> QuerySet[Pair]:
     """Pairs, locked for this transaction: answers to one pair come one after the other. SQLite locks as a whole.
 
-    A document may be long, and only its hash is needed. Who leases holds slots and refers to pairs: that is no reason to
-    wait, or the two would wait for each other.
+    A document may be long, and only its hash is needed. Who leases holds slots and refers to pairs: that is no reason
+    to wait, or the two would wait for each other.
     """
     rows = Pair.objects.select_for_update(of=("self",), no_key=True).select_related("document")
     return rows.defer("origin", *(f"document__{name}" for name in ("text", "fields"))).order_by("pk")
