@@ -134,7 +134,25 @@ def _due(draw: str, every: int, answers: int) -> int:
     return whole + (_number(draw, whole) % every < rest)
 
 
-def _answers(round_: Round, rater: User) -> int:
+def gold_due(round_: Round, asked: RoundRater, answers: int) -> int:
+    """How many pairs of known grade a rater has been shown after so many answers."""
+    return _due(f"{round_.seed} gold {asked.pseudonym}", round_.gold_every or 1, answers)
+
+
+def repeats_due(round_: Round, asked: RoundRater, answers: int) -> int:
+    """How many of their own pairs a rater has been shown again after so many answers."""
+    return _due(f"{round_.seed} repeats {asked.pseudonym}", max(round(1 / round_.repeat_share), 1), answers - LAG)
+
+
+def unseen_gold(round_: Round, rater: User) -> QuerySet[GoldPair]:
+    """The pairs of known grade that the rater was not shown, without those that joined the round's own."""
+    shown = Probe.objects.filter(round=round_, rater=rater, kind=Probe.Kind.GOLD)
+    there = Pair.objects.filter(round=round_, query=OuterRef("query"), document=OuterRef("document"))
+    left = GoldPair.objects.filter(round=round_, use=GoldPair.Use.HIDDEN).exclude(pk__in=shown.values("gold"))
+    return left.filter(~Exists(there))
+
+
+def filled(round_: Round, rater: User) -> int:
     """How many places the rater has filled."""
     return Tally.objects.filter(round=round_, rater=rater).values_list("filled", flat=True).first() or 0
 
@@ -145,12 +163,10 @@ def _new_gold(round_: Round, asked: RoundRater, pairs: Sequence[Pair], most: int
         return []  # whoever leads can read the known grades
     draw = f"{round_.seed} gold {asked.pseudonym}"
     shown = Probe.objects.filter(round=round_, rater_id=asked.user_id, kind=Probe.Kind.GOLD)
-    due = _due(draw, round_.gold_every, _answers(round_, asked.user) + len(pairs)) - shown.count()
+    due = gold_due(round_, asked, filled(round_, asked.user) + len(pairs)) - shown.count()
     if due <= 0:
         return []
-    there = Pair.objects.filter(round=round_, query=OuterRef("query"), document=OuterRef("document"))
-    left = GoldPair.objects.filter(round=round_, use=GoldPair.Use.HIDDEN).exclude(pk__in=shown.values("gold"))
-    left = left.filter(~Exists(there)).select_related("query", "document")
+    left = unseen_gold(round_, asked.user).select_related("query", "document")
     at_hand = {pair.query_id for pair in pairs}
     elsewhere = set(round_.pairs.filter(query__in=[gold.query_id for gold in left]).values_list("query", flat=True))
 
@@ -170,9 +186,9 @@ def _new_repeats(round_: Round, asked: RoundRater, pairs: Sequence[Pair], most: 
         return []
     draw = f"{round_.seed} repeats {asked.pseudonym}"
     shown = Probe.objects.filter(round=round_, rater_id=asked.user_id, kind=Probe.Kind.REPEAT)
-    answers = _answers(round_, asked.user)
+    answers = filled(round_, asked.user)
     before = shown.count()
-    due = _due(draw, max(round(1 / round_.repeat_share), 1), answers - LAG + len(pairs)) - before
+    due = repeats_due(round_, asked, answers + len(pairs)) - before
     if due <= 0:
         return []
     graded = Judgment.objects.current().of_round(round_).filter(rater=asked.user, state=Judgment.State.GRADED)
@@ -219,9 +235,9 @@ def answers_of(round_: Round, rater: User) -> QuerySet[ProbeAnswer]:
     return ProbeAnswer.objects.current().filter(rater=rater, probe__round=round_, probe__kind__in=MIXED)
 
 
-def recorded(round_: Round, rater: User, client_ids: Sequence[uuid_module.UUID]) -> dict[uuid_module.UUID, ProbeAnswer]:
-    """Answers that came before under these client ids."""
-    rows = ProbeAnswer.objects.filter(rater=rater, client_id__in=client_ids, probe__round=round_)
+def recorded(rater: User, client_ids: Sequence[uuid_module.UUID]) -> dict[uuid_module.UUID, ProbeAnswer]:
+    """Answers that came before under these client ids, in whatever round: an id stands for one answer of a rater."""
+    rows = ProbeAnswer.objects.filter(rater=rater, client_id__in=client_ids)
     return {row.client_id: row for row in rows.select_related("probe")}
 
 
@@ -290,8 +306,10 @@ def undo(answer: ProbeAnswer, again: uuid_module.UUID, refusal: AssayError | Non
     """
     Probe.objects.select_for_update().get(pk=answer.probe_id)
     done = ProbeAnswer.objects.filter(rater=answer.rater, client_id=again).first()
-    if done is not None:
+    if done is not None and done.supersedes_id == answer.pk:
         return done
+    if done is not None or Judgment.objects.filter(rater=answer.rater, client_id=again).exists():
+        raise Conflict(STANDS_FOR_ANOTHER)
     if refusal is not None:
         raise refusal
     if ProbeAnswer.objects.filter(supersedes=answer).exists():

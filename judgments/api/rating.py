@@ -16,14 +16,14 @@ from rest_framework.exceptions import NotAuthenticated, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, inviting, submission
+from judgments import access, assignment, inviting, probe_counts, submission
 from judgments.api.endpoint import InRound
 from judgments.api.errors import told_of
 from judgments.api.rounds import GradeBody
 from judgments.api.schema import ErrorBody
 from judgments.core.errors import AssayError, NotValid, TooLarge
 from judgments.how import sensible
-from judgments.models import Judgment, Pair, Probe, Slot
+from judgments.models import Judgment, Pair, Probe
 from judgments.richtext import document_html
 from judgments.submission import Answer, Receipt
 
@@ -161,12 +161,9 @@ class Batch(Rating):
 
     def _batch(self, pairs: list[Pair | Probe]) -> dict[str, Any]:
         rater = self.request.user
-        leased = [pair for pair in pairs if isinstance(pair, Pair)]
-        slots = Slot.objects.filter(rater=rater, pair__in=leased, filled_by__isnull=True)
-        expires_at = slots.order_by("lease_until").values_list("lease_until", flat=True).first()
-        expires_at = expires_at or timezone.now() + assignment.LEASE
+        expires_at = probe_counts.held_until(self.round, rater, assignment.LEASE) or timezone.now() + assignment.LEASE
         return {
-            # The lease is the caller's hold on these slots; its name changes when it is renewed.
+            # The lease is the caller's hold on all of them; its name changes when it is renewed.
             "lease": uuid_module.uuid5(self.round.uuid, f"{rater.uuid} {expires_at}"),
             "expires_at": expires_at,
             "scale": self.round.scale.grades.all(),

@@ -10,12 +10,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, gate, progress, rejudging, reliability, round_reports
+from judgments import access, assignment, gate, probe_counts, progress, rejudging, reliability, round_reports
 from judgments.agreement_told import Told
 from judgments.api.endpoint import InRound
 from judgments.api.rounds import RoundBody, round_told
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import User
+from judgments.tallies import median_seconds
 
 PARTS = ("query", "tier")
 
@@ -122,6 +123,15 @@ class Progress(InRound):
         if name is None:
             raise NotAllowed(f"You were not asked to rate in {self.round}.")
         everybody = progress.progress(self.round).as_json()["raters"]
-        mine = [row for row in everybody if row["rater"] == name]
+        mine = [self._with_mixed(row, rater) for row in everybody if row["rater"] == name]
         left = assignment.remaining(self.round, rater)
         return {"raters": mine, "remaining": left, "more_may_come": self.round.growing}
+
+    def _with_mixed(self, row: dict[str, Any], rater: User) -> dict[str, Any]:
+        """Their part as the station counts it: what is mixed in is answered like any pair."""
+        own, pace = probe_counts.own(self.round, rater), row["hours_left"] and row["hours_left"] * 3600 / row["left"]
+        seconds = median_seconds(own.seconds)
+        left = row["left"] + probe_counts.ahead(self.round, rater, row["left"])
+        pace = pace if seconds is None else seconds
+        told = {"graded": own.graded, "unrateable": own.unrateable, "later": own.later, "median_seconds": seconds}
+        return {**row, **told, "left": left, "hours_left": None if pace is None else left * pace / 3600}

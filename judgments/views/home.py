@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from judgments import access, assignment, inviting
-from judgments.models import Membership, Query, Round, Snapshot, Tally
+from judgments import access, assignment, inviting, probe_counts
+from judgments.models import Membership, Query, Round, Snapshot
 from judgments.views.lists import how_many
 from judgments.views.station_script import outbox_data
 
@@ -66,5 +66,5 @@ def open_work(user: Any) -> list[Work]:
 
 
 def _graded(round_: Round, user: Any) -> int:
-    tally = Tally.objects.filter(round=round_, rater_id=user.pk).first() or Tally()
+    tally = probe_counts.own(round_, user)
     return tally.graded + tally.unrateable

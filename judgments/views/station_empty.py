@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from judgments import growing, openings, submission
-from judgments.models import Judgment, Round
+from judgments import growing, openings, probe_counts, submission
+from judgments.models import Round
 from judgments.rounds import is_rater
 from judgments.views.station_script import outbox_data
 
@@ -17,7 +17,7 @@ SOON, SELDOM = 4, 60
 
 def nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpResponse:
     """The page that says so."""
-    answers = Judgment.objects.current().of_round(round_).filter(rater=request.user)
+    own = probe_counts.own(round_, request.user)
     leased = openings.leased(round_, timezone.now()).exclude(rater=request.user)
     is_open = round_.state == Round.State.OPEN
     context = {
@@ -25,7 +25,7 @@ def nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpRespo
         "collection": round_.collection,
         "asked": is_rater(request.user, round_),
         "paused": round_.raters.filter(user=request.user, paused_at__isnull=False).first() if is_open else None,
-        "answered": answers.exclude(state=Judgment.State.LATER).count(),
+        "answered": own.graded + own.unrateable,
         # Places that others hold or that wait for others: not for this rater, who had each of their pairs.
         "waiting": openings.unfilled(round_) if is_open else 0,
         # When the first of them is free again, if whoever holds it does not answer.
