@@ -20,7 +20,7 @@ EXAMPLE = "assay judge pairs.jsonl --judge token_overlap --min-tokens 3 --out la
 BATCH = 500
 CHARACTERS_PER_TOKEN = 4
 # What only judges that ask a model take.
-ASKING = (*provider_options.NAMES, *judge_words.NAMES, "ledger", "canaries")
+ASKING = (*provider_options.NAMES, *judge_words.NAMES, "ledger", "canaries", "batch", "poll")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what there is to do, and do nothing")
     parser.add_argument("--ledger", metavar="FILE", help="every call to a model; by default beside --out")
     parser.add_argument("--canaries", type=int, metavar="N", help="plant traps into N documents; tell what they did")
+    parser.add_argument(
+        "--batch", action="store_true", default=None, help="leave all with the provider for up to a day"
+    )
+    parser.add_argument("--poll", type=float, metavar="S", help="seconds between two looks after a batch, default 60")
     provider_options.add_provider_options(parser)
     judge_words.add_words_options(parser)
 

@@ -19,7 +19,7 @@ from assay.cli.no_effect import tell_no_effect
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from judgments.judges.asking import Answered, Asking, Plan, Verdict
+    from judgments.judges.asking import Answered, Asker, Asking, Plan, Verdict
     from judgments.judges.model_judge import ModelJudge, ModelJudgeKind, Told
     from judgments.providers.calls import Ended
     from judgments.providers.limits import Budget, Limits
@@ -41,6 +41,7 @@ class _Work:
     budget: Budget
     parameters: dict[str, Any]
     known: Known
+    by: Asker
     grades: dict[tuple[str, str], int | None] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
@@ -70,7 +71,9 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
     if args.dry_run:
         sys.stdout.write(_estimate(pairs, asking.plan))
         return DONE
-    work = _Work(kind, judge, endpoint, limits, budget, parameters, known, dict(earlier), models=Counter(known.models))
+    by = _asker(args)
+    work = _Work(kind, judge, endpoint, limits, budget, parameters, known, by, dict(earlier))
+    work.models.update(known.models)
     with ledger.opened(endpoint) as keep:
         ended = _ask(work, pairs, asking, output, keep, append=args.resume)
         if ended.end == "refused":
@@ -83,6 +86,27 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
             every = Pairs.of(rows, kind.needs, {}).ready
             ended = tell_canaries(work, every, args.canaries, args.seed or 0, keep)
     return DONE if ended.end == "done" else NOT_ALL
+
+
+def _asker(args: argparse.Namespace) -> Asker:
+    """One question at a time, or all of them in batches."""
+    from judgments.providers.calls import ask
+
+    if not args.batch:
+        return ask
+    ledger = beside(args.out, args.ledger)
+    if ledger is None:
+        raise NotValid("--batch needs --out FILE: what is left with the provider is written down beside it")
+    from assay.cli.batch_file import BatchFile
+    from judgments.providers.batches import POLL, ask_in_batches
+
+    store = BatchFile(ledger.with_name(f"{ledger.name}.batches"))
+    poll = POLL if args.poll is None else args.poll
+
+    def by(endpoint: Endpoint, questions: Any, answered: Any, *, budget: Budget, **_: Any) -> Ended:
+        return ask_in_batches(endpoint, questions, answered, store=store, budget=budget, poll=poll)
+
+    return by
 
 
 def _ask(work: _Work, pairs: Pairs, asking: Asking, output: LabelFile, keep: Any, *, append: bool) -> Ended:
@@ -106,7 +130,7 @@ def _ask(work: _Work, pairs: Pairs, asking: Asking, output: LabelFile, keep: Any
             work.counts[outcome.name] += 1
             watch(work.counts.total())
 
-        return asking.run(told, answered=answered, limits=work.limits, budget=work.budget)
+        return asking.run(told, answered=answered, limits=work.limits, budget=work.budget, by=work.by)
 
 
 def _parameters(judge: ModelJudge, endpoint: Endpoint, told: Told, shown: Sequence[Sequence[Any]]) -> dict[str, Any]:

@@ -48,6 +48,7 @@ def tell_canaries(
         answered=keep,
         limits=work.limits,
         budget=work.budget,
+        by=work.by,
     )
     missing = Outcome("transport_error")
     without = [Outcome("graded", grade) for grade, _ in chosen]

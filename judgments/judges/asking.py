@@ -24,6 +24,7 @@ from judgments.providers.protocol import Endpoint, Question
 if TYPE_CHECKING:
     import httpx
 
+Asker = Callable[..., Ended]
 # What an answer takes at least: JSON with a grade and few words.
 SHORTEST_ANSWER = 20
 
@@ -124,6 +125,7 @@ class Asking:
         budget: Budget | None = None,
         stop: Callable[[], bool] = lambda: False,
         client: httpx.Client | None = None,
+        by: Asker = ask,
     ) -> Ended:
         """Ask what is left; hand over each answer, and each pair as soon as it is whole.
 
@@ -135,6 +137,8 @@ class Asking:
             Called with each answer before its pair is told: whoever keeps it never has to ask again.
         limits, budget, stop, client
             As in `judgments.providers.calls.ask`.
+        by : callable
+            Who asks: that function, or one that takes and gives the same.
 
         Returns
         -------
@@ -162,7 +166,7 @@ class Asking:
         ended = Ended("done", "", 0, 0)
         while self._left and ended.end == "done":
             left, self._left = self._left, []
-            one = ask(self._endpoint, wanted(left), came, limits=limits, budget=budget, stop=stop, client=client)
+            one = by(self._endpoint, wanted(left), came, limits=limits, budget=budget, stop=stop, client=client)
             ended = replace(one, answered=ended.answered + one.answered, attempts=ended.attempts + one.attempts)
         return ended
 
