@@ -112,9 +112,13 @@ def check_open(round_: Round, rater: User) -> None:
 
 def remaining(round_: Round, rater: User) -> int:
     """How many pairs are still open to the rater: in hand, or with a free slot and not answered by them."""
-    held = openings.in_hand(round_, rater).count()
-    places = held + Openings(round_, rater).left
-    return places + probe_counts.ahead(round_, rater, places)
+    found = places(round_, rater)
+    return found + probe_counts.ahead(round_, rater, found)
+
+
+def places(round_: Round, rater: User) -> int:
+    """The same without what is mixed in: a number that no rater is told."""
+    return openings.in_hand(round_, rater).count() + Openings(round_, rater).left
 
 
 def ahead(round_: Round) -> dict[int, int]:

@@ -38,6 +38,12 @@ def ahead(round_: Round, rater: User, places: int) -> int:
     return probing.waiting(round_, rater) + _to_come(round_, rater, places)
 
 
+def in_all(round_: Round, rater: User, places: int) -> int:
+    """How much is mixed in for the rater from the beginning to the end, answered or not."""
+    handed = Probe.objects.filter(round=round_, rater=rater, kind__in=probing.MIXED).count()
+    return handed + _to_come(round_, rater, places)
+
+
 def _to_come(round_: Round, rater: User, places: int) -> int:
     asked = RoundRater.objects.filter(round=round_, user=rater).first()
     if asked is None or not probing.mixes(round_):

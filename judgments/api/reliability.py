@@ -16,6 +16,8 @@ from judgments.api.endpoint import InRound
 from judgments.api.rounds import RoundBody, round_told
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import User
+from judgments.progress import Progress as RoundProgress
+from judgments.progress import RaterProgress
 from judgments.tallies import median_seconds
 
 PARTS = ("query", "tier")
@@ -122,16 +124,29 @@ class Progress(InRound):
         name = reliability.pseudonyms(self.round).get(rater.pk)
         if name is None:
             raise NotAllowed(f"You were not asked to rate in {self.round}.")
-        everybody = progress.progress(self.round).as_json()["raters"]
-        mine = [self._with_mixed(row, rater) for row in everybody if row["rater"] == name]
-        left = assignment.remaining(self.round, rater)
-        return {"raters": mine, "remaining": left, "more_may_come": self.round.growing}
+        found, left = progress.progress(self.round), assignment.remaining(self.round, rater)
+        mine = next(one for one in found.raters if one.pseudonym == name)
+        return {
+            "raters": [self._part(found, mine, rater, left)],
+            "remaining": left,
+            "more_may_come": self.round.growing,
+        }
 
-    def _with_mixed(self, row: dict[str, Any], rater: User) -> dict[str, Any]:
-        """Their part as the station counts it: what is mixed in is answered like any pair."""
-        own, pace = probe_counts.own(self.round, rater), row["hours_left"] and row["hours_left"] * 3600 / row["left"]
-        seconds = median_seconds(own.seconds)
-        left = row["left"] + probe_counts.ahead(self.round, rater, row["left"])
-        pace = pace if seconds is None else seconds
-        told = {"graded": own.graded, "unrateable": own.unrateable, "later": own.later, "median_seconds": seconds}
-        return {**row, **told, "left": left, "hours_left": None if pace is None else left * pace / 3600}
+    def _part(self, found: RoundProgress, mine: RaterProgress, rater: User, most: int) -> dict[str, Any]:
+        """Their part as the station counts it: what is mixed in is answered, and left, like any pair."""
+        own = probe_counts.own(self.round, rater)
+        seconds, left = median_seconds(own.seconds), 0
+        if not (mine.paused or mine.gone):
+            at_work = [one for one in found.raters if not (one.paused or one.gone)]
+            others = sum(one.answered for one in found.raters if one not in at_work)
+            each = round((found.wanted - others) / len(at_work))
+            mixed = probe_counts.in_all(self.round, rater, assignment.places(self.round, rater))
+            left = max(min(most, each + mixed - own.graded - own.unrateable), 0)
+        pace = seconds or (mine.hours_left * 3600 / mine.left if mine.hours_left and mine.left else None)
+        return {
+            "rater": mine.pseudonym,
+            **{name: getattr(own, name) for name in ("graded", "unrateable", "later")},
+            "median_seconds": seconds,
+            "left": left,
+            "hours_left": None if pace is None else left * pace / 3600,
+        }
