@@ -16,7 +16,7 @@ from judgments.models import Collection, GuidelinesVersion
 FENCE = "---"
 KEYS = ("collection", "version", "sha256")
 FRONT = re.compile(rf"\A{FENCE}[ \t]*\n(.*?)\n{FENCE}[ \t]*(?:\n|\Z)", re.DOTALL)
-FIELD = re.compile(r"([a-z0-9_]+):[ \t]*(.*?)[ \t]*")
+FIELD = re.compile(r"([a-z0-9_]+):(.*)")
 # Letters of UTF-8 take up to four bytes; front matter is short.
 MOST_BYTES = 4 * LONGEST + 4_096
 
@@ -107,7 +107,8 @@ def parse(text: str) -> GuidelineFile:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # front matter is looked for in lines
     front = FRONT.match(text)
-    fields = dict(match.groups() for line in front[1].split("\n") if (match := FIELD.fullmatch(line))) if front else {}
+    found = (FIELD.fullmatch(line) for line in front[1].split("\n")) if front else ()
+    fields = {match[1]: match[2].strip(" \t") for match in found if match}
     if not front or not set(fields) & set(KEYS):
         return GuidelineFile(kept(text))
     number = fields.get("version", "")

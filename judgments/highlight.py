@@ -20,6 +20,8 @@ LEAST = 2
 # A compound is about what it ends with: a Regenjacke is a Jacke. Both parts must be words of some length.
 HEAD = 5
 FRONT = 3
+# A text that holds more different words than this is searched word by word: trying each of them costs their product.
+MANY = 100
 
 
 def fold(word: str) -> str:
@@ -131,16 +133,17 @@ def mark(html: SafeString, words: Collection[str]) -> SafeString:
 
     def marked(found: re.Match[str]) -> str:
         piece = found[0]
-        return piece if piece[0] in "<&" or not _begins(found) else f"<mark>{piece}</mark>"
+        return piece if piece[0] in "<&" or piece not in words or not _begins(found) else f"<mark>{piece}</mark>"
 
-    pieces = re.compile("|".join([PASSED_OVER, *_ending(words)]))
+    pieces = re.compile("|".join([PASSED_OVER, *(_ending(words) if len(words) <= MANY else [WORD.pattern])]))
     return mark_safe(pieces.sub(marked, str(html)))  # noqa: S308 - safe before, and only <mark> was added
 
 
 def whole_words(text: str, words: Collection[str]) -> Iterator[tuple[int, str]]:
     """Where these words stand in plain text, as whole words."""
-    for found in re.finditer("|".join(_ending(words)), text) if words else ():
-        if _begins(found):
+    pieces = "|".join(_ending(words)) if len(words) <= MANY else WORD.pattern
+    for found in re.finditer(pieces, text) if words else ():
+        if found[0] in words and _begins(found):
             yield found.start(), found[0]
 
 

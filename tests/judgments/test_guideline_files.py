@@ -121,3 +121,9 @@ def test_programs_read_write_and_compare(api_of, versions, lead, engineer):
     assert (again.status_code, set(again.json()["error"]["fields"])) == (400, {"markdown"})
     assert api.post(address, {"markdown": "x", "text": "y"}, format="json").status_code == 400
     assert api_of(engineer).post(address, {"markdown": "x"}, format="json").status_code == 403
+
+
+def test_a_field_of_blanks_is_read_in_one_pass():
+    """What would be tried again from every blank never ends."""
+    found = guideline_files.parse(f"---\ncollection: shop{' ' * 300_000}x\nversion:\t2  \n---\n\nText\n")
+    assert (found.version, found.collection[:4], found.collection[-1]) == (2, "shop", "x")

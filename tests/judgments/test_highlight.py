@@ -41,3 +41,18 @@ def test_script_does_not_come_back():
 
 def test_text_that_looks_like_a_tag_is_only_text():
     assert highlight_text("<mark>boot</mark>", "boot") == "&lt;mark&gt;<mark>boot</mark>&lt;/mark&gt;"
+
+
+@pytest.mark.parametrize("many", [0, 100])
+def test_many_words_are_marked_as_a_few_are(monkeypatch, many):
+    """A text that is made of the query's words is searched word by word, and comes out the same."""
+    from judgments import highlight as module
+
+    monkeypatch.setattr(module, "MANY", many)
+    html = SafeString('<p title="jacke">Eine Regenjacke, Winterjacken &amp; jackett; jacke2, <b>Jacke</b></p>')
+    assert module.highlight(html, "jacke") == (
+        '<p title="jacke">Eine <mark>Regenjacke</mark>, <mark>Winterjacken</mark> &amp; <mark>jackett</mark>; '
+        "<mark>jacke2</mark>, <b><mark>Jacke</mark></b></p>"
+    )
+    text = "Regenjacke Winterjacken xRegenjacke Regenjackex"
+    assert [found for found, _ in module.whole_words(text, {"Regenjacke", "Winterjacken"})] == [0, 11]
