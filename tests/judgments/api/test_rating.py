@@ -232,3 +232,15 @@ def test_what_no_answer_can_repeat_is_refused_all_the_same(api: APIClient, path:
     listed = api.post(f"{path}/judgments/", body, content_type="application/json")
     assert (one.status_code, listed.status_code) == (400, 200)
     assert [result["status"] for result in listed.json()["results"]] == [400]
+
+
+@pytest.mark.parametrize("seconds", ["nan", "NaN", "-0.0", "inf", "1e400"])
+def test_a_time_that_is_none_loses_no_other_answer(api: APIClient, path: str, seconds: str) -> None:
+    """A text that reads as a number may be one that nothing can be counted with."""
+    batch = [shown["id"] for shown in api.post(f"{path}/batch/?size=2").json()["pairs"]]
+    sent = [answer(batch[0], seconds_active=seconds, seconds_away=seconds), answer(batch[1], seconds_active=1.5)]
+    response = api.post(f"{path}/judgments/", sent, format="json")
+    statuses = [one["status"] for one in response.json()["results"]]
+    assert statuses == [201 if seconds == "-0.0" else 400, 201]
+    alone = api.post(f"{path}/judgments/", {**sent[0], "client_id": str(uuid.uuid4())}, format="json")
+    assert alone.status_code == statuses[0]
