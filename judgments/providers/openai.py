@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,9 @@ from judgments.providers.protocol import Protocol, Question, as_text, count
 
 STOPS: dict[str, Stop] = {"stop": "done", "length": "length", "content_filter": "filtered"}
 TOLD_TOKENS = 10
+# Models that think first take no temperature, and count their thoughts under another name; whoever sends them the usual
+# ones is refused.
+REASONING = re.compile(r"(?:\A|/)(?:o[1-9]|gpt-[5-9])(?![0-9a-z])")
 
 
 def _headers(key: str) -> dict[str, str]:
@@ -23,9 +27,11 @@ def _body(question: Question, model: str) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
         "messages": [*messages, {"role": "user", "content": question.prompt}],
-        "temperature": question.temperature,
-        "max_tokens": question.most_tokens,
     }
+    if REASONING.search(model):
+        body["max_completion_tokens"] = question.most_tokens
+    else:
+        body |= {"temperature": question.temperature, "max_tokens": question.most_tokens}
     if question.seed is not None:
         body["seed"] = question.seed
     if question.schema is not None:

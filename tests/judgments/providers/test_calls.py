@@ -286,3 +286,20 @@ def test_patience_as_a_date() -> None:
 def test_limits_that_cannot_be(wrong: dict[str, float]) -> None:
     with pytest.raises(NotValid):
         Limits(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("model", "thinks"),
+    [
+        ("gpt-4.1", False),
+        ("gpt-5-mini", True),
+        ("o3", True),
+        ("openai/o4-mini", True),
+        ("olmo-2", False),
+        ("o1x", False),
+    ],
+)
+def test_models_that_think_are_asked_in_their_own_words(model: str, thinks: bool) -> None:
+    body = PROTOCOLS["openai"].body(Question("k", "", "Document", most_tokens=77), model)
+    assert ("temperature" in body, body.get("max_completion_tokens")) == (not thinks, 77 if thinks else None)
+    assert body.get("max_tokens") == (None if thinks else 77)
