@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     known = ", ".join((*JUDGES, *MODEL_JUDGES))
     parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl: query_id, query, doc_id, text, expected")
     parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {known}")
-    add_member_options(parser, JUDGES)
+    add_member_options(parser, JUDGES, {"model": f"{', '.join(MODEL_JUDGES)}: the provider's model"})
     parser.add_argument("--out", metavar="FILE", help="labels.jsonl; standard output without it")
     parser.add_argument("--resume", action="store_true", help="leave alone what FILE holds, and add the rest to it")
     parser.add_argument("--dry-run", action="store_true", help="say what there is to do, and do nothing")

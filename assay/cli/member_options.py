@@ -21,9 +21,12 @@ class Member(Protocol):
         """What it takes."""
 
 
-def add_member_options(parser: argparse.ArgumentParser, family: Mapping[str, Member]) -> None:
-    """Declare an option for each parameter of any member, with every member's words on it."""
-    for name, kind, text in _told(family):
+def add_member_options(
+    parser: argparse.ArgumentParser, family: Mapping[str, Member], also: Mapping[str, str] | None = None
+) -> None:
+    """Declare an option for each parameter of any member, with every member's words on it, and what else it means."""
+    for name, kind, told in _told(family):
+        text = f"{also[name]}; {told}" if also and name in also else told
         flag = f"--{name.replace('_', '-')}"
         if kind is bool:
             parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
