@@ -44,9 +44,11 @@ def preview(
     merge: str = merging.NEWEST,
     named: Sequence[str] = (),
     unrateable: str = EXCLUDED,
+    judge: str = "",
 ) -> Settled:
     """What would be frozen: labels, ties, conflicts that only the rule decides, pairs without a rating."""
     how = {"rule": rule, "merge": merge, "sources": sources, "named": named, "unrateable": unrateable}
+    how["judge"] = judge
     return settle_labels(collection, rounds, **how)  # type: ignore[arg-type]
 
 
@@ -61,6 +63,7 @@ def freeze(
     merge: str = merging.NEWEST,
     named: Sequence[str] = (),
     unrateable: str = EXCLUDED,
+    judge: str = "",
     override_reason: str = "",
 ) -> Snapshot:
     """Freeze the labels of one or more rounds under a rule.
@@ -75,7 +78,7 @@ def freeze(
         Whose labels; of one scale.
     actor : User
         The lead who does it.
-    rule, sources, merge, named, unrateable
+    rule, sources, merge, named, unrateable, judge
         As :func:`judgments.labels.settle_labels` takes them; they become part of the provenance.
     override_reason : str
         Why a lead froze in spite of a warning. A round whose agreement fails its gate is frozen with one, or not.
@@ -93,7 +96,7 @@ def freeze(
         raise NotValid("A snapshot needs a name.", {"name": "For example: autumn-1."})
     if fault := id_fault(name):
         raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Write it in letters, digits and signs."})
-    how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable)
+    how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
     taken = f"There is a snapshot called {name} already. Take another name."
     if collection.snapshots.filter(name=name).exists():
         raise Conflict(taken, {"name": taken})
@@ -126,6 +129,7 @@ def _freeze(asked: _Asked, rounds: list[Round]) -> Snapshot:
         sources=how.sources,
         named=how.named,
         unrateable=how.unrateable,
+        judge=how.judge,
     )
     if not settled.labels:
         raise NotValid("There is nothing to freeze: no pair has a grade yet.", {"rounds": "Rate first."})

@@ -17,7 +17,9 @@ from judgments.round_labels import Key, RatedRound, RoundLabels, behind, label, 
 
 # Column 2 of our qrels: where a label comes from. What is carried from another pair has a column of its own.
 HUMAN, MACHINE, IMPORTED = "0", "1", "2"
-SOURCES = ("human", "imported")
+SOURCES = ("human", "imported", "machine", "accepted")
+# These stand only where nobody else has a label, and never alone.
+OF_MACHINES = frozenset({"machine", "accepted"})
 # What becomes of a pair that somebody could not judge and nobody graded.
 EXCLUDED, ZERO = "excluded", "zero"
 UNRATEABLE = (EXCLUDED, ZERO)
@@ -44,10 +46,12 @@ class Consolidation:
     merge: str = merging.NEWEST
     named: tuple[str, ...] = ()  # of label sources; their hashes, not these names, are the content's provenance
     unrateable: str = EXCLUDED
+    judge: str = ""  # whose grades ``machine`` means: a name, which holds the hash of all that decides them
 
     def as_json(self) -> dict[str, Any]:
         # Only where it was chosen: a hash from before there was a choice stays what it was.
         chosen = {} if self.unrateable == EXCLUDED else {"unrateable": self.unrateable}
+        chosen |= {"judge": self.judge} if self.judge else {}
         return {"rule": self.rule, "sources": sorted(self.sources), "merge": self.merge, **chosen}
 
 
@@ -69,6 +73,7 @@ class Settled:
     left_open: int = 0  # pairs with grades of which the rule makes no label
     merged: Merged = field(default_factory=Merged)
     few_for_errors: float | None = None  # grades a pair, where the rule wants more of them
+    by_machine: int = 0  # among the labels: no person gave these
 
 
 def settle_labels(
@@ -80,6 +85,7 @@ def settle_labels(
     sources: Sequence[str],
     named: Sequence[str] = (),
     unrateable: str = EXCLUDED,
+    judge: str = "",
 ) -> Settled:
     """One label for every pair: adjudicated, else by the rule; the newest round wins; imported only where asked.
 
@@ -104,8 +110,10 @@ def settle_labels(
     unrateable : str
         A pair that somebody could not judge and nobody graded has no label (``excluded``) or the lowest grade of the
         scale (``zero``), unless a label is carried to it.
+    judge : str
+        Whose grades ``machine`` means. They, and ``accepted`` ones, fill in where nothing else has a label.
     """
-    how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable)
+    how = Consolidation(rule, tuple(sources), merge, tuple(named), unrateable, judge)
     return settle(collection, read(collection, rounds, how), how)
 
 
@@ -133,6 +141,8 @@ def settle(collection: Collection, judged: Sequence[RatedRound], how: Consolidat
         labels += [Label(*key, grade, IMPORTED) for key, grade in imported(chosen, scale).items() if key not in known]
     elif how.named:
         raise NotValid("Label sources are named, and labels do not come from them.", {"sources": "Choose imported."})
+    by_machine = _of_machines(collection, judged, how, {(one.query_id, one.doc_id) for one in labels})
+    labels += by_machine
     labels.sort()
     by_grade = dict(sorted(Counter(one.grade for one in labels).items()))
     return Settled(
@@ -142,8 +152,21 @@ def settle(collection: Collection, judged: Sequence[RatedRound], how: Consolidat
         zeroed=len(zeroed),
         merged=merged,
         few_for_errors=_few_for_errors(judged, how.rule),
+        by_machine=len(by_machine),
         **_totals(each),
     )
+
+
+def _of_machines(
+    collection: Collection, judged: Sequence[RatedRound], how: Consolidation, known: set[Key]
+) -> list[Label]:
+    """Labels of pairs that nobody else has one of; none unless they were asked for."""
+    if not OF_MACHINES & set(how.sources) and not how.judge:
+        return []
+    from judgments.machine_labels import machine_labels
+
+    found = machine_labels(collection, [rated.round for rated in judged], how.sources, how.judge)
+    return [Label(*key, grade, MACHINE) for key, grade in found.items() if key not in known]
 
 
 def _not_judged(judged: Sequence[RatedRound]) -> set[Key]:
@@ -177,6 +200,9 @@ def _check(collection: Collection, rounds: Sequence[Round], how: Consolidation) 
     if unknown or not how.sources:
         said = f"Unknown: {', '.join(unknown)}." if unknown else "Choose at least one."
         raise NotValid(f"Labels come from {' or '.join(SOURCES)}.", {"sources": said})
+    if OF_MACHINES & set(how.sources) and "human" not in how.sources:
+        said = "Choose what people judged, too."
+        raise NotValid("A machine's grades stand beside people's, never alone.", {"sources": said})
     if how.unrateable not in UNRATEABLE:
         said = f"One of {', '.join(UNRATEABLE)}."
         raise NotValid(f"A pair that could not be judged cannot be {how.unrateable!r}.", {"unrateable": said})

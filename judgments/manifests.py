@@ -80,6 +80,7 @@ def _counts(rounds: list[Round], settled: Settled) -> dict[str, int]:
         "conflicts": settled.conflicts,
         "adjudicated": settled.adjudicated,
         "carried": len(settled.carried),
+        **({"by_machine": settled.by_machine} if settled.by_machine else {}),
         "left_open": settled.left_open,
     }
 
@@ -111,11 +112,15 @@ def _of_labels(settled: Settled) -> list[str]:
     if settled.carried:
         many = amount(len(settled.carried), "label")
         found.append(f"{many} carried from another pair; nobody judged those pairs themselves")
+    if settled.by_machine:
+        many = amount(settled.by_machine, "label")
+        found.append(f"{many} given by a machine, marked with 1 in the qrels’ second column; no person gave those")
     if settled.unsettled:
         found.append(f"{amount(settled.unsettled, 'conflict')} decided by the rule, not by a person")
     if settled.left_open:
         found.append(f"{amount(settled.left_open, 'pair')} with grades of which the rule makes no label")
-    if left_out := settled.without_rating - settled.zeroed:
+    left_out = settled.without_rating - settled.zeroed - settled.by_machine
+    if left_out > 0:
         found.append(f"{amount(left_out, 'pair')} without a grade, left out of the labels")
     if settled.zeroed:
         found.append(f"{amount(settled.zeroed, 'pair')} that nobody could judge, labelled with the lowest grade")

@@ -71,6 +71,14 @@ class LabelChoice(serializers.Serializer):
         default=list,
         help_text="Which label sources `imported` means; all imports where empty. Labels from clicks have to be named.",
     )
+    judge = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=120,
+        help_text="The name of the machine judge whose grades `machine` means; they fill in where nobody has a label. "
+        "`accepted` takes the lowest grades that a lead lets stand.",
+    )
     unrateable = serializers.ChoiceField(
         choices=UNRATEABLE,
         default=EXCLUDED,
@@ -164,7 +172,12 @@ class Preview(InCollection):
         asked = self.sent(LabelChoice)
         rounds = rows_called(self.collection.rounds.all(), asked["rounds"], "rounds", "round")
         how = Consolidation(
-            asked["rule"], tuple(asked["sources"]), asked["merge"], tuple(asked["named"]), asked["unrateable"]
+            asked["rule"],
+            tuple(asked["sources"]),
+            asked["merge"],
+            tuple(asked["named"]),
+            asked["unrateable"],
+            asked["judge"],
         )
         found = freeze_preview.look(self.collection, rounds, how)
         withheld = snapshots.withheld_by(self.collection, request.user, lambda: found.documents) is not None

@@ -25,7 +25,12 @@ MERGES = {
     merging.SAME: "the same, and only rounds of one guidelines version",
     merging.BRIDGED: "the same, and older guidelines only where 20 % of their pairs were rated again",
 }
-SOURCES = {"human": "what people judged here", "imported": "imported labels, where nobody here judged the pair"}
+SOURCES = {
+    "human": "what people judged here",
+    "imported": "imported labels, where nobody here judged the pair",
+    "machine": "a machine judge, where no person has a label; marked in the files",
+    "accepted": "the lowest grades of a judge that you let stand; marked in the files",
+}
 UNRATEABLE = {
     labels.EXCLUDED: "it has no label",
     labels.ZERO: "it has the lowest grade, as a document that helps nobody",
@@ -54,6 +59,7 @@ class ChoiceForm(AssayForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="None chosen: all that were imported, no clicks. Clicks fill in where nothing else has a label.",
     )
+    judge = forms.ChoiceField(label="Which machine judge", required=False)
     merge = forms.ChoiceField(label="A pair in several rounds", choices=list(MERGES.items()), widget=forms.RadioSelect)
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -68,9 +74,14 @@ class ChoiceForm(AssayForm):
         imported = bool(listed)
         self.fields["named"].choices = [(one.name, f"{one.name} ({one.get_kind_display()})") for one in listed]
         self.nothing = not imported and not collection.rounds.exists()
+        judges = list(collection.judges.order_by("name").values_list("name", flat=True))
+        self.fields["judge"].choices = [("", "none"), *((name, name) for name in judges)]
+        there = {"human", *(["imported"] if imported else []), *(["machine", "accepted"] if judges else [])}
+        self.fields["sources"].choices = [one for one in SOURCES.items() if one[0] in there]
         if not imported:
-            self.fields["sources"].choices = [("human", SOURCES["human"])]
             del self.fields["named"]
+        if not judges:
+            del self.fields["judge"]
 
     def clean_unrateable(self) -> str:
         return self.cleaned_data["unrateable"] or labels.EXCLUDED
@@ -126,7 +137,7 @@ def _chosen(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     given = request.POST if request.method == "POST" else request.GET
     if "rule" in given:
         several = {name: given.getlist(name) for name in ("rounds", "sources", "named")}
-        return {**several, **{name: given.get(name, "") for name in ("rule", "merge", "unrateable")}}
+        return {**several, **{name: given.get(name, "") for name in ("rule", "merge", "unrateable", "judge")}}
     wanted = given.getlist("rounds") or [str(uuid) for uuid in collection.rounds.values_list("uuid", flat=True)[:1]]
     usual = {"rule": "median", "merge": merging.NEWEST, "unrateable": labels.EXCLUDED}
     return {"rounds": wanted, "sources": ["human" if wanted else "imported"], **usual}
@@ -140,7 +151,8 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
     """What would be frozen, and what stands against it."""
     rounds = list(what["rounds"])
     named = tuple(what.get("named", ()))
-    how = Consolidation(what["rule"], tuple(what["sources"]), what["merge"], named, what["unrateable"])
+    judge = what.get("judge", "")
+    how = Consolidation(what["rule"], tuple(what["sources"]), what["merge"], named, what["unrateable"], judge)
     found = look(collection, rounds, how)
     settled = found.settled
     grades = {one.value: one.label for round_ in rounds for one in round_.scale.grades.all()}

@@ -1,0 +1,73 @@
+"""Are the examples of a judge frozen grades of people, and never what it is to judge?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments import few_shot, judging_estimate, model_judges, rounds, snapshots
+from judgments.core.errors import NotValid
+from judgments.models import Document, Query
+from tests.judgments.models_asked import choice_of, provider_at
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+
+
+@pytest.fixture
+def frozen(make_round: Callable[..., Any], rater: Any, lead: Any, rate_all: Any) -> Any:
+    """Five queries of four documents, graded 0 to 3 by the place of the document."""
+    round_ = make_round(queries=5, documents=4, raters=[rater], ratings_per_pair=1)
+    rate_all(round_, rater, lambda pair: int(pair.document.doc_id[-1]) - 1)
+    return snapshots.freeze(
+        round_.collection, name="frozen", rounds=[rounds.close_round(round_, actor=lead)], actor=lead
+    )
+
+
+@pytest.fixture
+def asked(frozen: Any, make_round: Callable[..., Any], rater: Any) -> Any:
+    """A later round about the first two of those queries."""
+    return make_round(queries=2, documents=6, raters=[rater], name="Round 2")
+
+
+def test_each_grade_in_turn_from_other_queries(frozen: Any, asked: Any) -> None:
+    chosen = few_shot.choose(frozen, asked, 8, seed=3)
+    assert [one.grade for one in chosen.examples] == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert {query_id for query_id, _ in chosen.keys} <= {"q3", "q4", "q5"}
+    assert few_shot.choose(frozen, asked, 8, seed=3) == chosen
+    assert few_shot.choose(frozen, asked, 8, seed=4) != chosen
+
+
+def test_too_few_are_told(frozen: Any, asked: Any) -> None:
+    with pytest.raises(NotValid, match="12 labels"):
+        few_shot.choose(frozen, asked, 13, seed=3)
+
+
+def test_a_judge_is_never_asked_about_its_own_examples(frozen: Any, asked: Any, lead: Any, rater: Any) -> None:
+    choice = choice_of(
+        provider_at("http://127.0.0.1:9", asked.collection, lead), examples=4, snapshot=frozen, seed=asked.seed
+    )
+    judge, graded = model_judges.made_for(asked, choice)
+    assert "An example that people graded 3" in graded.question(judging_estimate.context_of(asked.pairs.first())).prompt
+    # Another round holds one of those pairs: the judge of the first one is not asked about it there.
+    query_id, doc_id = judge.told["example_pairs"][0]
+    pair = rounds.Candidate(
+        Query.objects.get(query_id=query_id), Document.objects.get(doc_id=doc_id, collection=asked.collection), {}
+    )
+    other = rounds.create_round(
+        asked.collection,
+        name="Round 3",
+        candidates=[pair],
+        provenance={},
+        guidelines=asked.guidelines,
+        actor=lead,
+        raters=[rater],
+    )
+    ready, _, own = judging_estimate.waiting(other, model_judges.kept(judge))
+    assert (ready.count(), own) == (0, 1)

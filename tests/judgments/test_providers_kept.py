@@ -1,0 +1,106 @@
+"""Is a model asked only where the operator allowed, and does a key go nowhere but where it was given for?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from judgments import providers_kept, sealing, trying
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import AuditRow, Provider
+from tests.judgments.models_asked import KEY, provider_at
+from tests.model_server import Answer, ModelServer, serving
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1", "localhost"], ["127.0.0.0/8", "::1/128"]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(lambda prompt, number: Answer("yes")) as found:
+        yield found
+
+
+def test_a_key_is_kept_encrypted_and_told_to_nobody(server: ModelServer, collection: Any, lead: Any) -> None:
+    provider = provider_at(server.url, collection, lead)
+    assert KEY not in provider.sealed
+    assert sealing.unseal(provider.sealed) == {"key": KEY}
+    assert KEY not in repr(providers_kept.endpoint(provider, "judge-1"))
+    assert not any(KEY in row.sentence + str(row.detail) for row in AuditRow.objects.all())
+    assert trying.provider(provider, "judge-1").text == "yes"
+    assert server.requests[0][1]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_nobody_is_asked_without_the_operators_word(
+    server: ModelServer, collection: Any, lead: Any, settings: Any
+) -> None:
+    provider = provider_at(server.url, collection, lead)
+    settings.PROVIDER_NETWORKS = []
+    with pytest.raises(NotValid, match="not public"):
+        trying.provider(provider, "judge-1")
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = [], ["127.0.0.0/8"]
+    with pytest.raises(NotValid, match="PROVIDER_HOSTS"):
+        trying.provider(provider, "judge-1")
+    assert server.requests == []
+    # The makers' own services are no exception.
+    with pytest.raises(NotValid) as refused:
+        provider_at("", collection, lead, name="theirs")
+    assert "api.openai.com:443" in refused.value.fields["base_url"]
+
+
+def test_a_name_reaches_the_addresses_that_were_checked(server: ModelServer, collection: Any, lead: Any) -> None:
+    named = server.url.replace("127.0.0.1", "localhost")
+    assert trying.provider(provider_at(named, collection, lead), "judge-1").text == "yes"
+    assert server.requests[0][1]["Host"].startswith("localhost:")
+
+
+def test_a_redirect_is_not_followed(server: ModelServer, collection: Any, lead: Any) -> None:
+    server.answer = lambda prompt, number: Answer(status=307, headers={"Location": "http://127.0.0.1:1/"})
+    with pytest.raises(NotValid, match="307"):
+        trying.provider(provider_at(server.url, collection, lead), "judge-1")
+    assert len(server.requests) == 1
+
+
+def test_another_address_needs_the_key_again(server: ModelServer, collection: Any, lead: Any) -> None:
+    provider = provider_at(server.url, collection, lead)
+    with pytest.raises(NotValid) as refused:
+        providers_kept.change(provider, actor=lead, given={"base_url": f"{server.url}/v2"})
+    assert "key" in refused.value.fields
+    provider.refresh_from_db()
+    providers_kept.change(provider, actor=lead, given={"concurrency": 2})
+    assert sealing.unseal(Provider.objects.get().sealed) == {"key": KEY}
+    providers_kept.change(provider, actor=lead, given={"base_url": f"{server.url}/v2"}, key="another")
+    assert sealing.unseal(Provider.objects.get().sealed) == {"key": "another"}
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"base_url": "ftp://127.0.0.1"}, "base_url"),
+        ({"base_url": "http://me:secret@127.0.0.1"}, "base_url"),
+        ({"protocol": "telepathy"}, "protocol"),
+        ({"models_offered": []}, "models_offered"),
+        ({"models_offered": [{"name": "a", "price_in": 1.0}]}, "models_offered"),
+        ({"models_offered": [{"name": "a", "price_in": -1.0, "price_out": 1.0}]}, "models_offered"),
+        ({"models_offered": [{"name": "a"}, {"name": "a"}]}, "models_offered"),
+        ({"key": "two\nlines"}, "key"),
+        ({"name": " "}, "name"),
+    ],
+)
+def test_what_cannot_work_is_refused_by_its_name(given: dict[str, Any], field: str, collection: Any, lead: Any) -> None:
+    with pytest.raises(NotValid) as refused:
+        provider_at("http://127.0.0.1:9", collection, lead, **given)
+    assert field in refused.value.fields
+    assert not Provider.objects.exists()
+
+
+def test_a_name_is_taken_once(collection: Any, lead: Any) -> None:
+    provider_at("http://127.0.0.1:9", collection, lead)
+    with pytest.raises(Conflict):
+        provider_at("http://127.0.0.1:9", collection, lead)
