@@ -68,7 +68,10 @@ def judge(args: argparse.Namespace) -> int:
                 raise NotValid(f"{what}; what was answered before is kept")
             if ended.end != "done":
                 break
-    sys.stderr.write("\n".join(_told(rows, counts, lacking, len(models))) + "\n")
+    told_lines = _told(rows, counts, lacking, len(models))
+    if args.price_in is not None and args.price_out is not None:
+        told_lines.append(f"spent: {budget.spent - known.spent:.4f} USD now, {budget.spent:.4f} USD in all")
+    sys.stderr.write("\n".join(told_lines) + "\n")
     if ended.end != "done":
         sys.stderr.write(f"not all was asked: {ended.said}; give the same command again to go on\n")
     return DONE if ended.end == "done" else NOT_ALL

@@ -1,0 +1,65 @@
+"""Does every pair of a batch get its outcome, from however many questions and answers it takes?"""
+
+from __future__ import annotations
+
+import json
+
+from judgments.judges import MODEL_JUDGES, Context
+from judgments.judges.asking import Asking, Verdict, outcomes
+from judgments.judges.model_judge import Told
+from judgments.providers import PROTOCOLS
+from judgments.providers.limits import Budget, Limits
+from judgments.providers.protocol import Endpoint
+from tests.model_server import Answer, serving
+
+QUICK = Limits(concurrency=4, attempts=1, timeout=5)
+
+
+def test_a_batch_in_its_order_and_none_for_an_empty_one() -> None:
+    judge = MODEL_JUDGES["graded"].build(Told(MODEL_JUDGES["graded"].scale))
+    contexts = [Context("tent", f"Tent {place % 3}.") for place in range(7)]
+
+    def answer(prompt: str, number: int) -> Answer:
+        return Answer(json.dumps({"reason": "", "grade": int(prompt.split("Tent ")[1][0])}))
+
+    with serving(answer) as server:
+        endpoint = Endpoint(PROTOCOLS["openai"], "m", server.url)
+        assert [one.grade for one in outcomes(judge, endpoint, contexts, limits=QUICK)] == [0, 1, 2, 0, 1, 2, 0]
+        assert len(server.requests) == 3
+        assert outcomes(judge, endpoint, [], limits=QUICK) == []
+        short = outcomes(judge, endpoint, contexts, limits=QUICK, budget=Budget(calls=0))
+    assert {(one.name, one.raw) for one in short} == {
+        ("transport_error", "the limit is reached; what was answered is kept")
+    }
+
+
+def test_any_expected_answer_is_enough_and_a_failure_beside_a_no_is_no_no() -> None:
+    said = {"red": "YES", "green": "NO", "blue": "perhaps"}
+    judge = MODEL_JUDGES["expected_answer"].build(Told())
+    contexts = [
+        Context("colour", "A tent.", expected)
+        for expected in (("green", "red"), ("green", "blue"), ("blue", "red"), ("green",), ("green", "green"))
+    ]
+
+    def answer(prompt: str, number: int) -> Answer:
+        return Answer(said[prompt.split("The expected answer:\n")[1].split("\n")[0]])
+
+    told: list[Verdict] = []
+    with serving(answer) as server:
+        endpoint = Endpoint(PROTOCOLS["openai"], "m", server.url, price_in=1, price_out=1)
+        asking = Asking(judge, endpoint, contexts, {})
+        # red, green, blue, each once, since the text is one.
+        assert asking.plan.questions == 3
+        ended = asking.run(told.append, limits=QUICK)
+    assert ended.end == "done"
+    # What could not be read was asked once more.
+    assert len(server.requests) == 4
+    found = {verdict.place: verdict.outcome for verdict in told}
+    assert [(found[place].name, found[place].relevant) for place in range(5)] == [
+        ("graded", True),
+        ("unparseable", None),
+        ("graded", True),
+        ("graded", False),
+        ("graded", False),
+    ]
+    assert len(told) == 5
