@@ -13,9 +13,10 @@ from django.utils import timezone
 from judgments import audit
 from judgments.core.errors import Conflict, NotAllowed, NotValid
 from judgments.languages import covers
-from judgments.models import Collection, Judgment, Membership, Role, Round, RoundRater, Slot, User
+from judgments.models import AuditRow, Collection, Judgment, Membership, Role, Round, RoundRater, Slot, User
 
 RATE = (Role.RATER, Role.LEAD)
+STAFF = (Role.LEAD, Role.ENGINEER)
 
 
 @transaction.atomic
@@ -92,7 +93,7 @@ def joinable(user: Any) -> list[Round]:
     rounds = Round.objects.filter(state=Round.State.OPEN, walk_in=True, collection__memberships__user_id=user.pk)
     rounds = rounds.exclude(pk__in=asked.values("round")).select_related("collection").order_by("opened_at", "pk")
     members = {row.collection_id: row for row in Membership.objects.filter(user_id=user.pk)}
-    return [one for one in rounds if not refusal(one, members.get(one.collection_id)) and not _led(one, members)]
+    return [one for one in rounds if not refusal(one, members.get(one.collection_id)) and not _has_seen(one, [user])]
 
 
 @transaction.atomic
@@ -153,26 +154,37 @@ def _refuse(raters: Sequence[User], said: str, what_to_do: str) -> None:
 
 
 def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
-    """A lead sees the grades of a round that they do not rate in; whoever has seen them cannot rate blind."""
-    if not _begun(round_):
-        return
+    """Staff see the grades of a round that they do not rate in; whoever has seen them cannot rate blind."""
     present = round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)
-    leads = Membership.objects.filter(collection=round_.collection_id, role=Role.LEAD, user__in=raters)
-    seen = sorted(row.user.username for row in leads.exclude(user__in=present).select_related("user"))
+    known = _has_seen(round_, [rater for rater in raters if rater.pk not in present])
+    seen = sorted(rater.username for rater in raters if rater.pk in known)
     if seen:
         raise NotValid(
-            "Whoever leads could read this round's grades already, and cannot rate it blind any more.",
+            "Whoever leads, or did since the first grade, could read this round's grades and cannot rate it blind.",
             {"raters": f"Ask these in the next round, before its first grade: {', '.join(seen)}."},
         )
+
+
+def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:
+    """Those of them who could read grades of the round: leads, and who was lead or engineer after its first grade."""
+    if not raters or not _begun(round_):
+        return set()
+    members = Membership.objects.filter(collection=round_.collection_id, user__in=raters)
+    seen = set(members.filter(role__in=STAFF).values_list("user_id", flat=True))
+    graded = Judgment.objects.of_round(round_).filter(state=Judgment.State.GRADED)
+    since = graded.order_by("pk").values_list("created_at", flat=True).first()
+    acts = AuditRow.objects.filter(collection=round_.collection_id, at__gte=since)
+    acts = acts.filter(
+        Q(verb="collections.change_role", detail__before__in=STAFF)
+        | Q(verb="collections.remove_member", detail__role__in=STAFF)
+    )
+    before = set(acts.filter(target_uuid__in=[one.uuid for one in raters]).values_list("target_uuid", flat=True))
+    return seen | {rater.pk for rater in raters if rater.uuid in before}
 
 
 def _begun(round_: Round) -> bool:
     counted = Q(state=Judgment.State.GRADED, surplus=False, superseded_by__isnull=True)
     return Judgment.objects.filter(counted, pair__round=round_).exists()
-
-
-def _led(round_: Round, members: dict[int, Membership]) -> bool:
-    return members[round_.collection_id].role == Role.LEAD and _begun(round_)
 
 
 def _reads_any(round_: Round, member: Membership) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, inviting, queries
+from judgments import assignment, inviting, queries, submission
 from judgments import collections as members
 from judgments.core.errors import Conflict, NotAllowed, NotValid
 from judgments.formats.rows import QueryRow
@@ -55,6 +55,29 @@ def test_a_round_that_asks_its_raters_takes_nobody_else(
     assert inviting.joinable(rater2) == []
     with pytest.raises(NotAllowed, match="lead asked"):
         inviting.join(round_, rater=rater2)
+
+
+@pytest.mark.parametrize("how", ["stepped down", "was removed"])
+def test_who_was_staff_since_the_first_grade_rates_it_no_more(
+    make_round: Callable[..., Any], rater: Any, rater2: Any, engineer: Any, collection: Any, lead: Any, how: str
+) -> None:
+    """Nobody reads the grades as an engineer or a lead and then gives theirs as a rater."""
+    early = make_round(name="Early", raters=[rater], settings=RoundSettings(walk_in=True))
+    round_ = make_round(raters=[rater], settings=RoundSettings(walk_in=True))
+    (pair,) = assignment.claim_batch(round_, rater=rater, size=1)
+    submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, 2), rater=rater)
+    if how == "was removed":
+        members.remove_member(membership(engineer), actor=lead)
+        members.add_member(collection, actor=lead, username=engineer.username, role="rater")
+    else:
+        members.change_role(membership(engineer), actor=lead, role="rater")
+    with pytest.raises(Conflict, match="blind"):
+        inviting.join(round_, rater=engineer)
+    with pytest.raises(NotValid, match="blind"):
+        inviting.invite(round_, [engineer], actor=lead)
+    assert inviting.joinable(engineer) == [early]
+    assert inviting.join(early, rater=engineer).left_at is None
+    assert inviting.join(round_, rater=rater2).left_at is None
 
 
 def test_who_leads_joins_no_round_whose_grades_they_could_read(
