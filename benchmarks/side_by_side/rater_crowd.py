@@ -63,14 +63,14 @@ class Rater(threading.Thread):
         self.refill()
         while due < self.end:
             time.sleep(max(0.0, due - time.monotonic()))
-            if self.pairs:
-                self.judge(self.pairs.popleft())
+            if self.pairs and not self.judge(self.pairs.popleft()):
+                return  # nobody answers any more: so many judgments would be waited for one after the other
             if len(self.pairs) < REFILL_AT:
                 self.refill()
             due += self.every
 
-    def judge(self, pair: str) -> None:
-        """Send a judgment until the server says that it is recorded."""
+    def judge(self, pair: str) -> bool:
+        """Send a judgment until the server says that it is recorded; False when it never did."""
         client_id = str(uuid.uuid4())
         body = {"client_id": client_id, "pair": pair, "grade": random.randrange(4), "seconds_active": 4.5}
         began, pause = time.monotonic(), FIRST_PAUSE
@@ -79,10 +79,11 @@ class Rater(threading.Thread):
             if status in FINE:
                 self.crowd.submits.append(spent)
                 self.crowd.told.append(client_id)
-                return
+                return True
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
         self.crowd.lost += 1
+        return False
 
     def refill(self) -> None:
         spent, status, body = self.post(f"/batch/?size={BATCH}", None)
