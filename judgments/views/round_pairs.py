@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Case, Exists, OuterRef, Prefetch, QuerySet, Subquery, Value, When
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -71,7 +71,8 @@ PAIRS = Listing(
             "Ratings",
             order="filled",
             numeric=True,
-            show=lambda pair: f"{pair.filled} of {pair.wanted}",
+            # A rating that was called in tells that grades lie far apart.
+            show=lambda pair: "hidden" if pair.hidden else f"{pair.filled} of {pair.wanted}",
         ),
         Column(
             "document",
@@ -105,7 +106,10 @@ def pairs_of(round_: Round, viewer: Any) -> QuerySet[Pair]:
         Prefetch("judgments", answers, to_attr="answers")
     )
     return rows.annotate(
-        filled=how_many(Slot.objects.filter(filled_by__isnull=False), "pair"),
+        filled=Case(
+            When(Exists(untold), then=Value(None)),
+            default=how_many(Slot.objects.filter(filled_by__isnull=False), "pair"),
+        ),
         wanted=how_many(Slot.objects.all(), "pair"),
         hidden=Exists(untold),
     )

@@ -165,3 +165,32 @@ def test_little_work_left_is_told_in_minutes():
         Progress(3, 6, filled, 0, [], hours).time_left for filled, hours in ((5, 0.01), (0, 30.0), (6, 0.0), (0, None))
     ]
     assert told == ["1 min", "30.0 h", "none", None]
+
+
+def test_a_lead_who_still_rates_is_not_told_that_a_rating_was_called_in(
+    client_of, make_round, rater, rater2, lead, answer
+):
+    """A third place where two were planned says that two grades lie far apart."""
+    from judgments import assignment
+    from judgments.round_settings import RoundSettings
+
+    settings = RoundSettings(ratings_per_pair=2, extra_at=2)
+    round_ = make_round(queries=1, documents=2, raters=[rater, rater2, lead], settings=settings)
+    apart, alike = assignment.claim_batch(round_, rater=rater)
+    assignment.claim_batch(round_, rater=rater2)
+    for who, grade in ((rater, 0), (rater2, 3)):
+        answer(round_, who, apart, grade)
+        answer(round_, who, alike, 2)
+    rows = text_of_csv(page(client_of(lead), "round_progress", round_, "?format=csv&list=pairs"))
+    assert apart.slots.count() == 3
+    assert sorted((row["grades"] == "hidden", row["filled"]) for row in rows) == [(False, "2"), (True, "")]
+    html = text(page(client_of(lead), "round_progress", round_))
+    assert "2 of 3" not in html
+    assert "2 of 2" in html
+
+
+def text_of_csv(response):
+    import csv
+
+    body = b"".join(response.streaming_content) if response.streaming else response.content
+    return list(csv.DictReader(body.decode().splitlines()))
