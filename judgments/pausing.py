@@ -25,6 +25,8 @@ LONGEST_REASON = 500
 PART = 500
 # More than so many are a job's work.
 AT_ONCE = 2_000
+# More queries than anybody names; a longer list is more than a database takes in one question.
+MOST_QUERIES = 10_000
 SET_ASIDE = (Judgment.State.GRADED, Judgment.State.UNRATEABLE)
 
 
@@ -103,6 +105,9 @@ def _locked(asked: RoundRater) -> RoundRater:
 
 def chosen(asked: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuerySet:
     """The rater's standing judgments that are meant; what they put off is no judgment."""
+    if len(choice.queries) > MOST_QUERIES:
+        said = f"{len(choice.queries):,} queries; {MOST_QUERIES:,} at most. Name none for all of them."
+        raise NotValid(said, {"queries": said})
     rows = Judgment.objects.current().of_round(asked.round).filter(rater=asked.user_id, state__in=SET_ASIDE)
     if choice.since is not None:
         rows = rows.filter(created_at__gte=choice.since)

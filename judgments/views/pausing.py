@@ -109,7 +109,9 @@ def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
             except AssayError as error:
                 context |= {"error": str(error), "reason": reason}
                 status = 422
-        context["preview"] = pausing.preview(asked, form.choice)
+        with form.telling():
+            context["preview"] = pausing.preview(asked, form.choice)
+        status = max(status, form.status)
     elif form.is_bound:
         status = 422
     return render(request, "judgments/round_requeue.html", context, status=status)

@@ -279,3 +279,19 @@ def test_missed_known_grades_are_listed(
     page = client_of(lead).get(f"/rounds/{made.uuid}/quality/r01/")
     assert len(page.context["wrong"]) == asked > 0
     assert calibration.results(made)[0].attempts == 0
+
+
+def test_more_queries_than_a_database_takes_are_refused(
+    client_of: Make, api_of: Make, lead: Any, round_: Round, rater2: Any
+) -> None:
+    """A list without end is an error of the form, on the page as in the API."""
+    asked = round_.raters.get(user=rater2)
+    names = [f"q{number}" for number in range(300_000)]
+    page = f"/rounds/{round_.uuid}/quality/{asked.pseudonym}/requeue/"
+    response = client_of(lead).post(page, {"queries": "\n".join(names), "since": "", "reason": "All of them."})
+    assert response.status_code == 422
+    assert "10,000 at most" in response.content.decode()
+    api = api_of(lead, ("write",))
+    path = f"/api/v1/rounds/{round_.uuid}/raters/{asked.pseudonym}/requeue/"
+    response = api.post(path, {"queries": names, "preview": True}, format="json")
+    assert (response.status_code, list(response.json()["error"]["fields"])) == (400, ["queries"])
