@@ -81,3 +81,16 @@ def test_grades_are_counted() -> None:
 def test_it_is_told_from_pairs() -> None:
     assert sniff(line()) == "labels-jsonl"
     assert sniff(json.dumps(PAIR).encode()) == "pairs-jsonl"
+
+
+def test_usefulness_stands_in_place_of_a_grade_and_never_beside_one() -> None:
+    useful = line(grade=None, usefulness=0.25)
+    found = read(useful)
+    assert [(row.outcome, row.grade, row.usefulness) for row in found.rows] == [("graded", None, 0.25)]
+    assert found.report.histogram == {}
+    stream = io.BytesIO()
+    write(found.rows, stream)
+    assert read(stream.getvalue()).rows == found.rows
+    for odd in ({"usefulness": 0.5}, {"grade": None, "outcome": "refused", "usefulness": 0.5}):
+        assert read(line(**odd)).report.codes == {"E23": 1}
+    assert read(line(grade=None, usefulness=1.5)).report.codes == {"E12": 1}
