@@ -8,29 +8,38 @@ machine failed on a pair would know something of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Any
 
 from django.db import transaction
 
-from judgments import audit, audit_slice, rounds, untold
+from judgments import audit, audit_slice, judged, rounds, untold
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
+from judgments.core.family import Family
 from judgments.judges.contract import Outcome
 from judgments.judges.ensemble import together
 from judgments.models import JudgeRun, MachineJudgment, ModelCall, Pair, Round, User
 from judgments.rejudging import LONGEST_NAME, still_raters
+from judgments.round_labels import Key
 from judgments.round_settings import RoundSettings
 
-AUDIT, FAILED, FLIPPED, APART, UNSURE = "audit", "failed", "flipped", "apart", "unsure"
+AUDIT, FAILED, FLIPPED, APART, UNSURE, HEAVY = "audit", "failed", "flipped", "apart", "unsure", "leverage"
 REASONS = {
     AUDIT: "audit slice",
     FAILED: "no machine could grade it",
     FLIPPED: "a planted sentence raised its grade",
     APART: "machines disagree",
     UNSURE: "the model was unsure",
+    HEAVY: "much of a system's score hangs on it",
 }
+# Beyond doubt, but among the twentieth of the pairs on which most hangs: people look at those too.
+HEAVIEST = 0.05
+# How much hangs on a pair is told by who knows metrics: given the round, its labels, and what each pair could be.
+Weigher = Callable[["Round", Mapping[Key, float], Mapping[Key, tuple[int, int]]], Mapping[Key, float]]
+WEIGHERS: Family[Weigher] = Family("weigher", {})
 
 
 @dataclass(frozen=True)
@@ -47,16 +56,20 @@ class Routed:
         From 0 to 1; 1 for the slice and for failures.
     graded : int
         How many ratings of people it has.
+    leverage : float or None
+        How far the mean of the run that feels it most moves when the pair's grade is another one that it might be; None
+        where nobody can tell.
     """
 
     pair: Pair
     reason: str
     doubt: float
     graded: int
+    leverage: float | None = None
 
 
 def routed(round_: Round, viewer: Any = None) -> list[Routed]:
-    """The audit slice, then every pair in doubt, the most doubtful first.
+    """The audit slice, then every pair in doubt, the most doubtful first, then those on which most hangs.
 
     Parameters
     ----------
@@ -72,23 +85,31 @@ def routed(round_: Round, viewer: Any = None) -> list[Routed]:
         rows = rows.exclude(pk__in=untold.untold_pairs(viewer, round_).values("pk"))
     graded = _graded(round_)
     values = round_.scale.values()
-    found = []
+    weights = _weights(round_, said, values)
+    found: list[Routed] = []
+    rest: list[Routed] = []
     for pair in rows:
         inside = any(
             audit_slice.drawn(run.seed, pair.query.query_id, pair.document.doc_id) < run.audit_share for run in runs
         )
         reason, doubt = (AUDIT, 1.0) if inside else _doubt(said.get(pair.pk, ()), values, pair.pk in flipped)
-        if reason:
-            found.append(Routed(pair, reason, doubt, graded.get(pair.pk, 0)))
-    order = list(REASONS)
-    return sorted(found, key=lambda one: (one.reason != AUDIT, -one.doubt, order.index(one.reason), one.pair.position))
+        weight = weights.get((pair.query.query_id, pair.document.doc_id))
+        one = Routed(pair, reason or HEAVY, doubt, graded.get(pair.pk, 0), weight)
+        (found if reason else rest).append(one)
+    return sorted([*found, *_heaviest(rest)], key=_urgency)
+
+
+def _urgency(one: Routed) -> tuple[bool, float, int, float, int]:
+    place = list(REASONS).index(one.reason)
+    return one.reason != AUDIT, -one.doubt, place, -(one.leverage or 0.0), one.pair.position
 
 
 @transaction.atomic
 def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round:
     """Make a draft of the routed pairs, for the raters of the round, on its scale and under its guidelines.
 
-    Raters see nothing of why a pair is there: slice and doubt are shuffled together by the round's seed.
+    Pairs that people have judged already are left out. Raters see nothing of why a pair is there: slice and doubt stand
+    in one order, that of the round.
 
     Parameters
     ----------
@@ -102,13 +123,17 @@ def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round
     Raises
     ------
     Conflict
-        No machine has judged here, so that there is nothing to route.
+        No machine has judged here, so that there is nothing to route, or people have judged all of it.
     NotValid
         Fewer than the audit slice has.
     """
-    found = routed(round_)
-    if not found:
+    left = routed(round_)
+    if not left:
         raise Conflict("No machine has judged in this round yet, so there is nothing to route.")
+    known = judged.labels_of(round_)
+    found = [one for one in left if (one.pair.query.query_id, one.pair.document.doc_id) not in known]
+    if not found:
+        raise Conflict("People have judged all of these pairs already.")
     audited = sum(one.reason == AUDIT for one in found)
     if most is not None and most < max(audited, 1):
         said = f"The audit slice alone has {audited:,} pairs, and it is never cut."
@@ -149,6 +174,37 @@ def _doubt(said: Sequence[MachineJudgment], values: Sequence[int], flipped: bool
         return APART, found.spread / (values[-1] - values[0])
     unsure = max((entropy(row.probabilities) for row in grades), default=0.0)
     return (UNSURE, unsure) if unsure > 0.5 else ("", unsure)
+
+
+def _weights(
+    round_: Round, said: Mapping[int, Sequence[MachineJudgment]], values: Sequence[int]
+) -> Mapping[Key, float]:
+    """How much hangs on each pair that machines graded: from a step below to a step above what they said."""
+    if not said:
+        return {}
+    keys = {
+        pk: (query_id, doc_id)
+        for pk, query_id, doc_id in round_.pairs.values_list("pk", "query__query_id", "document__doc_id")
+    }
+    steps = {value: at for at, value in enumerate(values)}
+    machine: dict[Key, float] = {}
+    doubts: dict[Key, tuple[int, int]] = {}
+    for pk, rows in said.items():
+        grades = [row.grade for row in rows if row.grade in steps]
+        if grades:
+            low, high = max(steps[min(grades)] - 1, 0), min(steps[max(grades)] + 1, len(values) - 1)
+            machine[keys[pk]] = float(median_low(grades))
+            doubts[keys[pk]] = values[low], values[high]
+    labels = {**machine, **judged.labels_of(round_)}
+    for name in WEIGHERS:
+        return WEIGHERS[name](round_, labels, doubts)
+    return {}
+
+
+def _heaviest(rest: Sequence[Routed]) -> list[Routed]:
+    """Of the pairs beyond doubt the share on which most hangs, one at least; none where nothing does."""
+    heavy = sorted((one for one in rest if one.leverage), key=lambda one: -(one.leverage or 0.0))
+    return heavy[: max(1, int(len(heavy) * HEAVIEST))]
 
 
 def entropy(probabilities: Mapping[str, float] | None) -> float:

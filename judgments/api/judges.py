@@ -112,6 +112,9 @@ class RoutedBody(serializers.Serializer):
     reason = serializers.ChoiceField(choices=list(routing.REASONS))
     doubt = serializers.FloatField()
     graded = serializers.IntegerField(help_text="Ratings of people so far.")
+    leverage = serializers.FloatField(
+        allow_null=True, help_text="How far nDCG@10 of the run that feels it most would move, at most."
+    )
 
 
 class RoutedRound(serializers.Serializer):

@@ -105,6 +105,7 @@ ROUTED = Listing(
         Column("document", "Document", value=lambda row: row.pair.document.doc_id, style="id clip"),
         Column("reason", "Why people", value=lambda row: REASONS[row.reason]),
         Column("doubt", "Doubt", order="doubt", numeric=True, digits=2),
+        Column("leverage", "nDCG@10 hangs on it", order="leverage", numeric=True, digits=4),
         Column("graded", "Ratings so far", order="graded", numeric=True),
     ),
     search=("pair.query.text", "pair.document.doc_id"),

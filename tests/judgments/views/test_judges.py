@@ -77,12 +77,6 @@ def test_the_whole_way_by_pages(
     run = JudgeRun.objects.get()
     assert begun.headers["Location"] == reverse("machine_judge", args=[round_.uuid, run.judge.uuid])
     assert MachineJudgment.objects.count() == 6
-    rate_all(round_, rater, lambda pair: 3 if pair.document.doc_id == "d1-1" else 0)
-    page = client.get(begun.headers["Location"] + "?over=all").content.decode()
-    assert "1.000" in page  # kappa: the machine says what people say
-    assert KEY not in page
-    for name in ("judge_answers", "judge_ledger"):
-        assert "d1-1" in client.get(reverse(name, args=[round_.uuid, run.judge.uuid])).content.decode()
     routed = reverse("routing", args=[round_.uuid])
     assert "audit slice" in client.get(routed).content.decode()
     draft = client.post(routed)
@@ -90,6 +84,14 @@ def test_the_whole_way_by_pages(
     made = round_.collection.rounds.get(name="Round 1, for people")
     assert 0 < made.pairs.count() <= 6
     assert all("machine" not in str(pair.origin) and "audit" not in str(pair.origin) for pair in made.pairs.all())
+    rate_all(round_, rater, lambda pair: 3 if pair.document.doc_id == "d1-1" else 0)
+    page = client.get(begun.headers["Location"] + "?over=all").content.decode()
+    assert "1.000" in page  # kappa: the machine says what people say
+    assert KEY not in page
+    for name in ("judge_answers", "judge_ledger"):
+        assert "d1-1" in client.get(reverse(name, args=[round_.uuid, run.judge.uuid])).content.decode()
+    client.post(routed)
+    assert "People have judged all of these pairs" in client.get(routed).content.decode()
 
 
 def test_words_are_tried_and_stored(round_: Any, server: ModelServer, client_of: Any, lead: Any) -> None:
