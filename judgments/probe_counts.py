@@ -45,8 +45,10 @@ def in_all(round_: Round, rater: User, places: int) -> int:
 
 
 def _to_come(round_: Round, rater: User, places: int) -> int:
+    if not probing.mixes(round_):
+        return 0
     asked = RoundRater.objects.filter(round=round_, user=rater).first()
-    if asked is None or not probing.mixes(round_):
+    if asked is None:
         return 0
     answers = probing.filled(round_, rater) + places
     coming = 0
