@@ -57,6 +57,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         "moved": _moved(effect),
         "tau": _signed(effect.tau, 2, plus=False),
         "leans": _signed(held.calibrated.bias, 2),
+        **_agreement(held),
         "metrics": metrics_of(round_.collection),
         "kin": calibration.kin(found, list(round_.collection.runs.only("name", "description"))),
         "money": spent,
@@ -91,6 +92,18 @@ def _signed(value: float | None, digits: int, *, plus: bool = True) -> str:
     if value is None:
         return "–"
     return f"{value:{'+' if plus else ''}.{digits}f}".replace("-", "−")
+
+
+def _agreement(held: Held) -> dict[str, str]:
+    """Kappas and alpha as the page tells them."""
+    kappa = held.calibrated.kappa
+    ends = [_signed(end, 3, plus=False) for end in (kappa["quadratic"].low, kappa["quadratic"].high)]
+    return {
+        "kappa_quadratic": _signed(kappa["quadratic"].value, 3, plus=False),
+        "kappa_unweighted": _signed(kappa["unweighted"].value, 3, plus=False),
+        "kappa_inside": f"{ends[0]}–{ends[1]}",
+        "alpha": _signed(held.calibrated.alpha["ordinal"].value, 3, plus=False),
+    }
 
 
 def _moved(effect: Effect) -> list[dict[str, Any]]:

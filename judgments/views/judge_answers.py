@@ -154,6 +154,7 @@ def routed(request: HttpRequest, uuid: str) -> HttpResponse:
             return redirect("routing", round_.uuid)
     rows: list[Routed] = routing.routed(round_, request.user)
     context = frame(request, round_) | {
+        "total": len(rows),
         "audited": sum(row.reason == routing.AUDIT for row in rows),
         "hidden": untold.untold_pairs(request.user, round_).count(),
     }
