@@ -11,8 +11,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from django.db import transaction
-from django.db.models import F
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Sum
 
 from judgments import jobs, judging, model_judges, providers_kept
 from judgments.audit_slice import drawn
@@ -77,7 +77,11 @@ class _Sitting:
         self.graded: Graded = model_judges.graded_of(run.judge.told)
         self.endpoint: Endpoint = providers_kept.endpoint(self.provider, run.judge.model)
         self.values = run.round.scale.values()
-        self.budget = Budget(run.cap_usd, run.cap_calls, run.spent_usd, run.calls)
+        # The ledger is the truth: what a killed sitting did not add up is in it all the same.
+        told = ModelCall.objects.filter(run=run).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
+        self.spent, self.calls = told["usd"] or 0.0, told["calls"]
+        self.budget = Budget(run.cap_usd, run.cap_calls, self.spent, self.calls)
+        self.last: dict[int, ModelCall] = {}
         self.paused, self.done = False, 0
         self.taken_away: jobs.Cancelled | jobs.Lost | None = None
 
@@ -131,6 +135,7 @@ class _Sitting:
                 client=self.client,
             )
         )
+        self.add_up()
         if self.taken_away is not None:
             raise self.taken_away
         return ended
@@ -159,7 +164,7 @@ class _Sitting:
         return found
 
     def _write(self, call: Answered, pair: Pair, purpose: str, trap: str) -> None:
-        """Into the ledger, and off the run's caps, in one step."""
+        """Into the ledger, before anybody goes on."""
         outcome, reply = call.outcome.on_scale(self.values), call.reply
         row = ModelCall(
             run=self.run,
@@ -187,11 +192,13 @@ class _Sitting:
             rationale=_kept(outcome.rationale),
             raw=_kept(outcome.raw),
         )
-        with transaction.atomic():
-            # Two sittings at once are possible while a lease runs out; the second finds the answer there.
-            ModelCall.objects.bulk_create([row], ignore_conflicts=True)
-            spent = reply.cost_usd or 0.0
-            JudgeRun.objects.filter(pk=self.run.pk).update(spent_usd=F("spent_usd") + spent, calls=F("calls") + 1)
+        try:
+            with transaction.atomic():
+                row.save()
+            self.last[pair.pk] = row
+        except IntegrityError:
+            pass  # two sittings at once are possible while a lease runs out: the other one wrote it down
+        self.spent, self.calls = self.spent + (reply.cost_usd or 0.0), self.calls + 1
 
     def _judged(self, pair: Pair, outcome: Outcome) -> None:
         """The judge's word on the pair; a pair that got no answer goes on waiting for one."""
@@ -199,7 +206,10 @@ class _Sitting:
         if outcome.name == "transport_error":
             return
         found = outcome.on_scale(self.values)
-        calls = ModelCall.objects.filter(judge=self.judge, pair=pair).exclude(purpose=Purpose.CANARY)
+        call = self.last.pop(pair.pk, None)
+        if call is None:
+            calls = ModelCall.objects.filter(judge=self.judge, pair=pair).exclude(purpose=Purpose.CANARY)
+            call = calls.order_by("-pk").first()
         row = MachineJudgment(
             judge=self.judge,
             pair=pair,
@@ -208,7 +218,7 @@ class _Sitting:
             probabilities=found.probabilities,
             rationale=_kept(found.rationale),
             raw=_kept(found.raw),
-            call=calls.order_by("-pk").first(),
+            call=call,
             document_sha256=pair.document.content_sha256,
         )
         MachineJudgment.objects.bulk_create([row], ignore_conflicts=True)
@@ -218,11 +228,16 @@ class _Sitting:
 
         A job that is cancelled or lost asks no more, and still writes down what is on its way: it was paid for.
         """
+        self.add_up()
         try:
             self.work.progress(self.done, self.total)
             self.paused = JudgeRun.objects.filter(pk=self.run.pk, pause_asked=True).exists()
         except (jobs.Cancelled, jobs.Lost) as taken:
             self.taken_away, self.paused = taken, True
+
+    def add_up(self) -> None:
+        """What was used so far, for those who look."""
+        JudgeRun.objects.filter(pk=self.run.pk).update(spent_usd=self.spent, calls=self.calls)
 
 
 def _portions(keys: Sequence[int]) -> Iterator[list[Pair]]:
