@@ -120,9 +120,7 @@ class JudgeForm(AssayForm):
     """Which model is to judge a round, in which words, within which caps."""
 
     model = forms.ChoiceField(help_text="Of the collection’s providers.")
-    prompt = forms.ChoiceField(
-        help_text="In which words it is asked; the round’s scale and guidelines are put in."
-    )
+    prompt = forms.ChoiceField(help_text="In which words it is asked; the round’s scale and guidelines are put in.")
     cap_usd = forms.FloatField(
         label="Cap in dollars (optional)",
         required=False,
