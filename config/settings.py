@@ -190,7 +190,7 @@ CONNECTOR_FOLDERS = env.list("CONNECTOR_FOLDERS", default=[])
 # The first encrypts secrets, all of them decrypt; without any they hang on SECRET_KEY.
 CONNECTOR_KEYS = env.list("CONNECTOR_KEYS", default=[])
 
-# --- Models. A machine judge asks no provider but those that the operator names here, the makers' own servers among them.
+# --- Models. A machine judge asks no provider but those that the operator names here; the makers' own servers too.
 PROVIDER_HOSTS = env.list("PROVIDER_HOSTS", default=[])
 PROVIDER_NETWORKS = env.list("PROVIDER_NETWORKS", default=[])
 
