@@ -177,7 +177,7 @@ def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
 
 
 def _answers(round_: Round, rater: User) -> JudgmentQuerySet:
-    answers = Judgment.objects.current().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
+    answers = Judgment.objects.standing().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
     return answers.order_by()
 
 
@@ -311,5 +311,5 @@ def _lease(rater: User, chosen: Sequence[Place], until: datetime) -> list[Pair]:
 
 def _postponed(rater: User, pairs: list[Pair]) -> set[int]:
     """Pairs that the rater put off: they come back when nothing else is left."""
-    later = Judgment.objects.current().filter(state=Judgment.State.LATER, rater=rater, pair__in=pairs)
+    later = Judgment.objects.standing().filter(state=Judgment.State.LATER, rater=rater, pair__in=pairs)
     return set(later.values_list("pair_id", flat=True))

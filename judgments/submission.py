@@ -274,7 +274,7 @@ def _undo_probed(round_: Round, client_id: uuid_module.UUID, rater: User) -> Pro
 
 def last_answer(round_: Round, rater: User) -> Judgment | ProbeAnswer | None:
     """The rater's newest answer in the round that still stands: what ``z`` takes back."""
-    mine = Judgment.objects.current().of_round(round_).filter(rater=rater)
+    mine = Judgment.objects.standing().of_round(round_).filter(rater=rater)
     newest = mine.select_related("pair__query", "pair__document").order_by("-pk").first()
     probed = probing.last_answer(round_, rater)
     return probed if newest is None or (probed and probed.created_at > newest.created_at) else newest
