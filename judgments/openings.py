@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from judgments.languages import covers
-from judgments.models import Judgment, Membership, Round, Slot, Tally, User
+from judgments.models import Judgment, Membership, Role, Round, Slot, Tally, User
 
 # So many places are looked at closely; if the rater had all of them, the database passes over the rest.
 NEAR = 32
@@ -53,6 +53,11 @@ def over(rater: User) -> QuerySet[Judgment]:
     return Judgment.objects.filter(done, rater=rater).order_by()
 
 
+def given_back(rater: User) -> QuerySet[Judgment]:
+    """What others took back, or a lead set aside: while it stood, whoever leads may have read the pair's grades."""
+    return Judgment.objects.filter(state__in=Judgment.NO_ANSWER).exclude(rater=rater).order_by()
+
+
 class Openings:
     """The places of one round for one rater.
 
@@ -72,6 +77,8 @@ class Openings:
         self.made: dict[str, int] = round_.languages_made
         self.languages = self._languages()
         self.passed: set[int] = set()  # pairs that are chosen already, and not yet leased
+        members = Membership.objects.filter(collection=round_.collection_id, user=rater)
+        self.leads = members.filter(role=Role.LEAD).exists()
 
     def _languages(self) -> list[str]:
         """The languages of the round that the rater gets: those they read, and what has none."""
@@ -148,12 +155,16 @@ class Openings:
             return set()
         mine = Slot.objects.filter(rater=self.rater, pair__in=keys).order_by().values_list("pair")
         done = over(self.rater).filter(pair__in=keys).values_list("pair")
-        return {pair for (pair,) in mine.union(done)} | self.passed
+        rows = mine.union(done)
+        if self.leads:
+            rows = mine.union(done, given_back(self.rater).filter(pair__in=keys).values_list("pair"))
+        return {pair for (pair,) in rows} | self.passed
 
     def _not_had(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
         """Slots of pairs that the rater neither holds nor is done with."""
         mine = Slot.objects.filter(pair=OuterRef("pair"), rater=self.rater)
-        return slots.filter(~Exists(mine), ~Exists(over(self.rater).filter(pair=OuterRef("pair"))))
+        slots = slots.filter(~Exists(mine), ~Exists(over(self.rater).filter(pair=OuterRef("pair"))))
+        return slots.filter(~Exists(given_back(self.rater).filter(pair=OuterRef("pair")))) if self.leads else slots
 
     def _readable(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
         return slots if len(self.languages) == len(self.made) else slots.filter(language__in=self.languages)
@@ -168,13 +179,23 @@ class Openings:
         full = sum(places.get(f"full:{one}", 0) for _, places in rows for one in self.languages)
         mine = next((places for rater, places in rows if rater == self.rater.pk), {})
         had = sum(mine.get(f"had:{one}", 0) for one in self.languages)
-        return sum(self.made[one] for one in self.languages) - full - had - holds - self._blocked()
+        return sum(self.made[one] for one in self.languages) - full - had - holds - self._blocked() - self._seen()
 
     def queries(self) -> set[int]:
         """The queries that are open to the rater: it reads every free place, and is meant for small rounds."""
         free = Slot.objects.filter(nobody(self.now), round=self.round, filled_by__isnull=True)
         rows = self._not_had(self._readable(free)).order_by().values_list("pair__query", flat=True).distinct()
         return {*rows, *in_hand(self.round, self.rater).values_list("pair__query", flat=True)}
+
+    def _seen(self) -> int:
+        """How many pairs that want a rating a lead is not given, since they may have read their grades."""
+        if not self.leads:
+            return 0
+        back = given_back(self.rater).filter(pair__round=self.round).values("pair")
+        wanting = Slot.objects.filter(filled_by__isnull=True, pair__in=back)
+        mine = Slot.objects.filter(pair=OuterRef("pair"), rater=self.rater)
+        rows = self._readable(wanting).filter(~Exists(mine), ~Exists(over(self.rater).filter(pair=OuterRef("pair"))))
+        return rows.order_by().values("pair").distinct().count()
 
     def _blocked(self) -> int:
         """How many pairs that the rater never had want a rating, all of which others have in hand."""

@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from judgments import extras, growing, openings, probing
+from judgments import access, extras, growing, openings, probing
 from judgments.assignment import LEASE, check_open
 from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, Slot, User
@@ -25,6 +25,12 @@ from judgments.tallies import Ledger
 
 STATES = (Judgment.State.GRADED, Judgment.State.UNRATEABLE, Judgment.State.LATER)
 LONGEST_NOTE = 10_000
+# What a rater said of a pair; with it a rater who leads is no longer blind for the pair.
+STANDS = (Judgment.State.GRADED, Judgment.State.UNRATEABLE)
+STANDS_BY_IT = (
+    "You lead this collection and have answered this pair: you may have read what others gave. "
+    "Your answer stands; settle the pair among the conflicts instead."
+)
 
 
 @dataclass(frozen=True)
@@ -186,9 +192,17 @@ class _Desk:
         known = newest is not None or self.sheets[pair.pk].slot_of(self.rater.pk) is not None
         if not known and not Handout.objects.filter(rater=self.rater, pair=pair).exists():
             raise Conflict(probing.NEVER_LEASED)
+        if newest is not None and newest.state in STANDS and self._has_seen(pair):
+            raise Conflict(STANDS_BY_IT)
         if newest is not None and newest.state == Judgment.State.REQUEUED:
             raise Conflict("This pair was given to somebody else by the lead. Your answer for it is no longer needed.")
         return pair
+
+    def _has_seen(self, pair: Pair) -> bool:
+        """Whether the rater, having answered, may have read what others gave."""
+        events = self.sheets[pair.pk].events
+        others = any(one.rater != self.rater.pk and one.state == Judgment.State.GRADED for one in events)
+        return others and _leads(self.round, self.rater)
 
     def _record(self, pair: Pair, answer: Answer) -> Judgment:
         page = self.sheets[pair.pk]
@@ -247,6 +261,9 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
             raise refusal
         if Judgment.objects.filter(supersedes=judgment).exists():
             raise Conflict("This answer was changed since; undo the newer one.")
+        others = Judgment.objects.filter(pair=pair, state=Judgment.State.GRADED).exclude(rater=rater)
+        if judgment.state in STANDS and _leads(round_, rater) and others.exists():
+            raise Conflict(STANDS_BY_IT)
         with extras.kept(round_, [pair], home=rater) as ledger:
             event = Judgment.objects.create(
                 pair=pair,
@@ -259,6 +276,11 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
             Slot.objects.filter(pair=pair, rater=rater).update(filled_by=None, lease_until=timezone.now() + LEASE)
             ledger.reached = pair.position
     return event
+
+
+def _leads(round_: Round, rater: User) -> bool:
+    """Whether the rater leads the collection, and so reads the grades of a pair once they have answered it."""
+    return access.role_in(rater, round_.collection) in access.STAFF
 
 
 def _undo_probed(round_: Round, client_id: uuid_module.UUID, rater: User) -> ProbeAnswer:

@@ -107,6 +107,10 @@ def left_to(round_: Any, rater: Any) -> int:
     reads = Membership.objects.get(collection=round_.collection, user=rater).languages
     over = Judgment.objects.filter(rater=rater, surplus=True) | Judgment.objects.filter(rater=rater, state="requeued")
     done = set(over.values_list("pair", flat=True))
+    if Membership.objects.filter(collection=round_.collection, user=rater, role="lead").exists():
+        # Whoever leads may have read the grades of what others took back, or what was set aside.
+        back = Judgment.objects.filter(state__in=["undone", "requeued"]).exclude(rater=rater)
+        done |= set(back.values_list("pair", flat=True))
     number = 0
     for pair in round_.pairs.prefetch_related("slots").select_related("query"):
         mine = [slot for slot in pair.slots.all() if slot.rater_id == rater.pk]

@@ -1,0 +1,76 @@
+"""Does a lead who rates stay blind, also for pairs that they have answered or could read before?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judgments import access, assignment, pausing, submission
+from judgments.core.errors import Conflict
+from judgments.models import Judgment, Round, RoundRater
+from judgments.pausing import Choice
+
+pytestmark = pytest.mark.django_db
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def round_(make_round: Make, lead: Any, rater: Any, rater2: Any) -> Round:
+    return make_round(queries=1, documents=3, raters=[lead, rater, rater2], ratings_per_pair=2)
+
+
+def given(round_: Round, rater: Any, answer: Make, grade: int) -> list[Judgment]:
+    pairs = assignment.claim_batch(round_, rater=rater, size=3)
+    return [answer(round_, rater, pair, grade).judgment for pair in pairs]
+
+
+def test_who_may_have_read_the_others_cannot_change_their_own(
+    round_: Round, lead: Any, rater: Any, answer: Make
+) -> None:
+    mine = given(round_, lead, answer, 0)
+    # Nobody else has graded: a slip is mended as anybody mends one.
+    again = answer(round_, lead, mine[0].pair, 1).judgment
+    submission.undo(round_, mine[1].client_id, rater=lead)
+    answer(round_, lead, mine[1].pair, 2)
+    given(round_, rater, answer, 3)
+    assert access.may_see_grades(lead, mine[2].pair)
+    with pytest.raises(Conflict, match="settle the pair"):
+        answer(round_, lead, mine[2].pair, 3)
+    with pytest.raises(Conflict, match="settle the pair"):
+        submission.undo(round_, mine[2].client_id, rater=lead)
+    standing = Judgment.objects.counted().filter(rater=lead)
+    assert {one.pair_id: one.grade for one in standing} == {
+        mine[0].pair_id: again.grade,
+        mine[1].pair_id: 2,
+        mine[2].pair_id: 0,
+    }
+
+
+def test_what_a_lead_put_off_is_still_theirs_to_grade(round_: Round, lead: Any, rater: Any, answer: Make) -> None:
+    (pair, *_) = assignment.claim_batch(round_, rater=lead, size=1)
+    answer(round_, lead, pair, None, state="later")
+    given(round_, rater, answer, 3)
+    assert not access.may_see_grades(lead, pair)
+    assert answer(round_, lead, pair, 2).new
+
+
+def test_raters_who_do_not_lead_change_their_minds_freely(round_: Round, rater: Any, rater2: Any, answer: Make) -> None:
+    mine = given(round_, rater, answer, 0)
+    given(round_, rater2, answer, 3)
+    assert answer(round_, rater, mine[0].pair, 1).new
+
+
+def test_a_pair_that_a_lead_could_read_is_not_given_to_them(
+    round_: Round, lead: Any, rater: Any, rater2: Any, answer: Make
+) -> None:
+    given(round_, rater, answer, 0)
+    (seen, *_) = given(round_, rater2, answer, 3)
+    assert access.may_see_grades(lead, seen.pair)
+    asked = RoundRater.objects.get(round=round_, user=rater)
+    pausing.requeue(asked, Choice(), reason="They graded another scale.", actor=lead)
+    assert assignment.remaining(round_, lead) == 0
+    assert assignment.claim_batch(round_, rater=lead) == []
+    # Whoever was nowhere near the grades gets them.
+    assert assignment.remaining(round_, rater2) == 0
