@@ -55,6 +55,14 @@ def propose(settled: Adjudication, *, actor: User) -> Example:
     return made
 
 
+def read_in(guidelines: GuidelinesVersion) -> set[tuple[int, int]]:
+    """The pairs, as keys of query and document, whose grade was written into these guidelines or a version before."""
+    written = Example.objects.filter(
+        collection=guidelines.collection_id, adjudication__isnull=False, version__number__lte=guidelines.number
+    )
+    return set(written.values_list("adjudication__pair__query", "adjudication__pair__document"))
+
+
 def _reason(settled: Adjudication) -> str:
     """What a rater learns from: the words of the lead, or the cause where there are no others."""
     _, written = adjudication.parts(settled.reason)

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from judgments import audit, growing
+from judgments import audit, examples, growing
 from judgments.core.amounts import amount
 from judgments.core.errors import Closed, Conflict, NotValid
 from judgments.inviting import ask, invite, is_rater
@@ -100,9 +100,13 @@ def create_round(
     settings = replace(settings or RoundSettings(), **{one: value for one, value in given.items() if value is not None})
     scale = make_scale(collection, grades, relevant_from=relevant_from)
     settings.check(scale.values())
-    chosen = by_query(candidates)
+    whole = by_query(candidates)
+    chosen = _unread(whole, guidelines)
     if not chosen:
-        raise NotValid("A round needs at least one pair.", {"pool": "This pool is empty."})
+        said = "Raters would read the grade of each of these pairs in the guidelines." if whole else ""
+        raise NotValid("A round needs at least one pair.", {"pool": said or "This pool is empty."})
+    if len(chosen) < len(whole):
+        provenance = {**provenance, "examples_left_out": len(whole) - len(chosen)}
     if most_pairs is not None and most_pairs <= len(chosen):
         said = f"The round begins with {amount(len(chosen), 'pair')} already; allow more, or choose no further ones."
         raise NotValid(said, {"most_pairs": said})
@@ -121,7 +125,9 @@ def create_round(
         )
     add_pairs(round_, chosen)
     ask(round_, raters)
-    sentence = f"{actor} made round {round_} from {amount(len(chosen), 'pair')}"
+    left_out = len(whole) - len(chosen)
+    more = f"; {amount(left_out, 'pair')} that its guidelines show as examples left out" if left_out else ""
+    sentence = f"{actor} made round {round_} from {amount(len(chosen), 'pair')}{more}"
     audit.record("rounds.create_round", sentence, actor=actor, collection=collection, target=round_, seed=seed)
     return round_
 
@@ -237,6 +243,12 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
     sentence = f"{actor} renamed round {before} to {wanted}"
     audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_)
     return round_
+
+
+def _unread(candidates: Sequence[Candidate], guidelines: GuidelinesVersion) -> list[Candidate]:
+    """Those whose grade raters do not read in the guidelines: what is told beforehand is no judgment."""
+    read = examples.read_in(guidelines)
+    return [one for one in candidates if (one.query.pk, one.document.pk) not in read]
 
 
 def _check_name(collection: Collection, name: str) -> None:
