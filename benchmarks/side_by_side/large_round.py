@@ -95,6 +95,8 @@ def _answer(cursor: Any, vendor: str, round_: int, first: int, count: int, rater
         f"SELECT {uuid}, id, {rater}, {uuid}, 'graded', position % 4, '', '', 8, {empty}, {_no(vendor)}, '', {now} "
         f"FROM judgments_pair WHERE {stretch} ORDER BY position"
     )
+    # PostgreSQL would not know how many rows a rater has by now, and look each answer up among all of theirs.
+    cursor.execute("ANALYZE judgments_judgment")
     cursor.execute(
         "INSERT INTO judgments_handout (pair_id, rater_id, at) "
         f"SELECT id, {rater}, {now} FROM judgments_pair WHERE {stretch} ORDER BY position"

@@ -44,7 +44,8 @@ class Slot(models.Model):
     """Room for one rating of one pair. A pair with k ratings has k slots, so it can never get more that count.
 
     A slot is free, leased (``rater`` and ``lease_until``) or filled (``filled_by``). ``round``, ``position`` and
-    ``language`` repeat what is known elsewhere, so that the next free slot is one step into an index however large the round is.
+    ``language`` repeat what is known elsewhere, so that the next free slot is one step into an index however large the
+    round is.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="slots")

@@ -40,7 +40,7 @@ def test_everything_stands_inside_the_frame(relevant, high, width):
     chart = discovery_curve(curve(relevant, [1000, 1000, 0], [0, 0, 1000], 2), missed, width)
     assert all(0 <= x <= width and 0 <= y <= HIGH for x, y in points(chart))
     assert all(
-        0 <= begin and end <= width and 0 < word.y <= HIGH for word in chart.words for begin, end in [reach(word)]
+        begin >= 0 and end <= width and 0 < word.y <= HIGH for word in chart.words for begin, end in [reach(word)]
     )
     assert f"{sum(relevant):,} found" in [word.text for word in chart.words]
     assert chart.label.startswith(f"{sum(relevant):,} relevant among 2,000 judged pairs of 3,000")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from judgments import sealing
 from judgments.core.errors import Conflict, NotValid, UnknownName
 from judgments.models import AuditRow
-from judgments import sealing
 from pooling import connected
 from pooling.connectors import EngineFault
 from pooling.models import Connector

@@ -30,7 +30,7 @@ def test_everything_stands_inside_the_picture(judged: int, sizes: list[int], wid
     ends = [re.findall(r"(-?[\d.]+),(-?[\d.]+)", stroke.d) for stroke in chart.strokes]
     assert all(0 <= float(x) <= width and 0 <= float(y) <= HIGH for line in ends for x, y in line)
     assert all(
-        0 <= begin and end <= width and 0 <= word.y <= HIGH for word in chart.words for begin, end in [reach(word)]
+        begin >= 0 and end <= width and 0 <= word.y <= HIGH for word in chart.words for begin, end in [reach(word)]
     )
     assert f"{-(-judged // 3):,} found" in [word.text for word in chart.words]
 
