@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid as uuid_module
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -19,17 +18,13 @@ from django.utils import timezone
 
 from judgments import growing, openings, probe_counts, probing, readiness
 from judgments.core.errors import Closed, NotAllowed
-from judgments.models import Handout, Judgment, Pair, Probe, Round, Slot, Tally, User
-from judgments.models.judgment import JudgmentQuerySet
+from judgments.models import Handout, Judgment, Pair, Probe, Round, RoundRater, Slot, Tally, User
 from judgments.openings import Openings, Place
-from judgments.rounds import is_rater
 
 LEASE = timedelta(minutes=30)
 LARGEST_BATCH = 50
 # A lease that was renewed so shortly ago need not be written again.
 FRESH = timedelta(minutes=1)
-# Up to so many pairs a round tells at which of its queries a rater is; in a larger one that would cost too much.
-MANY_PAIRS = 5_000
 
 
 def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Probe]:
@@ -57,15 +52,15 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
     NotAllowed
         The rater was not asked to rate here, is paused, or has to calibrate first.
     """
-    check_open(round_, rater)
-    readiness.require(round_, rater)
+    asked = check_open(round_, rater)
+    readiness.require(round_, rater, asked)
     size = max(1, min(size, LARGEST_BATCH))
     begun = timezone.now()
     until = begun + LEASE
     held = _in_hand(round_, rater, until)
     postponed = _postponed(rater, held)
     waiting = [pair for pair in held if pair.pk not in postponed]
-    draw, taken = _draw(round_, rater), list[Pair]()
+    draw, taken = _draw(round_, asked), list[Pair]()
     if len(waiting) < size:
         taken = _take(round_, rater, size - len(waiting), until, draw, after=waiting)
         waiting += taken
@@ -101,13 +96,15 @@ def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
     return given + probe_counts.give_back(round_, rater, LEASE)
 
 
-def check_open(round_: Round, rater: User) -> None:
-    """That the round takes answers, and takes them from this rater."""
+def check_open(round_: Round, rater: User) -> RoundRater:
+    """That the round takes answers, and takes them from this rater: who they are in it."""
     if round_.state != Round.State.OPEN:
         word = "has not been opened yet" if round_.state == Round.State.DRAFT else "is closed"
         raise Closed(f"Round {round_} {word}. Nothing was lost; ask the lead what comes next.")
-    if not is_rater(rater, round_):
+    asked: RoundRater | None = round_.raters.select_related("user").filter(user=rater, left_at__isnull=True).first()
+    if asked is None:
         raise NotAllowed(f"You were not asked to rate in {round_}. The lead can ask you under Round.")
+    return asked
 
 
 def remaining(round_: Round, rater: User) -> int:
@@ -138,55 +135,6 @@ def at_work(round_: Round) -> int:
     holding = set(openings.leased(round_, now).values_list("rater", flat=True).distinct())
     answered = Tally.objects.filter(round=round_, last_at__gt=now - LEASE).values_list("rater", flat=True)
     return len(holding | set(answered))
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How far a rater is: ``document`` of ``documents`` within the query, ``query`` of ``queries``, and in all.
-
-    ``query`` and ``queries`` are 0 in a round of many pairs, where they are not counted.
-    """
-
-    document: int
-    documents: int
-    query: int
-    queries: int
-    answered: int
-    left: int
-
-
-def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
-    """Where the rater stands with this pair before them. Pairs that were put off count as open."""
-    places = Openings(round_, rater)
-    mixed = {query: (done, waiting) for query, done, waiting in probing.by_query(round_, rater)}
-    done, waiting = mixed.get(pair.query_id, (0, 0))
-    held = openings.in_hand(round_, rater)
-    here = done + _answers(round_, rater).filter(pair__query=pair.query_id).count()
-    left = waiting + held.filter(pair__query=pair.query_id).count()
-    left += len(places.in_query(openings.Query(pair.query_id, None)))
-    query, queries = (0, 0) if round_.pairs_made > MANY_PAIRS else _queries(round_, rater, places, mixed)
-    own, open_ = probe_counts.own(round_, rater), held.count() + places.left
-    return Standing(
-        document=here + 1,
-        documents=here + max(left, 1),
-        query=query,
-        queries=queries,
-        answered=own.graded + own.unrateable,
-        left=open_ + probe_counts.ahead(round_, rater, open_),
-    )
-
-
-def _answers(round_: Round, rater: User) -> JudgmentQuerySet:
-    answers = Judgment.objects.standing().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
-    return answers.order_by()
-
-
-def _queries(round_: Round, rater: User, places: Openings, mixed: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
-    """At which of how many queries the rater is: what is over counts before what is open."""
-    begun = set(_answers(round_, rater).values_list("pair__query", flat=True).distinct())
-    begun |= {query for query, (done, _) in mixed.items() if done}
-    open_ = places.queries() | {query for query, (_, waiting) in mixed.items() if waiting}
-    return len(begun - open_) + 1, len(begun | open_)
 
 
 def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe | None:
@@ -261,14 +209,14 @@ def _last(round_: Round, rater: User) -> tuple[int, int] | None:
     return round_.pairs.filter(position=Subquery(reached)).values_list("query", "position").order_by("position").first()
 
 
-def _draw(round_: Round, rater: User) -> str:
+def _draw(round_: Round, asked: RoundRater) -> str:
     """What a rater's own order is drawn from: the seed and the pseudonym, so that another database repeats it."""
-    return f"{round_.seed} {round_.raters.values_list('pseudonym', flat=True).get(user=rater)}"
+    return f"{round_.seed} {asked.pseudonym}"
 
 
 def in_order(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
     """These pairs in the rater's own order, which stays as it was drawn, however often it is asked for."""
-    return _shuffled(pairs, _draw(round_, rater))
+    return _shuffled(pairs, _draw(round_, round_.raters.get(user=rater)))
 
 
 def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:

@@ -21,7 +21,7 @@ def comes_first(round_: Round, asked: RoundRater) -> bool:
     return access.role_in(asked.user, round_.collection) != Role.LEAD
 
 
-def require(round_: Round, rater: User) -> None:
+def require(round_: Round, rater: User, asked: RoundRater | None = None) -> None:
     """That nothing comes first for a rater who asks for pairs. What they were handed before, they may still answer.
 
     Raises
@@ -31,7 +31,7 @@ def require(round_: Round, rater: User) -> None:
     CalibrationFirst
         With the address of the page.
     """
-    asked = RoundRater.objects.select_related("user").filter(round=round_, user=rater).first()
+    asked = asked or RoundRater.objects.select_related("user").filter(round=round_, user=rater).first()
     if asked is None:
         return
     if asked.paused_at is not None:

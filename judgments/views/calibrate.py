@@ -18,10 +18,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from judgments import access, calibration, readiness
-from judgments.assignment import Standing
 from judgments.calibration import Answered, Sitting
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Probe, Round
+from judgments.standings import Standing
 from judgments.views.sent import uuid_of
 from judgments.views.station_answers import REASONS, read_answer
 from judgments.views.station_cards import Card

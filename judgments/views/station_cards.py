@@ -15,10 +15,9 @@ from typing import Any
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 
-from judgments import assignment
-from judgments.assignment import Standing
 from judgments.models import Pair, Round, User
 from judgments.passages import Shown, shown
+from judgments.standings import Standing, standing
 from judgments.station_keys import labels
 
 MOST_SEGMENTS = 60
@@ -83,7 +82,7 @@ def cards(round_: Round, rater: User, pairs: Sequence[Pair], *, after: Sequence[
     for place, pair in enumerate(pairs, len(after)):
         query = pair.query.pk
         if query not in here:
-            here[query] = assignment.standing(round_, rater, pair)
+            here[query] = standing(round_, rater, pair)
         where = here[query]
         where = replace(
             where,

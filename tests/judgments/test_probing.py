@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, gold, probing, reliability, submission
+from judgments import assignment, gold, probing, reliability, standings, submission
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round, Slot, Tally
 from judgments.submission import Answer
@@ -185,7 +185,7 @@ def test_the_place_told_goes_on_evenly(round_: Round, rater: Any) -> None:
     told = []
     while batch := assignment.claim_batch(round_, rater=rater, size=1):
         (one,) = batch
-        where = assignment.standing(round_, rater, one)
+        where = standings.standing(round_, rater, one)
         told.append(where.answered)
         assert 1 <= where.document <= where.documents
         assert 1 <= where.query <= where.queries

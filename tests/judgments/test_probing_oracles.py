@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, calibration, gold, submission
+from judgments import assignment, calibration, gold, standings, submission
 from judgments.core.errors import Conflict, NotFound
 from judgments.models import Pair, Probe, Round
 from judgments.submission import Answer
@@ -32,7 +32,7 @@ def test_every_page_counts_the_same_answers(round_: Round, rater: Any, client_of
     browser = client_of(rater)
     while batch := assignment.claim_batch(round_, rater=rater, size=1):
         (one,) = batch
-        before = assignment.standing(round_, rater, one).answered
+        before = standings.standing(round_, rater, one).answered
         (mine,) = open_work(rater)
         assert mine.graded == before
         submission.submit(round_, Answer(uuid.uuid4(), one.uuid, 1), rater=rater)

@@ -1,0 +1,63 @@
+"""How far is a rater in a round, and in the query before them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from judgments import openings, probe_counts, probing
+from judgments.models import Judgment, Pair, Probe, Round, User
+from judgments.models.judgment import JudgmentQuerySet
+from judgments.openings import Openings
+
+# Up to so many pairs a round tells at which of its queries a rater is; in a larger one that would cost too much.
+MANY_PAIRS = 5_000
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a rater is: ``document`` of ``documents`` within the query, ``query`` of ``queries``, and in all.
+
+    ``query`` and ``queries`` are 0 in a round of many pairs, where they are not counted.
+    """
+
+    document: int
+    documents: int
+    query: int
+    queries: int
+    answered: int
+    left: int
+
+
+def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
+    """Where the rater stands with this pair before them. Pairs that were put off count as open."""
+    places = Openings(round_, rater)
+    mixed = {query: (done, waiting) for query, done, waiting in probing.by_query(round_, rater)}
+    done, waiting = mixed.get(pair.query_id, (0, 0))
+    held = openings.in_hand(round_, rater)
+    here = done + _answers(round_, rater).filter(pair__query=pair.query_id).count()
+    left = waiting + held.filter(pair__query=pair.query_id).count()
+    left += len(places.in_query(openings.Query(pair.query_id, None)))
+    query, queries = (0, 0) if round_.pairs_made > MANY_PAIRS else _queries(round_, rater, places, mixed)
+    own, open_ = probe_counts.own(round_, rater), held.count() + places.left
+    return Standing(
+        document=here + 1,
+        documents=here + max(left, 1),
+        query=query,
+        queries=queries,
+        answered=own.graded + own.unrateable,
+        left=open_ + probe_counts.ahead(round_, rater, open_),
+    )
+
+
+def _answers(round_: Round, rater: User) -> JudgmentQuerySet:
+    answers = Judgment.objects.standing().of_round(round_).filter(rater=rater).exclude(state=Judgment.State.LATER)
+    return answers.order_by()
+
+
+def _queries(round_: Round, rater: User, places: Openings, mixed: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
+    """At which of how many queries the rater is: what is over counts before what is open."""
+    begun = set(_answers(round_, rater).values_list("pair__query", flat=True).distinct())
+    begun |= {query for query, (done, _) in mixed.items() if done}
+    open_ = places.queries() | {query for query, (_, waiting) in mixed.items() if waiting}
+    return len(begun - open_) + 1, len(begun | open_)
