@@ -129,7 +129,7 @@ def line(where: Standing) -> list[tuple[str, float, float]]:
     [('done', 0.0, 496.0), ('open', 500.0, 496.0), ('here', 500.0, 124.0)]
     """
     share = (where.document - 1) / where.documents
-    if where.queries > MOST_SEGMENTS:
+    if where.queries > MOST_SEGMENTS or not where.queries:
         all_ = where.answered + where.left
         return [("open", 0.0, 1000.0), ("done", 0.0, round(1000 * where.answered / max(all_, 1), 1))]
     step = 1000 / max(where.queries, 1)
