@@ -214,11 +214,6 @@ def _draw(round_: Round, asked: RoundRater) -> str:
     return f"{round_.seed} {asked.pseudonym}"
 
 
-def in_order(round_: Round, rater: User, pairs: Iterable[Pair]) -> list[Pair]:
-    """These pairs in the rater's own order, which stays as it was drawn, however often it is asked for."""
-    return _shuffled(pairs, _draw(round_, round_.raters.get(user=rater)))
-
-
 def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:
     """Queries in the round's order; within a query the order that is drawn."""
     pairs = list(pairs)
