@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from judgments import access, adjudication, conflict_effects, conflicts, examples, untold
 from judgments.api.endpoint import InRound
-from judgments.api.round_settings import Strict
+from judgments.api.strict import Strict
 from judgments.conflict_effects import Effects
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import Pair

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from judgments import access, examples, guideline_files, guidelines
 from judgments.api.endpoint import InCollection, Rows, rows_called
-from judgments.api.round_settings import Strict
+from judgments.api.strict import Strict
 from judgments.core import text_difference
 from judgments.core.errors import NotFound, NotValid
 from judgments.models import Adjudication, Example, GuidelinesVersion

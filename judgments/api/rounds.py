@@ -15,7 +15,8 @@ from rest_framework.response import Response
 
 from judgments import growing, round_settings, rounds
 from judgments.api.endpoint import InRound
-from judgments.api.round_settings import SettingsBody, Strict, settings_in
+from judgments.api.round_settings import SettingsBody, settings_in
+from judgments.api.strict import Strict
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Membership, Round, User
 

@@ -18,9 +18,9 @@ from judgments.api.imports import Imports
 from judgments.api.jobs import Started, started
 from judgments.api.posted import PostedFile, json_lines
 from judgments.api.seeds import Seed
+from judgments.api.strict import Strict
 from judgments.core.errors import NotFound
 from pooling import log_traffic, query_logs
-from pooling.api.strict import Strict
 from pooling.models import QueryLog
 from pooling.sampling.counted import WINDOW_DAYS
 from pooling.sampling.draw import PPS, STRATIFIED

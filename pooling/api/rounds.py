@@ -14,9 +14,10 @@ from rest_framework.response import Response
 
 from judgments import guidelines
 from judgments.api.endpoint import InRound, Rows
-from judgments.api.round_settings import SettingsBody, Strict, settings_in
+from judgments.api.round_settings import SettingsBody, settings_in
 from judgments.api.rounds import RoundBody, ScaleBody, members_called, round_told, shown_rounds
 from judgments.api.seeds import Seed
+from judgments.api.strict import Strict
 from judgments.core.errors import NotFound, NotValid
 from judgments.models import Collection, GuidelinesVersion, User
 from judgments.round_settings import RoundSettings
