@@ -1,15 +1,18 @@
 """Which rows hold who judged what, and what the settled answer is?"""
 
 from judgments.models.audit import AuditRow
+from judgments.models.battle import Battle, BattleCanary, BattleRun
 from judgments.models.collection import Collection, Membership, Role
 from judgments.models.declaration import Declaration
 from judgments.models.document import Document
 from judgments.models.example import Example
 from judgments.models.gold import GoldPair, Probe, ProbeAnswer
 from judgments.models.guidelines import GuidelinesVersion
+from judgments.models.invite_link import InviteLink
 from judgments.models.job import Job
 from judgments.models.judging import AutoAccept, JudgeRun, ModelCall
 from judgments.models.judgment import Adjudication, Judgment
+from judgments.models.lookups import Among
 from judgments.models.machine import Judge, MachineJudgment
 from judgments.models.pair import Handout, Pair, Slot
 from judgments.models.prompt import PromptVersion
@@ -26,9 +29,13 @@ from judgments.models.user import ApiToken, User
 
 __all__ = [
     "Adjudication",
+    "Among",
     "ApiToken",
     "AuditRow",
     "AutoAccept",
+    "Battle",
+    "BattleCanary",
+    "BattleRun",
     "Collection",
     "Declaration",
     "Document",
@@ -38,6 +45,7 @@ __all__ = [
     "GuidelinesVersion",
     "Handout",
     "ImportedLabel",
+    "InviteLink",
     "Job",
     "Judge",
     "JudgeRun",

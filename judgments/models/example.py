@@ -29,5 +29,12 @@ class Example(PublicModel):
         ordering = ["pk"]
         constraints = [models.CheckConstraint(condition=~models.Q(reason=""), name="example_has_reason")]
 
+    @property
+    def top(self) -> int:
+        """The highest grade of the scale that it was settled on; of an example without a settlement its own or 3."""
+        if self.adjudication is None:
+            return max(3, self.grade)
+        return max(self.adjudication.pair.round.scale.values())
+
     def __str__(self) -> str:
         return f"{self.query_text} x {self.document_text}"

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from judgments.models.fields import EventModel, PublicModel
 from judgments.models.job import Job
-from judgments.models.machine import OUTCOMES, Judge
+from judgments.models.machine import ANSWERED, OUTCOMES, Judge
 from judgments.models.pair import Pair
 from judgments.models.round import Round
 from judgments.models.user import User
@@ -45,6 +45,8 @@ class JudgeRun(PublicModel):
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
+    # Until when a provider that is down asked to be left alone.
+    not_before = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -87,9 +89,14 @@ class ModelCall(PublicModel, EventModel):
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     cost_usd = models.FloatField(null=True)
+    # Whether that, or a part of it, is the most that it can have been: nobody counted.
+    cost_estimated = models.BooleanField(default=False)
+    # What of the question the model was not told, since it takes none.
+    left_out = models.JSONField(default=list)
     seconds = models.FloatField(default=0.0)
     outcome = models.CharField(max_length=20, choices=[(name, name) for name in OUTCOMES])
     grade = models.SmallIntegerField(null=True)
+    usefulness = models.FloatField(null=True)
     probabilities = models.JSONField(null=True)
     rationale = models.TextField(blank=True)
     raw = models.TextField(blank=True)
@@ -103,8 +110,7 @@ class ModelCall(PublicModel, EventModel):
                 fields=["judge", "key"], condition=~Q(outcome="transport_error"), name="model_call_answered_once"
             ),
             models.CheckConstraint(
-                condition=Q(outcome="graded", grade__isnull=False)
-                | (Q(outcome__in=OUTCOMES[1:]) & Q(grade__isnull=True)),
+                condition=ANSWERED | Q(outcome__in=OUTCOMES[1:], grade__isnull=True, usefulness__isnull=True),
                 name="model_call_grade_fits",
             ),
         ]

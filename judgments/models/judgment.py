@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 
 from judgments.models.fields import EventModel, EventQuerySet, PublicModel
-from judgments.models.pair import Pair
+from judgments.models.pair import Pair, Slot
 from judgments.models.user import User
 
 
@@ -21,6 +21,18 @@ class JudgmentQuerySet(EventQuerySet):
         """The grades that statistics and labels are made from: current, graded, within the k of the pair."""
         return self.current().filter(state=Judgment.State.GRADED, surplus=False)
 
+    def called_in(self) -> JudgmentQuerySet:
+        """Those that fill a place beyond the plan of their pair, which got it because the grades before lay apart."""
+        return self.filter(_beyond_plan())
+
+    def planned(self) -> JudgmentQuerySet:
+        """The others: what raters are compared by. Pairs chosen by how two raters differ show no usual agreement."""
+        return self.filter(~_beyond_plan())
+
+    def told_apart(self) -> JudgmentQuerySet:
+        """Both, each with ``called_in``: whether it is one of the former."""
+        return self.annotate(called_in=_beyond_plan())
+
     def of_round(self, round_: Any) -> JudgmentQuerySet:
         return self.filter(pair__round=round_)
 
@@ -31,6 +43,12 @@ class JudgmentQuerySet(EventQuerySet):
         """
         later = Judgment.objects.filter(supersedes=OuterRef("pk")).order_by()
         return self.filter(~Exists(later)).exclude(state__in=Judgment.NO_ANSWER)
+
+
+def _beyond_plan() -> Exists:
+    """The place tells, not the rater or the time: who fills a planned place in somebody's stead is planned too."""
+    extra = Slot.objects.filter(filled_by=OuterRef("pk"), number__gt=OuterRef("pair__ratings_wanted"))
+    return Exists(extra.order_by())
 
 
 class Judgment(PublicModel, EventModel):

@@ -12,6 +12,14 @@ from judgments.models.prompt import PromptVersion
 from judgments.models.provider import Provider
 
 OUTCOMES = ("graded", "unparseable", "out_of_scale", "refused", "truncated", "blocked", "transport_error")
+# What several judges say together may be nothing: neither a grade nor a failure.
+UNDECIDED = "undecided"
+SAID = (*OUTCOMES, UNDECIDED)
+# A grade says how relevant a document is, usefulness what a system makes of it: an answer is one of the two.
+# (That it is not null is said, since a check that comes to NULL passes.)
+ANSWERED = Q(outcome="graded", grade__isnull=False, usefulness__isnull=True) | Q(
+    outcome="graded", grade__isnull=True, usefulness__isnull=False, usefulness__gte=0, usefulness__lte=1
+)
 
 
 class Judge(PublicModel):
@@ -43,8 +51,9 @@ class MachineJudgment(PublicModel, EventModel):
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="judgments")
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="machine_judgments")
-    outcome = models.CharField(max_length=20, choices=[(name, name) for name in OUTCOMES])
+    outcome = models.CharField(max_length=20, choices=[(name, name) for name in SAID])
     grade = models.SmallIntegerField(null=True)
+    usefulness = models.FloatField(null=True)
     probabilities = models.JSONField(null=True)
     rationale = models.TextField(blank=True)
     raw = models.TextField(blank=True)
@@ -58,11 +67,11 @@ class MachineJudgment(PublicModel, EventModel):
         constraints = [
             models.UniqueConstraint(fields=["judge", "pair"], name="machine_judgment_once"),
             models.CheckConstraint(
-                condition=Q(outcome="graded", grade__isnull=False)
-                | (Q(outcome__in=OUTCOMES[1:]) & Q(grade__isnull=True)),
+                condition=ANSWERED | Q(outcome__in=SAID[1:], grade__isnull=True, usefulness__isnull=True),
                 name="machine_grade_fits_outcome",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.outcome} {self.grade if self.grade is not None else ''}".strip()
+        answer = self.usefulness if self.grade is None else self.grade
+        return self.outcome if answer is None else f"{self.outcome} {answer:g}"

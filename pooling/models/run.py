@@ -15,6 +15,8 @@ class Run(PublicModel):
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="runs")
     name = models.CharField(max_length=120)
     description = models.CharField(max_length=300, blank=True)
+    # Of its language model, as declared; "none" where none has a part, empty where nobody said.
+    generator_family = models.CharField(max_length=60, blank=True, default="")
     filename = models.CharField(max_length=255)
     path = models.CharField(max_length=255)
     # Of the file as it came: pools and snapshots name a run by it.

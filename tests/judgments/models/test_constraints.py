@@ -122,6 +122,17 @@ def test_a_machines_failure_has_no_grade(round_: Any, collection: Any) -> None:
     assert refused(lambda: MachineJudgment.objects.create(judge=judge, pair=pair, outcome="refused", grade=0))
     assert refused(lambda: MachineJudgment.objects.create(judge=judge, pair=pair, outcome="graded"))
     assert refused(lambda: MachineJudgment.objects.create(judge=judge, pair=pair, outcome="guessed", grade=0))
+    assert refused(lambda: MachineJudgment.objects.create(judge=judge, pair=pair, outcome="undecided", grade=0))
+
+
+def test_a_machine_tells_a_grade_or_usefulness_and_never_both(round_: Any, collection: Any) -> None:
+    pair = round_.pairs.first()
+    judge = Judge.objects.create(collection=collection, name="machine", kind="downstream")
+    told = {"judge": judge, "pair": pair, "outcome": "graded"}
+    assert refused(lambda: MachineJudgment.objects.create(**told, grade=1, usefulness=0.5))
+    assert refused(lambda: MachineJudgment.objects.create(**told, usefulness=1.5))
+    assert refused(lambda: MachineJudgment.objects.create(**told | {"outcome": "refused"}, usefulness=0.5))
+    assert str(MachineJudgment.objects.create(**told, usefulness=0.5)) == "graded 0.5"
 
 
 def test_an_imported_label_stands_once_in_its_source(round_: Any, collection: Any) -> None:

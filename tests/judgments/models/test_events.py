@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
 from judgments import assignment
 from judgments.models import AuditRow, GuidelinesVersion, Judgment, Slot
+from judgments.models.fields import EventModel
 
 pytestmark = pytest.mark.django_db
 events = import_module("judgments.migrations.0002_events_never_change")
@@ -23,7 +25,12 @@ def judgment(make_round: Callable[..., Any], answer: Callable[..., Any], rater: 
     return answer(round_, rater, pair, 2).judgment
 
 
-@pytest.mark.parametrize("table", [*events.TABLES, "modelcall", "promptversion"])
+EVENTS = {
+    model._meta.db_table.removeprefix("judgments_") for model in apps.get_models() if issubclass(model, EventModel)
+}
+
+
+@pytest.mark.parametrize("table", sorted({*events.TABLES, *EVENTS}))
 def test_every_event_table_has_its_triggers(table: str) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

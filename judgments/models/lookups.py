@@ -1,0 +1,40 @@
+"""How does a question name a hundred rows and stay one question to PostgreSQL?
+
+``IN (%s, %s, ...)`` is another text for every number of rows: it is put together, parsed and planned anew each time,
+and no plan of it is ever kept. PostgreSQL takes the rows as one array instead. SQLite has no arrays, and keeps ``IN``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import EmptyResultSet
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import CharField, IntegerField, UUIDField
+from django.db.models.lookups import In
+from django.db.models.sql.compiler import SQLCompiler
+
+
+@CharField.register_lookup
+@IntegerField.register_lookup
+@UUIDField.register_lookup
+class Among(In):
+    """``pk__among=keys``: as ``pk__in``, for keys that are known already and not for a query that finds them.
+
+    Of a foreign key it is asked as ``pair__pk__among``; no table is joined for it.
+    """
+
+    lookup_name = "among"
+
+    def get_prep_lookup(self) -> list[Any]:
+        """The keys as they are: what is asked for was read from the same table."""
+        return [*self.rhs]
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any
+    ) -> tuple[str, tuple[Any, ...]]:
+        """One parameter, however many keys."""
+        if not self.rhs:
+            raise EmptyResultSet
+        column, before = self.process_lhs(compiler, connection)
+        return f"{column} = ANY(%s)", (*before, self.rhs)
