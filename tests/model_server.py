@@ -6,6 +6,7 @@ It is asked by the real client over real HTTP; what it answers is decided by a f
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,13 @@ class Answer:
     wait: float = 0.0
     body: bytes | None = None
     model: str = ""
+    # Each token with what else it could have been; the text cut into words, digits and signs where none are given.
+    tokens: list[tuple[str, dict[str, float]]] | None = None
+    # How many tokens were read and written, where it is not a token for four characters.
+    read: int | None = None
+    written: int | None = None
+    # Tokens that a model thinks before it writes; only Gemini counts them apart.
+    thought: int = 0
 
 
 STOPS = {
@@ -58,12 +66,13 @@ class ModelServer:
 
 
 @contextmanager
-def serving(answer: Callable[[str, int], Answer] | None = None) -> Iterator[ModelServer]:
-    """Serve on a free port until the block ends."""
+def serving(answer: Callable[[str, int], Answer] | None = None, *, port: int = 0) -> Iterator[ModelServer]:
+    """Serve until the block ends: on a free port, or on the one where a server was before."""
     server = ModelServer(answer or (lambda prompt, number: Answer()))
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # head and body leave apart: the second would wait 40 ms for a receipt
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -99,7 +108,7 @@ def serving(answer: Callable[[str, int], Answer] | None = None) -> Iterator[Mode
         def handle_error(self, request: Any, client_address: Any) -> None:
             """A client that went away is part of some tests."""
 
-    with Server(("127.0.0.1", 0), Handler) as listening:
+    with Server(("127.0.0.1", port), Handler) as listening:
         server.url = f"http://127.0.0.1:{listening.server_address[1]}"
         thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
@@ -119,7 +128,8 @@ def _prompt(path: str, body: dict[str, Any]) -> str:
 def _told(path: str, said: Answer, body: dict[str, Any]) -> dict[str, Any]:
     if said.status != 200:
         return {"error": {"message": said.text, "type": "error"}}
-    read, written = len(_prompt(path, body)) // 4, max(1, len(said.text) // 4)
+    read = len(_prompt(path, body)) // 4 if said.read is None else said.read
+    written = max(1, len(said.text) // 4) if said.written is None else said.written
     if path.endswith("/messages"):
         content: list[dict[str, Any]] = [{"type": "text", "text": said.text}]
         if "tools" in body and said.stop == "done" and said.text.startswith("{"):
@@ -128,17 +138,36 @@ def _told(path: str, said: Answer, body: dict[str, Any]) -> dict[str, Any]:
         usage = {"input_tokens": read, "output_tokens": written}
         return {"content": content, "stop_reason": stop, "usage": usage, "model": said.model or body["model"]}
     if "contents" in body:
+        parts: dict[str, Any]
         usage = {"promptTokenCount": read, "candidatesTokenCount": written}
+        usage |= {"thoughtsTokenCount": said.thought} if said.thought else {}
         parts = {"content": {"parts": [{"text": said.text}]}, "finishReason": STOPS["gemini"][said.stop]}
+        if body["generationConfig"].get("responseLogprobs"):
+            parts["logprobsResult"] = _gemini_tokens(said.tokens or tokens_of(said.text))
         return {"candidates": [parts], "usageMetadata": usage, "modelVersion": said.model or "gemini-test"}
     message: dict[str, Any] = {"role": "assistant", "content": said.text}
     if said.stop == "refused":
         message = {"role": "assistant", "content": None, "refusal": said.text}
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": STOPS["openai"][said.stop]}
     if body.get("logprobs"):
-        top = [{"token": "2", "logprob": -0.1}, {"token": "3", "logprob": -2.5}]
-        choice["logprobs"] = {
-            "content": [{"token": '{"', "logprob": -0.01}, {"token": "2", "logprob": -0.1, "top_logprobs": top}]
-        }
+        choice["logprobs"] = {"content": [_openai_token(*one) for one in said.tokens or tokens_of(said.text)]}
     usage = {"prompt_tokens": read, "completion_tokens": written}
     return {"choices": [choice], "usage": usage, "model": said.model or body["model"]}
+
+
+def tokens_of(text: str) -> list[tuple[str, dict[str, float]]]:
+    """The text as a model could have written it: every digit, also one in a sentence, might have been one more."""
+    cut = re.findall(r" ?[^\W\d]+|\d|[^\w]+?(?=\w| )|[^\w]+|_", text)
+    assert "".join(cut) == text
+    return [(token, {token: -0.1, str(int(token) + 1): -2.5} if token.isdigit() else {token: -0.01}) for token in cut]
+
+
+def _openai_token(token: str, might: dict[str, float]) -> dict[str, Any]:
+    top = [{"token": other, "logprob": value} for other, value in might.items()]
+    return {"token": token, "logprob": might.get(token, -9.0), "top_logprobs": top}
+
+
+def _gemini_tokens(tokens: list[tuple[str, dict[str, float]]]) -> dict[str, Any]:
+    top = [[{"token": one, "logProbability": value} for one, value in might.items()] for _, might in tokens]
+    chosen = [{"token": token, "logProbability": might.get(token, -9.0)} for token, might in tokens]
+    return {"chosenCandidates": chosen, "topCandidates": [{"candidates": one} for one in top]}

@@ -89,10 +89,11 @@ def checked_client(allowed: Allowed, timeout: float, connections: int) -> httpx.
     import httpcore
     import httpx
 
-    transport = httpx.HTTPTransport(trust_env=False)
+    context = ssl.create_default_context()  # once: it reads every certificate that the machine trusts
+    transport = httpx.HTTPTransport(verify=context, trust_env=False)
     # httpx has no way to hand a network in; httpcore, on which it stands, has.
     transport._pool = httpcore.ConnectionPool(
-        ssl_context=ssl.create_default_context(),
+        ssl_context=context,
         max_connections=connections,
         max_keepalive_connections=connections,
         network_backend=CheckedNetwork(allowed),  # type: ignore[arg-type]

@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgments.judges.answers import Reply, Stop
+from judgments.providers.errors import words_of
 from judgments.providers.protocol import Protocol, Question, as_text, count
 
 VERSION = "2023-06-01"
-STOPS: dict[str, Stop] = {"end_turn": "done", "stop_sequence": "done", "max_tokens": "length", "refusal": "refused"}
+STOPS: dict[str, Stop] = {
+    "end_turn": "done",
+    "stop_sequence": "done",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refused",
+}
+# What is said with 400, where it is about the account and not about the question.
+EMPTY = ("credit balance is too low", "usage limits", "organization has been disabled")
 TOOL = "answer"
 
 
@@ -21,9 +30,10 @@ def _body(question: Question, model: str) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": question.most_tokens,
-        "temperature": question.temperature,
         "messages": [{"role": "user", "content": question.prompt}],
     }
+    if question.temperature is not None and not question.thinks:
+        body["temperature"] = question.temperature
     if question.system:
         body["system"] = question.system
     if question.schema is not None:
@@ -40,14 +50,33 @@ def _read(told: Mapping[str, Any]) -> Reply:
     called = next((block["input"] for block in blocks if block.get("type") == "tool_use"), None)
     text = "".join(as_text(block.get("text")) for block in blocks if block.get("type") == "text")
     stop = as_text(told.get("stop_reason"))
-    usage = told.get("usage") or {}
     return Reply(
         text if called is None else json.dumps(called, ensure_ascii=False),
         STOPS.get(stop, "done"),
-        count(usage.get("input_tokens")),
-        count(usage.get("output_tokens")),
+        *_counted(told),
         model=as_text(told.get("model")),
     )
+
+
+def _counted(told: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    usage = told.get("usage") or {}
+    return _read_tokens(usage), count(usage.get("output_tokens"))
+
+
+def _read_tokens(usage: Mapping[str, Any]) -> int | None:
+    """What was read, also what a go-between had put into the cache or took from it: it is told apart from the rest."""
+    told = [count(usage.get(f"{name}input_tokens")) for name in ("", "cache_creation_", "cache_read_")]
+    return None if told[0] is None else sum(one or 0 for one in told)
+
+
+def _moderated(status: int, told: Mapping[str, Any]) -> bool:
+    """The filter has no code of its own: it is told in words."""
+    return status == 400 and "content filtering" in words_of(told)
+
+
+def _hopeless(status: int, told: Mapping[str, Any]) -> bool:
+    """Nor has an empty account."""
+    return status == 400 and any(words in words_of(told) for words in EMPTY)
 
 
 ANTHROPIC = Protocol(
@@ -60,4 +89,9 @@ ANTHROPIC = Protocol(
     headers=_headers,
     body=_body,
     read=_read,
+    moderated=_moderated,
+    hopeless=_hopeless,
+    counted=_counted,
+    # An answer held to a schema is a tool here, and the model is told at length what tools are.
+    wrapping=1_024,
 )

@@ -1,7 +1,7 @@
 """How are thousands of questions left with a provider at half the price, and fetched when they are answered?
 
-A batch has an id. It is written down before anybody waits for it, so that a run that is killed finds its batches again
-and pays for none twice.
+That a batch is about to be left is written down before it is, under a mark of ours; its id as soon as it has one. So a
+run that is killed at any moment finds its batches again, and pays for none twice.
 """
 
 from __future__ import annotations
@@ -9,25 +9,31 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from functools import partial
+from itertools import chain
+from typing import Any, Protocol, TypeVar
 
 from judgments.core.errors import NotValid
 from judgments.judges.answers import Reply
-from judgments.providers.batch_ways import WAYS, Caller, Down, Refused, Way
+from judgments.providers.attempts import booked
+from judgments.providers.batch_ways import MARK, WAYS, Caller, Down, Failed, Refused, Way, Wrong, new_mark
 from judgments.providers.calls import Ended
+from judgments.providers.errors import named_in
 from judgments.providers.limits import Budget
 from judgments.providers.protocol import Endpoint, Question
+from judgments.providers.responses import WRONG_SHAPE, counted, told_names, unsaid
 
 # What one batch may hold: the smaller of what the two providers allow, with room to spare.
 MOST_QUESTIONS, MOST_BYTES = 50_000, 150_000_000
 POLL = 60.0
+Told = TypeVar("Told")
 
 
 class Store(Protocol):
     """Where the batches that were sent are written down."""
 
     def load(self) -> dict[str, list[str]]:
-        """The keys of the questions of each batch, by its id."""
+        """The keys of the questions of each batch, by its id; or by its mark, where it was about to be left."""
 
     def save(self, batches: Mapping[str, Sequence[str]]) -> None:
         """At once or not at all."""
@@ -56,7 +62,8 @@ def ask_in_batches(
     store : Store
         Written before waiting begins.
     budget : Budget, optional
-        What each question can cost at most is held back before its batch is sent.
+        What each question can cost at most is held back before its batch is sent. What there is no room for is sent
+        once the others are answered, and have cost less.
     stop : callable
         Asked between two looks; the batches go on at the provider, and the next call fetches them.
     poll : float
@@ -87,75 +94,121 @@ class _Batches:
         self._endpoint, self._way, self._store, self._budget = endpoint, way, store, budget
         self._answered, self._stop, self._poll = answered, stop, poll
         self._open = dict(store.load())
+        self._others: dict[str, list[str]] = {}
         self._waiting: dict[str, Question] = {}
         self._held: dict[str, float | None] = {}
-        self._holding, self._number = 0.0, 0
+        # What a model does not take in some way, to be left once more in another.
+        self._again: list[Question] = []
+        # How the model was asked in each batch; in those of earlier runs as at first.
+        self._first, self._sent_as = endpoint, dict[str, Endpoint]()
+        self._number, self._said = 0, ""
 
     def whole(self, questions: Iterable[Question]) -> Ended:
         self._caller = Caller(self._endpoint)
         try:
-            full = self._send(questions)
-            if not self._wait():
-                return Ended("stopped", "stopped; the batches go on at the provider", self._number, self._caller.calls)
-        except Refused as fault:
+            self._find()
+            left = self._without_those_there(questions)
+            while left or self._open:
+                before, left = len(left), self._send(left)
+                if len(left) == before and not self._open:
+                    return Ended("budget", self._said, self._number, self._caller.calls)
+                if not self._wait():
+                    said = "stopped; the batches go on at the provider"
+                    return Ended("stopped", said, self._number, self._caller.calls)
+                left, self._again = left + self._again, []
+        except (Refused, Failed) as fault:
             return Ended("refused", str(fault), self._number, self._caller.calls)
         except Down as fault:
             return Ended("down", f"{fault}. Go on later", self._number, self._caller.calls)
         finally:
             self._caller.close()
-        said = "" if full else "the limit is reached; what was answered is kept"
-        return Ended("done" if full else "budget", said, self._number, self._caller.calls)
+        return Ended("done", "", self._number, self._caller.calls)
 
-    def _send(self, questions: Iterable[Question]) -> bool:
-        """Send what no batch holds; False where the budget ended first."""
+    def _find(self) -> None:
+        """Look for batches that an earlier run was about to leave when it ended: some are there."""
+        for mark in [name for name in self._open if name.startswith(f"{MARK}-")]:
+            batch = self._told(partial(self._way.find, self._caller, mark, len(self._open[mark]), self._open))
+            keys = self._open.pop(mark)
+            if batch is not None:
+                self._open[batch] = keys
+            self._save()
+
+    def _without_those_there(self, questions: Iterable[Question]) -> list[Question]:
+        """The questions that no batch holds; for the others money is held back, whether there is room or not."""
         there = {key for keys in self._open.values() for key in keys}
-        part: list[Question] = []
-        size, full = 0, True
+        left = []
         for question in questions:
-            self._waiting[question.key] = question
             if question.key in there:
-                continue
+                self._waiting[question.key] = question
+                self._held[question.key] = most = self._endpoint.most_cost(question)
+                self._budget.hold(most)
+            else:
+                left.append(question)
+        # Batches of other questions wait for whoever asks those.
+        self._others = {name: keys for name, keys in self._open.items() if self._waiting.keys().isdisjoint(keys)}
+        self._open = {name: keys for name, keys in self._open.items() if name not in self._others}
+        return left
+
+    def _send(self, questions: Sequence[Question]) -> list[Question]:
+        """Send what there is money for, and answer what is left."""
+        part: list[Question] = []
+        size = 0
+        for place, question in enumerate(questions):
             most = self._endpoint.most_cost(question)
-            # Nothing comes back before all is sent, so what is held is never given back meanwhile.
-            if not self._room(most) or not self._budget.reserve(most):
-                del self._waiting[question.key]
-                full = False
-                break
-            self._held[question.key] = most
-            self._holding += most or 0.0
+            if not self._budget.reserve(most, wait=False):
+                self._said = self._budget.no_room(most)
+                self._sent(part)
+                return list(questions[place:])
+            self._waiting[question.key], self._held[question.key] = question, most
             length = len(question.prompt) * 4 + len(question.system) * 4 + 2_000
             if part and (len(part) >= MOST_QUESTIONS or size + length > MOST_BYTES):
                 self._sent(part)
                 part, size = [], 0
             part.append(question)
             size += length
-        if part:
-            self._sent(part)
-        return full
-
-    def _room(self, most: float | None) -> bool:
-        if self._budget.usd is None:
-            return True
-        return self._budget.spent + self._holding + (most or 0.0) <= self._budget.usd + 1e-12
+        self._sent(part)
+        return []
 
     def _sent(self, part: Sequence[Question]) -> None:
+        if not part:
+            return
+        mark = new_mark()
+        self._open[mark] = [question.key for question in part]
+        self._save()
         try:
-            batch = self._way.send(self._caller, self._endpoint, part)
-        except BaseException:
-            for question in part:
-                self._budget.release(self._held.pop(question.key))
+            batch = self._told(partial(self._way.send, self._caller, self._endpoint, part, mark))
+        except Refused:
+            # It was not taken, and nobody need look for it.
+            del self._open[mark]
+            self._save()
+            self._release(part)
             raise
-        self._open[batch] = [question.key for question in part]
-        self._store.save(self._open)
+        except BaseException:
+            self._release(part)
+            raise
+        self._open[batch], self._sent_as[batch] = self._open.pop(mark), self._endpoint
+        self._save()
+
+    def _release(self, part: Sequence[Question]) -> None:
+        for question in part:
+            self._budget.release(self._held.pop(question.key))
+
+    def _save(self) -> None:
+        self._store.save({**self._others, **self._open})
 
     def _wait(self) -> bool:
         """Look after the batches until none is open; False where it was stopped."""
         pause = threading.Event()
         while self._open:
             for batch in list(self._open):
-                found = self._way.answers(self._caller, self._endpoint, batch)
+                try:
+                    found = self._told(partial(self._way.answers, self._caller, self._endpoint, batch))
+                except Failed:
+                    self._release([self._waiting.pop(key) for key in self._open.pop(batch) if key in self._waiting])
+                    self._save()
+                    raise
                 if found is not None:
-                    self._fetched(batch, dict(found))
+                    self._fetched(batch, found)
             if not self._open:
                 return True
             if self._stop():
@@ -163,27 +216,51 @@ class _Batches:
             pause.wait(self._poll)
         return True
 
-    def _fetched(self, batch: str, told: Mapping[str, Any]) -> None:
-        for key in self._open[batch]:
-            question = self._waiting.pop(key, None)
-            if question is not None:
-                self._hand_over(question, self._reply(told.get(key)))
+    def _fetched(self, batch: str, told: Iterable[tuple[str, Any]]) -> None:
+        keys, sent_as = dict.fromkeys(self._open[batch]), self._sent_as.get(batch, self._first)
+        for key, one in chain(told, ((key, None) for key in keys)):
+            # What was answered already, or is no question of this batch, is passed over.
+            question = self._waiting.pop(key, None) if key in keys else None
+            if question is not None and not self._left_out(question, one, sent_as):
+                self._hand_over(question, self._reply(one))
         del self._open[batch]
-        self._store.save(self._open)
+        self._save()
+
+    def _left_out(self, question: Question, told: Any, sent_as: Endpoint) -> bool:
+        """Whether a question is to be asked again without what this model takes none of, and was told."""
+        names = named_in(told.told, told_names(sent_as, question)) if isinstance(told, Wrong) else frozenset()
+        if not names:
+            return False
+        self._endpoint = self._endpoint.without(names)
+        self._release([question])
+        self._again.append(question)
+        return True
+
+    def _told(self, asked: Callable[[], Told]) -> Told:
+        """What the provider says of a batch; Down where it is said as no provider does: nobody knows what was taken."""
+        try:
+            return asked()
+        except WRONG_SHAPE as odd:
+            title = self._endpoint.protocol.title
+            raise Down(f"no answer as {title} gives about batches ({type(odd).__name__})") from None
 
     def _reply(self, told: Any) -> Reply:
-        if isinstance(told, str) or told is None:
-            return Reply(fault=told or "the batch ended without an answer to it")
+        if isinstance(told, Reply):
+            return unsaid(self._endpoint, told)
+        if isinstance(told, Wrong):
+            return unsaid(self._endpoint, Reply(tokens_in=0, tokens_out=0, fault=told.said))
+        if told is None:
+            # Its line may be one that cannot be read: then it was answered, and is to be paid for.
+            return Reply(fault="the batch ended without an answer to it")
         try:
-            return self._endpoint.protocol.read(told)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-            return Reply(fault=f"no answer as {self._endpoint.protocol.title} gives")
+            return unsaid(self._endpoint, self._endpoint.protocol.read(told))
+        except WRONG_SHAPE:
+            counts = counted(self._endpoint, told)
+            return Reply("", "done", *counts, fault=f"no answer as {self._endpoint.protocol.title} gives")
 
     def _hand_over(self, question: Question, reply: Reply) -> None:
-        cost = self._endpoint.cost(reply.tokens_in, reply.tokens_out)
-        if question.key in self._held:
-            self._budget.settle(self._held.pop(question.key), 0.0 if reply.fault else cost)
-        elif not reply.fault:
-            self._budget.spent += cost or 0.0
+        endpoint = self._endpoint
+        reply = booked(endpoint, reply, endpoint.most_read(endpoint.request(question)), question.most_tokens)
+        self._budget.settle(self._held.pop(question.key), reply.cost_usd)
         self._number += 1
-        self._answered(question, replace(reply, cost_usd=cost))
+        self._answered(question, reply if reply.fault else replace(reply, left_out=endpoint.untold(question)))

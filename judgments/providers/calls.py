@@ -6,31 +6,29 @@ whoever asks writes it down, and asks only for what is missing when the run goes
 
 from __future__ import annotations
 
-import email.utils
 import random
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from judgments.judges.answers import Reply
-from judgments.providers.limits import Bucket, Budget, Limits
+from judgments.providers.attempts import Attempts, Taken
+from judgments.providers.handing_over import HandingOver
+from judgments.providers.limits import Budget, Limits
+from judgments.providers.pace import pace_of
 from judgments.providers.protocol import Endpoint, Question
+from judgments.providers.reading import TooLong, never_sent, plain_client, posted
+from judgments.providers.responses import Busy, NotUnderstood, hidden, read
 
 if TYPE_CHECKING:
     import httpx
 
-BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-# The key, the right to the model, or the model itself: the next question would be answered alike.
-HOPELESS = frozenset({401, 402, 403, 404})
 # So many questions that could not be understood, and none that could: all of them are wrong, not one.
 WRONG_IN_A_ROW = 5
 # So many in a row without an answer, each after all its attempts: the provider is down.
 SILENT_IN_A_ROW = 5
 FIRST_WAIT = 0.5
-EXCERPT = 300
-HIDDEN = "•••"
 
 End = Literal["done", "stopped", "budget", "refused", "down"]
 
@@ -50,16 +48,15 @@ class Ended:
         How many answers came, failures of single questions among them.
     attempts : int
         How many requests were sent.
+    leave_alone : float
+        Seconds for which a provider that is down asked not to be asked; 0 where it said nothing.
     """
 
     end: End
     said: str
     answered: int
     attempts: int
-
-
-class _Hopeless(Exception):
-    """No question can be answered."""
+    leave_alone: float = 0.0
 
 
 def ask(
@@ -71,6 +68,7 @@ def ask(
     budget: Budget | None = None,
     stop: Callable[[], bool] = lambda: False,
     client: httpx.Client | None = None,
+    together: Callable[[Callable[[], None]], None] = lambda work: work(),
 ) -> Ended:
     """Ask all questions, several at once, and hand over each answer as it comes.
 
@@ -84,23 +82,29 @@ def ask(
         ``answered(question, reply)``, one call after the other. A question that failed after all attempts has a reply
         with a ``fault``.
     limits : Limits, optional
-        How fast.
+        How fast; all who ask this provider under this key in this process share what it grants a minute, and the places
+        of questions in flight.
     budget : Budget, optional
         How dear. What a question can cost at most is held back before it is asked.
     stop : callable
         Asked before each question; True ends the run once the answers in flight are there.
     client : httpx.Client, optional
         How requests leave; one with the limits' time-out by default.
+    together : callable
+        ``together(work)`` calls ``work()``, which hands over all answers that came while the last ones were handed
+        over. No thread goes on before its answer is through: one transaction around them keeps many answers at once.
 
     Returns
     -------
     Ended
         Why the run ended. After ``refused`` and ``down`` nothing more was asked.
     """
-    return _Run(endpoint, limits or Limits(), budget or Budget(), answered, stop).whole(questions, client)
+    return Run(endpoint, limits or Limits(), budget or Budget(), answered, stop, together).whole(questions, client)
 
 
-class _Run:
+class Run:
+    """One run of questions, and what its threads share."""
+
     def __init__(
         self,
         endpoint: Endpoint,
@@ -108,193 +112,151 @@ class _Run:
         budget: Budget,
         answered: Callable[[Question, Reply], None],
         stop: Callable[[], bool],
+        together: Callable[[Callable[[], None]], None],
     ) -> None:
         self.endpoint, self.limits, self.budget = endpoint, limits, budget
         self._answered, self._stop = answered, stop
-        self._next, self._told = threading.Lock(), threading.Lock()
-        self._over = threading.Event()
+        self._handing_over = HandingOver(self._tell, together)
+        self._next, self._counting = threading.Lock(), threading.Lock()
+        self.over = threading.Event()
         self._end: tuple[End, str] = ("done", "")
-        self._calls, self._tokens = Bucket(limits.per_minute), Bucket(limits.tokens_per_minute)
+        self._leave_alone = 0.0
+        self.pace = pace_of(endpoint, limits)
         self._silent = self._wrong = self._number = self._attempts = 0
+        # What a provider counted beyond what was thought to be the most: tokens read, and written.
+        self._beyond = (0, 0)
         self._understood = False
         self._broken: BaseException | None = None
 
     def whole(self, questions: Iterable[Question], client: httpx.Client | None) -> Ended:
         waiting = iter(questions)
-        self._client = client or _client(self.limits)
+        self._client = client or plain_client(self.limits)
         try:
             workers = [
                 threading.Thread(target=self._work, args=(waiting,), daemon=True)
                 for _ in range(self.limits.concurrency)
             ]
-            for worker in workers:
-                worker.start()
-            for worker in workers:
-                worker.join()
+            with self.pace.run(self.limits.concurrency):
+                for worker in workers:
+                    worker.start()
+                for worker in workers:
+                    worker.join()
         finally:
             if client is None:
                 self._client.close()
         if self._broken is not None:
             raise self._broken
-        return Ended(*self._end, self._number, self._attempts)
+        return Ended(*self._end, self._number, self._attempts, self._leave_alone if self._end[0] == "down" else 0.0)
 
     def _work(self, waiting: Iterator[Question]) -> None:
         try:
             while (taken := self._take(waiting)) is not None:
-                question, held = taken
-                try:
-                    reply = self._asked(question)
-                except _Hopeless as fault:
-                    self.budget.release(held)
-                    self._finish("refused", str(fault))
-                    return
-                except BaseException:
-                    # Whoever waits for what is held must not wait for ever.
-                    self.budget.release(held)
-                    raise
+                reply = Attempts(self, taken).reply()
                 if reply is None:
-                    self.budget.release(held)
                     return
-                cost = self.endpoint.cost(reply.tokens_in, reply.tokens_out)
-                self.budget.settle(held, 0.0 if reply.fault else cost)
-                self._tell(question, replace(reply, cost_usd=cost))
+                self._handing_over.give(taken.question, reply)
         except BaseException as error:
             # Whoever asked must see it, and nobody may go on asking.
             self._broken = self._broken or error
-            self._over.set()
+            self.over.set()
 
-    def _take(self, waiting: Iterator[Question]) -> tuple[Question, float | None] | None:
+    def _take(self, waiting: Iterator[Question]) -> Taken | None:
         """The next question with what is held back for it; None where there is none, or the run is over."""
         with self._next:
-            if self._over.is_set():
+            if self.over.is_set():
                 return None
             if self._stop():
-                self._finish("stopped", "stopped; what was answered is kept")
+                self.finish("stopped", "stopped; what was answered is kept")
                 return None
             question = next(waiting, None)
             if question is None:
                 return None
-            most = self.endpoint.most_cost(question)
+            endpoint = self.endpoint
+            request = endpoint.request(question)
+            more_read, more_written = self._beyond
+            most_read, most_written = endpoint.most_read(request) + more_read, question.most_tokens + more_written
+            most = endpoint.cost(most_read, most_written)
             if not self.budget.reserve(most):
-                self._finish("budget", "the limit is reached; what was answered is kept")
+                self.finish("budget", self.budget.no_room(most))
                 return None
-        return question, most
+        return Taken(question, endpoint, request, most_read, most_written, most)
 
-    def _finish(self, end: End, said: str) -> None:
+    @property
+    def why(self) -> str:
+        """Why it ended, in words."""
+        return self._end[1]
+
+    def finish(self, end: End, said: str) -> None:
         """End the run; what ended it first is what is told."""
-        if not self._over.is_set():
+        if not self.over.is_set():
             self._end = (end, said)
-            self._over.set()
+            self.over.set()
+
+    def compare(self, taken: Taken, reply: Reply) -> None:
+        """Learn from what was counted: of estimates, and of a server that adds to what it is sent, or writes on."""
+        counted = reply.tokens_in or 0
+        with self._counting:
+            self.pace.ratio.add(estimated=taken.question.tokens, counted=counted)
+            read, written = self._beyond
+            written = max(written, (reply.tokens_out or 0) - taken.question.most_tokens)
+            self._beyond = max(read, counted - taken.endpoint.most_read(taken.request)), written
 
     def _tell(self, question: Question, reply: Reply) -> None:
-        with self._told:
-            self._number += 1
-            self._answered(question, reply)
-            self._silent = self._silent + 1 if reply.fault.startswith("no answer") else 0
-            if self._silent >= SILENT_IN_A_ROW:
-                self._finish("down", f"{reply.fault}; asked {self._silent} questions in a row in vain. Go on later")
+        self._number += 1
+        self._answered(question, reply)
+        self._silent = self._silent + 1 if reply.fault.startswith("no answer") else 0
+        if self._silent >= SILENT_IN_A_ROW:
+            self.finish("down", f"{reply.fault}; asked {self._silent} questions in a row in vain. Go on later")
 
-    def _asked(self, question: Question) -> Reply | None:
-        """The answer after as many attempts as it takes; None where the run ended meanwhile."""
-        began, fault, wait = time.monotonic(), "", 0.0
-        for attempt in range(self.limits.attempts):
-            rest = max(self._calls.take(), self._tokens.take(question.tokens + question.most_tokens))
-            if self._over.wait(max(wait, rest)):
-                return None
-            reply, fault, asked_to_wait = self._once(question)
-            if reply is not None:
-                return replace(reply, seconds=time.monotonic() - began)
-            # Half of the time at random, so that workers who failed together do not come back together.
-            wait = FIRST_WAIT * 2**attempt * (0.5 + random.random() / 2)  # noqa: S311
-            wait = min(asked_to_wait if asked_to_wait is not None else wait, self.limits.longest_wait)
-        said = f"no answer after {self.limits.attempts} attempts, the last time: {fault}"
-        return Reply(fault=said, seconds=time.monotonic() - began)
+    def patient(self, seconds: float, fault: str) -> bool:
+        """Leave the provider alone for so long, all of us; False where that is too long, and the run is over."""
+        if seconds > self.limits.longest_wait:
+            most = f"and is waited for {self.limits.longest_wait:g} s at most"
+            self._leave_alone = max(self._leave_alone, seconds)
+            self.finish("down", f"{fault}; it wants to be left alone for {seconds:,.0f} s, {most}. Go on later")
+            return False
+        self.pace.leave_alone(seconds)
+        return True
 
-    def _once(self, question: Question) -> tuple[Reply | None, str, float | None]:
-        """One attempt: the answer, or what was wrong and how long the provider wants to be left alone."""
+    def pause(self, attempt: int) -> float:
+        """How long to wait after so many attempts, where the provider says nothing."""
+        # Half of the time at random, so that workers who failed together do not come back together.
+        wait = FIRST_WAIT * 2.0 ** (attempt - 1) * (0.5 + random.random() / 2)  # noqa: S311
+        return min(wait, self.limits.longest_wait)
+
+    def once(self, taken: Taken) -> Reply:
+        """One attempt: the answer, or Busy, NotUnderstood, Unwanted or Hopeless."""
         import httpx
 
-        endpoint = self.endpoint
-        with self._told:
+        endpoint = taken.endpoint
+        with self._counting:
             self._attempts += 1
         try:
-            response = self._client.post(
-                endpoint.url,
-                headers=endpoint.protocol.headers(endpoint.key),
-                json=endpoint.protocol.body(question, endpoint.model),
-                timeout=self.limits.timeout,
-            )
-        except httpx.TimeoutException:
-            return None, f"nothing came within {self.limits.timeout:g} s", None
+            response = posted(self._client, endpoint, taken.request, self.limits.timeout)
+        except TooLong as flood:
+            raise NotUnderstood(str(flood), (None, None)) from None
         except httpx.TransportError as error:
-            return None, self._hidden(f"no connection ({type(error).__name__}: {error})"), None
-        return self._read(response)
-
-    def _read(self, response: httpx.Response) -> tuple[Reply | None, str, float | None]:
-        status = response.status_code
-        said = f"status {status}: {self._hidden(_words(response))}"
-        if status in HOPELESS:
-            raise _Hopeless(f"{said}. Check key, model and address; nothing more was asked")
-        if status in BUSY:
-            return None, said, retry_after(response.headers.get("Retry-After"))
-        if status != 200:
-            return self._not_understood(said), "", None
-        try:
-            reply = self.endpoint.protocol.read(response.json())
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-            return (
-                self._not_understood(f"status 200, but no answer as {self.endpoint.protocol.title} gives: {said}"),
-                "",
-                None,
-            )
+            late = isinstance(error, httpx.TimeoutException)
+            said = f"nothing came within {self.limits.timeout:g} s" if late else f"no connection ({_told(error)})"
+            raise Busy(hidden(endpoint, said), unsure=not never_sent(error)) from None
+        reply = read(endpoint, taken.question, response)
         self._understood = True
-        return reply, "", None
+        return reply
 
-    def _not_understood(self, said: str) -> Reply:
+    def without(self, taken: Taken, names: frozenset[str]) -> Taken:
+        """The question again without what this model does not take; those to come are asked so at once."""
+        with self._counting:
+            self.endpoint = self.endpoint.without(names)
+        endpoint = taken.endpoint.without(names)
+        return replace(taken, endpoint=endpoint, request=endpoint.request(taken.question))
+
+    def count_wrong(self, said: str) -> None:
         """A question that was refused for itself; where all are, the run ends."""
-        with self._told:
+        with self._counting:
             self._wrong += 1
             if not self._understood and self._wrong >= WRONG_IN_A_ROW:
-                raise _Hopeless(f"{said}. The first {self._wrong} questions ended so; nothing more was asked")
-        return Reply(fault=said)
-
-    def _hidden(self, text: str) -> str:
-        return text.replace(self.endpoint.key, HIDDEN) if self.endpoint.key else text
+                self.finish("refused", f"{said}. The first {self._wrong} questions ended so; nothing more was asked")
 
 
-def retry_after(told: str | None) -> float | None:
-    """How many seconds a provider wants to be left alone: a number, or a date.
-
-    Examples
-    --------
-    >>> retry_after("3"), retry_after("soon"), retry_after(None)
-    (3.0, None, None)
-    """
-    if told is None:
-        return None
-    try:
-        seconds = float(told)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(told).timestamp() - time.time()
-        except ValueError:
-            return None
-    return max(0.0, seconds) if seconds == seconds and seconds != float("inf") else None
-
-
-def _client(limits: Limits) -> httpx.Client:
-    import httpx
-
-    pool = httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency)
-    return httpx.Client(limits=pool, timeout=limits.timeout, follow_redirects=False)
-
-
-def _words(response: httpx.Response) -> str:
-    """What the provider says, in a line."""
-    try:
-        told: Any = response.json()
-        told = told.get("error", told) if isinstance(told, dict) else told
-        said = told.get("message", told) if isinstance(told, dict) else told
-    except ValueError:
-        said = response.text
-    return " ".join(str(said).split())[:EXCERPT] or "without a word"
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from judgments.judges.answers import Reply, Stop
+from judgments.providers.errors import codes_of, words_of
 from judgments.providers.protocol import Protocol, Question, as_text, count
+from judgments.providers.token_probabilities import of_grade
 
 STOPS: dict[str, Stop] = {
     "STOP": "done",
@@ -17,17 +20,26 @@ STOPS: dict[str, Stop] = {
     "BLOCKLIST": "filtered",
     "PROHIBITED_CONTENT": "filtered",
     "SPII": "filtered",
+    "LANGUAGE": "filtered",
+    "MODEL_ARMOR": "filtered",
 }
+# What is said of the key and the account, with 400; and of a model that the account has no share of, with 429.
+NO_KEY, NO_SHARE = frozenset({"api_key_invalid", "failed_precondition"}), re.compile(r"\blimit: 0\b")
+TOLD_TOKENS = 5
 # Of JSON schema, what this provider's own dialect knows.
 KNOWN = ("type", "properties", "required", "enum", "items", "description", "minimum", "maximum")
 
 
 def _body(question: Question, model: str) -> dict[str, Any]:
-    settings: dict[str, Any] = {"temperature": question.temperature, "maxOutputTokens": question.most_tokens}
+    settings: dict[str, Any] = {"maxOutputTokens": question.most_tokens}
+    if question.temperature is not None:
+        settings["temperature"] = question.temperature
     if question.seed is not None:
         settings["seed"] = question.seed
     if question.schema is not None:
         settings |= {"responseMimeType": "application/json", "responseSchema": _dialect(question.schema)}
+    if question.probabilities:
+        settings |= {"responseLogprobs": True, "logprobs": TOLD_TOKENS}
     body: dict[str, Any] = {
         "contents": [{"role": "user", "parts": [{"text": question.prompt}]}],
         "generationConfig": settings,
@@ -48,8 +60,7 @@ def _dialect(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(told: Mapping[str, Any]) -> Reply:
-    usage = told.get("usageMetadata") or {}
-    counts = count(usage.get("promptTokenCount")), count(usage.get("candidatesTokenCount"))
+    counts = _counted(told)
     model = as_text(told.get("modelVersion"))
     blocked = (told.get("promptFeedback") or {}).get("blockReason")
     if blocked:
@@ -57,7 +68,40 @@ def _read(told: Mapping[str, Any]) -> Reply:
     candidate = told["candidates"][0]
     parts = (candidate.get("content") or {}).get("parts") or []
     text = "".join(as_text(part.get("text")) for part in parts)
-    return Reply(text, STOPS.get(as_text(candidate.get("finishReason")), "done"), *counts, model=model)
+    stop = STOPS.get(as_text(candidate.get("finishReason")), "done")
+    probabilities = of_grade(_tokens(candidate.get("logprobsResult")))
+    return Reply(text, stop, *counts, model=model, token_probabilities=probabilities)
+
+
+def _counted(told: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    usage = told.get("usageMetadata") or {}
+    return count(usage.get("promptTokenCount")), _written(usage)
+
+
+def _written(usage: Mapping[str, Any]) -> int | None:
+    """What was written, and what was thought before: both are paid for as written."""
+    told = [count(usage.get(name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
+    return None if told == [None, None] else sum(one or 0 for one in told)
+
+
+def _hopeless(status: int, told: Mapping[str, Any]) -> bool:
+    """A wrong key comes with 400, as a wrong question does."""
+    if status == 429:
+        return NO_SHARE.search(words_of(told)) is not None
+    return status == 400 and (not NO_KEY.isdisjoint(codes_of(told)) or words_of(told).startswith("api key "))
+
+
+def _tokens(told: Any) -> list[tuple[str, dict[str, float]]]:
+    """Each token with what could have stood there; nothing where the model tells it otherwise, or not at all."""
+    try:
+        both = zip(told["chosenCandidates"], told["topCandidates"], strict=True)
+        return [(one["token"], _logarithms([one, *(others.get("candidates") or ())])) for one, others in both]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return []
+
+
+def _logarithms(told: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    return {as_text(one["token"]): float(one["logProbability"]) for one in told}
 
 
 GEMINI = Protocol(
@@ -70,4 +114,7 @@ GEMINI = Protocol(
     headers=lambda key: {"x-goog-api-key": key} if key else {},
     body=_body,
     read=_read,
+    hopeless=_hopeless,
+    counted=_counted,
+    wrapping=256,
 )

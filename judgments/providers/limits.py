@@ -26,7 +26,7 @@ class Limits:
     attempts : int
         How often a question is asked where the provider is busy or does not answer.
     longest_wait : float
-        Seconds between two attempts at most; a provider that asks for more patience is not waited for.
+        Seconds between two attempts at most; a provider that asks for more patience is not waited for: the run ends.
     """
 
     concurrency: int = 8
@@ -57,19 +57,32 @@ class Bucket:
     """
 
     def __init__(self, per_minute: float | None) -> None:
-        self._rate = None if per_minute is None else per_minute / 60
-        self._most = 0.0 if per_minute is None else max(1.0, per_minute / 10)
-        self._free, self._since = self._most, time.monotonic()
         self._lock = threading.Lock()
+        self._rate: float | None = None
+        self._most = self._free = self._since = 0.0
+        self.change(per_minute)
+
+    def change(self, per_minute: float | None) -> None:
+        """Hand out so many a minute from now on; where that is nothing new, nothing changes."""
+        rate = None if per_minute is None else per_minute / 60
+        with self._lock:
+            if rate == self._rate:
+                return
+            if rate is not None:
+                most = max(1.0, rate * 6)
+                # What was lent is still owed; who comes from no limit, or from none that was known, begins with all.
+                self._free = most if self._rate is None else min(most, self._free)
+                self._most, self._since = most, time.monotonic()
+            self._rate = rate
 
     def take(self, number: float = 1.0) -> float:
         """Take so many, and answer how many seconds to wait before using them.
 
         What is more than the bucket holds is lent: whoever comes next waits longer.
         """
-        if self._rate is None:
-            return 0.0
         with self._lock:
+            if self._rate is None:
+                return 0.0
             now = time.monotonic()
             self._free = min(self._most, self._free + (now - self._since) * self._rate)
             self._since = now
@@ -98,10 +111,11 @@ class Budget:
     _held: float = field(default=0.0, repr=False)
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
-    def reserve(self, most: float | None) -> bool:
+    def reserve(self, most: float | None, *, wait: bool = True) -> bool:
         """Hold back what a call can cost at most; False where that would go over the limit.
 
         Where calls in flight hold so much that there is no room, they are waited for: most cost less than they could.
+        Who has nothing in flight that ends meanwhile does not ``wait``.
 
         Raises
         ------
@@ -111,13 +125,41 @@ class Budget:
         if self.usd is not None and most is None:
             raise NotValid("a limit in dollars needs the price of a million tokens, read and written")
         with self._changed:
-            while self._over(most) and self._held > 0:
+            while wait and self._over(most) and self._held > 0:
                 self._changed.wait()
             if self._over(most) or (self.calls is not None and self.asked >= self.calls):
                 return False
             self._held += most or 0.0
             self.asked += 1
             return True
+
+    def lose(self, most: float | None) -> bool:
+        """Book what was held as spent, and hold as much again for another attempt; False where there is no room for it.
+
+        Whether or not: what is held from now on, or nothing, is to be settled in the end.
+        """
+        with self._changed:
+            self._give_back(most)
+            self.spent += most or 0.0
+            while self._over(most) and self._held > 0:
+                self._changed.wait()
+            if self._over(most):
+                return False
+            self._held += most or 0.0
+            return True
+
+    def hold(self, most: float | None) -> None:
+        """Hold back for what was sent in an earlier run, whether there is room or not."""
+        with self._changed:
+            self._held += most or 0.0
+            self.asked += 1
+
+    def no_room(self, most: float | None) -> str:
+        """Why a call that can cost so much is not made, in words."""
+        if self.calls is not None and self.asked >= self.calls:
+            return f"the limit is reached: {self.asked:,} of {self.calls:,} calls were made; what was answered is kept"
+        spent = f"{self.spent:.4f} of {self.usd:.4f} USD are spent, and one more question could cost {most or 0.0:.4f}"
+        return f"the limit is reached: {spent}; what was answered is kept"
 
     def settle(self, most: float | None, cost: float | None) -> None:
         """Give back what was held, and book what it cost. What nobody counted is booked as held: rather too much."""

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from judgments.judges.answers import Reply
 
-# Without a tokenizer: so many characters are a token in most languages' texts, corrected by what providers count.
+# Without a tokenizer: so many characters are a token in most European languages' texts, corrected by what providers
+# count. For estimates only: a text in Chinese has four times as many.
 CHARACTERS_PER_TOKEN = 4
+# What a provider adds to a request of its own accord, where nobody said less.
+WRAPPING = 1_024
+# No request and no answer has more: whoever counts more did not count.
+MOST_TOKENS = 100_000_000
+# What may stand behind an address: it is shown and written down, so a secret may not.
+ADDRESS_PARAMETERS = frozenset({"api-version"})
+# How a question reads without each field that some models refuse.
+WITHOUT: dict[str, Any] = {"temperature": None, "seed": None, "schema": None, "probabilities": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +37,14 @@ class Question:
         The JSON schema of the answer, for providers that hold a model to it.
     most_tokens : int
         How long the answer may be.
-    temperature : float
-        0 asks for the most probable answer.
+    temperature : float, optional
+        0 asks for the most probable answer; with None the model has its own.
     seed : int, optional
         For providers that take one.
     probabilities : bool
         Whether the probabilities of the tokens are wanted, where the provider tells them.
+    thinks : bool, optional
+        Whether the model thinks before it writes, and so wants to be asked in other words; its name says so where None.
     """
 
     key: str
@@ -40,9 +52,10 @@ class Question:
     prompt: str
     schema: Mapping[str, Any] | None = None
     most_tokens: int = 400
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     seed: int | None = None
     probabilities: bool = False
+    thinks: bool | None = None
 
     @property
     def tokens(self) -> int:
@@ -76,6 +89,16 @@ class Protocol:
         ``body(question, model)``: the request as JSON.
     read : callable
         ``read(told)``: the reply's JSON as a `Reply`; KeyError, TypeError, ValueError or IndexError where it is none.
+    moderated : callable
+        ``moderated(status, told)``: whether a reply that is no answer says that this one text is not to be answered.
+    hopeless : callable
+        ``hopeless(status, told)``: whether a reply that is no answer says that key or account are at fault, so that no
+        question would be answered; 401, 402, 403 and 404 say so of themselves.
+    counted : callable
+        ``counted(told)``: tokens read and written, also of an answer that cannot be read otherwise; None for each that
+        is not told, and errors as ``read``.
+    wrapping : int
+        Tokens that the provider adds to a request at most: its templates, and what it tells a model about tools.
     """
 
     name: str
@@ -87,6 +110,10 @@ class Protocol:
     headers: Callable[[str], dict[str, str]]
     body: Callable[[Question, str], dict[str, Any]]
     read: Callable[[Mapping[str, Any]], Reply]
+    moderated: Callable[[int, Mapping[str, Any]], bool] = lambda status, told: False
+    hopeless: Callable[[int, Any], bool] = lambda status, told: False
+    counted: Callable[[Mapping[str, Any]], tuple[int | None, int | None]] = lambda told: (None, None)
+    wrapping: int = WRAPPING
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +132,12 @@ class Endpoint:
         The secret; never in a message, a log, or the text of this object.
     price_in, price_out : float or None
         Dollars for a million tokens read and written; None where they are not known, and no cost is told then.
+    left_out : frozenset of str
+        What of a question this model is not told, since it refuses it: names of `WITHOUT`.
+    thinks : bool, optional
+        Whether it thinks before it writes; its name says so where None.
+    most_tokens : int, optional
+        Of an answer, thoughts among it, in place of what a question says.
     """
 
     protocol: Protocol
@@ -113,11 +146,60 @@ class Endpoint:
     key: str = field(default="", repr=False)
     price_in: float | None = None
     price_out: float | None = None
+    left_out: frozenset[str] = frozenset()
+    thinks: bool | None = None
+    most_tokens: int | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was set of how this model is asked, under plain names; empty where nothing was."""
+        told = {"leave_out": sorted(self.left_out), "thinks": self.thinks, "most_tokens": self.most_tokens}
+        return {name: value for name, value in told.items() if value not in ([], None)}
+
+    def fitted(self, question: Question) -> Question:
+        """The question with the length of answer that was set for this model."""
+        return question if self.most_tokens is None else replace(question, most_tokens=self.most_tokens)
 
     @property
     def url(self) -> str:
         """The address that questions are sent to."""
-        return self.base_url.rstrip("/") + self.protocol.path(self.model)
+        return self.at(self.protocol.path(self.model))
+
+    def at(self, path: str) -> str:
+        """The address of something at the provider; parameters of the base address, such as Azure's, stay behind it.
+
+        Examples
+        --------
+        >>> from judgments.providers.openai import OPENAI
+        >>> Endpoint(OPENAI, "a-model", "https://a.example/d/?api-version=1").at("/files")
+        'https://a.example/d/files?api-version=1'
+        """
+        base = urlsplit(self.base_url)
+        return urlunsplit(base._replace(path=base.path.rstrip("/") + path))
+
+    def request(self, question: Question) -> bytes:
+        """What is sent."""
+        body = json.dumps(self.body(question), ensure_ascii=False, separators=(",", ":"))
+        # Half of a pair of surrogates is no character: in JSON it can stand all the same, spelt out.
+        return body.encode("utf-8", "backslashreplace")
+
+    def body(self, question: Question) -> dict[str, Any]:
+        """The same as JSON, without what this model refuses."""
+        told = replace(question, **{name: WITHOUT[name] for name in self.left_out})
+        return self.protocol.body(told if self.thinks is None else replace(told, thinks=self.thinks), self.model)
+
+    def untold(self, question: Question) -> tuple[str, ...]:
+        """What the question says and the request does not, by name.
+
+        Examples
+        --------
+        >>> from judgments.providers.openai import OPENAI
+        >>> Endpoint(OPENAI, "o3", "http://localhost").untold(Question("a", "", "", seed=1))
+        ('temperature',)
+        """
+        body = self.body(question)
+        said = {name: without for name, without in WITHOUT.items() if getattr(question, name) != without}
+        return tuple(name for name, without in said.items() if self.body(replace(question, **{name: without})) == body)
 
     def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
         """Dollars for so many tokens.
@@ -132,9 +214,44 @@ class Endpoint:
             return None
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1_000_000
 
+    def most_read(self, request: bytes) -> int:
+        """How many tokens a request can be at most: no tokenizer makes more tokens than bytes of what it is given."""
+        return len(request) + self.protocol.wrapping
+
+    def without(self, names: frozenset[str]) -> Endpoint:
+        """The same model, not told these parts of a question; with ``thinks`` among them asked as those that do."""
+        left_out = self.left_out | (names & WITHOUT.keys())
+        return replace(self, left_out=left_out, thinks=True if "thinks" in names else self.thinks)
+
+    def cost_at_most(
+        self, tokens_in: int | None, tokens_out: int | None, most_in: int, most_out: int
+    ) -> tuple[float | None, bool]:
+        """Dollars for what was counted, and the most that it can have been where nobody did; and whether that was so.
+
+        Examples
+        --------
+        >>> from judgments.providers.openai import OPENAI
+        >>> Endpoint(OPENAI, "m", "http://localhost", price_in=2.0, price_out=8.0).cost_at_most(1_000, None, 4_000, 50)
+        (0.0024, True)
+        """
+        cost = self.cost(most_in if tokens_in is None else tokens_in, most_out if tokens_out is None else tokens_out)
+        return cost, cost is not None and (tokens_in is None or tokens_out is None)
+
     def most_cost(self, question: Question) -> float | None:
-        """What a question can cost at most: its tokens and half as many again, and the longest answer."""
-        return self.cost(question.tokens * 3 // 2, question.most_tokens)
+        """What a question can cost at most, whatever its language: every byte a token, and the longest answer."""
+        return self.cost(self.most_read(self.request(question)), question.most_tokens)
+
+
+def odd_parameters(url: str) -> list[str]:
+    """The parameters behind an address that may not stand there.
+
+    Examples
+    --------
+    >>> odd_parameters("https://a.example/v1?api-version=2024-10-21&key=x")
+    ['key']
+    """
+    told = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    return [name for name, _ in told if name not in ADDRESS_PARAMETERS]
 
 
 def as_text(value: Any) -> str:
@@ -148,4 +265,4 @@ def as_text(value: Any) -> str:
 
 def count(value: Any) -> int | None:
     """A count of tokens, where there is a sensible one."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None

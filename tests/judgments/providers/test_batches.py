@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from email import message_from_bytes
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +17,7 @@ from judgments.providers.batches import ask_in_batches
 from judgments.providers.calls import Ended
 from judgments.providers.limits import Budget
 from judgments.providers.protocol import Endpoint
-from tests.model_server import Answer, _told
-
-KEY = "sk-very-secret"
+from tests.judgments.providers.batch_server import KEY, Provider, provider
 
 
 class Kept:
@@ -39,90 +33,6 @@ class Kept:
     def save(self, batches: Mapping[str, Sequence[str]]) -> None:
         self.batches = {batch: list(keys) for batch, keys in batches.items()}
         self.saved.append(self.batches)
-
-
-class Provider:
-    """What was sent, how often it was looked at, and after how many looks it is done."""
-
-    def __init__(self, looks: int) -> None:
-        self.looks, self.seen = looks, 0
-        self.batches: dict[str, list[dict[str, Any]]] = {}
-        self.files: dict[str, list[dict[str, Any]]] = {}
-        self.status = 200
-        self.url = ""
-
-
-@contextmanager
-def provider(looks: int = 2) -> Iterator[Provider]:
-    server = Provider(looks)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            if server.status != 200:
-                self._say({"error": {"message": f"no such key {KEY}"}}, server.status)
-            elif self.path.endswith("/files"):
-                head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
-                parts = [part.get_payload(decode=True) for part in message_from_bytes(head + body).get_payload()]  # type: ignore[union-attr]
-                name = f"file-{len(server.files)}"
-                server.files[name] = [json.loads(line) for line in parts[-1].split(b"\n") if line]
-                assert parts[0] == b"batch"
-                self._say({"id": name})
-            else:
-                told = json.loads(body)
-                name = f"batch-{len(server.batches)}"
-                server.batches[name] = told.get("requests") or server.files[told["input_file_id"]]
-                self._say({"id": name})
-
-        def do_GET(self) -> None:
-            name = next((part for part in self.path.split("/") if part.startswith("batch-")), "")
-            if self.path.endswith(("/results", "/content")):
-                name = name or self.path.split("/")[-2].removeprefix("out-")
-                self._lines([self._answer(one) for one in server.batches[name]])
-                return
-            server.seen += 1
-            done = server.seen >= server.looks
-            if "/messages/" in self.path:
-                self._say({"processing_status": "ended" if done else "in_progress"})
-            else:
-                self._say({"status": "completed" if done else "in_progress", "output_file_id": f"out-{name}"})
-
-        def _answer(self, one: dict[str, Any]) -> dict[str, Any]:
-            body = one.get("body") or one["params"]
-            prompt, anthropic = body["messages"][-1]["content"], "params" in one
-            told = _told("/messages" if anthropic else "/chat/completions", Answer(), body)
-            if prompt.endswith("lost"):
-                failed = (
-                    {"result": {"type": "expired"}} if anthropic else {"response": None, "error": {"code": "expired"}}
-                )
-                return {"custom_id": one["custom_id"], **failed}
-            fine = {"result": {"type": "succeeded", "message": told}} if anthropic else {}
-            return {"custom_id": one["custom_id"], **(fine or {"response": {"status_code": 200, "body": told}})}
-
-        def _lines(self, rows: list[dict[str, Any]]) -> None:
-            self._send("".join(json.dumps(row) + "\n" for row in reversed(rows)).encode(), 200)
-
-        def _say(self, told: dict[str, Any], status: int = 200) -> None:
-            self._send(json.dumps(told).encode(), status)
-
-        def _send(self, content: bytes, status: int) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *said: Any) -> None:
-            """Quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        server.url = f"http://127.0.0.1:{listening.server_address[1]}/v1"
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            listening.shutdown()
-            thread.join()
 
 
 def asked(
@@ -143,7 +53,10 @@ def test_a_batch_is_written_down_waited_for_and_read(protocol: str) -> None:
     with provider(looks=3) as server:
         ended, replies = asked(server, store, protocol, ["one", "two", "lost"])
     assert (ended.end, ended.answered) == ("done", 3)
-    assert store.saved == [{"batch-0": ["key-one", "key-two", "key-lost"]}, {}]
+    intent, left, fetched = store.saved
+    assert list(intent.values()) == list(left.values()) == [["key-one", "key-two", "key-lost"]]
+    assert (list(left), fetched) == (["batch-0"], {})
+    assert list(intent) != ["batch-0"]
     assert [read_grade(replies[f"key-{word}"], (0, 1, 2)).name for word in ("one", "two", "lost")] == [
         "graded",
         "graded",
@@ -176,13 +89,177 @@ def test_a_wrong_key_is_told_without_it() -> None:
     assert KEY not in ended.said
 
 
-def test_no_more_is_sent_than_the_budget_allows() -> None:
-    budget = Budget(usd=0.0035)
+def test_a_provider_that_asks_for_more_patience_than_there_is_is_left_alone() -> None:
     with provider() as server:
-        ended, replies = asked(server, Kept(), budget=budget)
-    # One question holds back 400 tokens at 4 dollars a million, and what it reads.
-    assert (ended.end, len(replies), sum(map(len, server.batches.values()))) == ("budget", 2, 2)
-    assert budget.spent == pytest.approx(sum(reply.cost_usd or 0 for reply in replies.values()))
+        server.status, server.patience = 429, "7200"
+        ended, replies = asked(server, Kept())
+    assert (ended.end, replies, ended.attempts) == ("down", {}, 1)
+    assert "left alone for 7,200 s" in ended.said
+
+
+class KilledWhen(Kept):
+    """A store whose process is killed where it would write down that a batch has an id."""
+
+    def save(self, batches: Mapping[str, Sequence[str]]) -> None:
+        if any(name.startswith("batch-") for name in batches):
+            raise KeyboardInterrupt
+        super().save(batches)
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_batch_whose_id_was_never_written_down_is_found_and_not_left_again(protocol: str) -> None:
+    store = KilledWhen()
+    with provider() as server:
+        asked(server, Kept(), protocol, "xyz")
+        with pytest.raises(KeyboardInterrupt):
+            asked(server, store, protocol, "ab")
+        asked(server, Kept(), protocol, "pqr")
+        ended, replies = asked(server, Kept(store.batches), protocol, "ab")
+    assert (ended.end, sorted(replies)) == ("done", ["key-a", "key-b"])
+    assert not any(reply.fault for reply in replies.values())
+    assert [len(batch) for batch in server.batches.values()] == [3, 2, 3]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_batch_that_never_got_there_is_left_anew(protocol: str) -> None:
+    store = Kept({"assay-1760000000-0123": ["key-a", "key-b"]})
+    with provider() as server:
+        ended, replies = asked(server, store, protocol, "ab")
+    assert (ended.end, sorted(replies), store.batches) == ("done", ["key-a", "key-b"], {})
+    assert [len(batch) for batch in server.batches.values()] == [2]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_line_that_breaks_while_a_batch_is_left_leaves_no_second_one(protocol: str) -> None:
+    store = Kept()
+    with provider() as server:
+        server.silent = True
+        ended, replies = asked(server, store, protocol, "ab")
+        assert (ended.end, replies) == ("down", {})
+        assert "looks for it" in ended.said
+        server.silent = False
+        ended, replies = asked(server, store, protocol, "ab")
+    assert (ended.end, sorted(replies)) == ("done", ["key-a", "key-b"])
+    assert len(server.batches) == 1
+
+
+def test_a_batch_of_other_questions_waits_for_those_who_ask_them() -> None:
+    store = Kept()
+    with provider(looks=10_000) as server:
+        asked(server, store, words="ab", stop=lambda: True)
+        server.looks = 0
+        ended, replies = asked(server, store, words="cd")
+        assert (ended.end, sorted(replies), store.batches) == (
+            "done",
+            ["key-c", "key-d"],
+            {"batch-0": ["key-a", "key-b"]},
+        )
+        ended, replies = asked(server, store, words="ab")
+    assert (ended.end, sorted(replies), store.batches) == ("done", ["key-a", "key-b"], {})
+    assert len(server.batches) == 2
+
+
+def most_of_one(server: Provider) -> float:
+    endpoint = Endpoint(PROTOCOLS["openai"], "a-model", server.url, price_in=1.0, price_out=4.0)
+    return endpoint.most_cost(Question("key-a", "You judge.", "Document a")) or 0.0
+
+
+def test_no_more_is_sent_than_the_budget_allows() -> None:
+    with provider() as server:
+        budget = Budget(usd=2.1 * most_of_one(server))
+        ended, replies = asked(server, Kept(), words="abcdefgh", budget=budget)
+        # Two at a time, since they cost far less than they could; when each could be the last, one at a time.
+        assert list(map(len, server.batches.values()))[:2] == [2, 2]
+        assert (ended.end, len(replies)) == ("done", 8)
+        assert budget.spent == pytest.approx(sum(reply.cost_usd or 0 for reply in replies.values()))
+        tight = Budget(usd=0.9 * most_of_one(server))
+        ended, replies = asked(server, Kept(), budget=tight)
+    assert (ended.end, replies, tight.spent) == ("budget", {}, 0)
+    assert "one more question could cost" in ended.said
+
+
+def test_what_is_still_there_counts_against_the_budget() -> None:
+    store = Kept()
+    with provider(looks=10_000) as server:
+        asked(server, store, words="ab", stop=lambda: True)
+        ended, _ = asked(server, store, words="abc", budget=Budget(usd=2.1 * most_of_one(server)), stop=lambda: True)
+    assert ended.end == "stopped"
+    assert list(map(len, server.batches.values())) == [2]
+
+
+def test_a_text_that_is_moderated_is_blocked() -> None:
+    with provider() as server:
+        _, replies = asked(server, Kept(), words=["one", "flagged"])
+    assert [read_grade(replies[f"key-{word}"], (0, 1, 2)).name for word in ("one", "flagged")] == ["graded", "blocked"]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_lines_that_answer_none_of_the_questions_are_passed_over(protocol: str) -> None:
+    fine = {"custom_id": "key-of-somebody", "result": {"type": "expired"}, "error": {"code": "expired"}}
+    with provider() as server:
+        server.lines = [b"", b"{", b"[1]", b"null", b"\xff", b"[" * 5_000_000, json.dumps(fine).encode()]
+        ended, replies = asked(server, Kept(), protocol, "ab")
+    assert (ended.end, sorted(replies)) == ("done", ["key-a", "key-b"])
+    assert not any(reply.fault for reply in replies.values())
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+@pytest.mark.parametrize("says", [b"[]", b"<html>", b"{}", b" " * 5_000_000], ids=["list", "page", "empty", "long"])
+def test_a_provider_that_says_odd_things_of_a_batch_keeps_it(protocol: str, says: bytes) -> None:
+    store = Kept()
+    with provider() as server:
+        server.says = says
+        ended, replies = asked(server, store, protocol, "ab")
+        assert (ended.end, replies, list(store.batches)) == ("down", {}, ["batch-0"])
+        server.says = None
+        ended, replies = asked(server, store, protocol, "ab")
+    assert (ended.end, sorted(replies), len(server.batches)) == ("done", ["key-a", "key-b"], 1)
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_what_a_model_refuses_is_left_out_of_a_second_batch(protocol: str) -> None:
+    store, budget = Kept(), Budget(usd=1.0)
+    with provider() as server:
+        server.refuses = "temperature"
+        ended, replies = asked(server, store, protocol, "abc", budget=budget)
+    assert (ended.end, sorted(replies), store.batches) == ("done", ["key-a", "key-b", "key-c"], {})
+    assert not any(reply.fault for reply in replies.values())
+    assert all("temperature" in reply.left_out for reply in replies.values())
+    assert [len(batch) for batch in server.batches.values()] == [3, 3]
+    assert (budget.asked, budget.spent) == (3, pytest.approx(sum(reply.cost_usd or 0 for reply in replies.values())))
+
+
+def test_a_batch_that_fails_as_a_whole_says_why_and_costs_nothing() -> None:
+    store, budget = Kept(), Budget(usd=1.0)
+    with provider() as server:
+        server.fails = {"data": [{"code": "billing_hard_limit_reached", "message": "Your account is empty"}]}
+        ended, replies = asked(server, store, words="ab", budget=budget)
+        assert (ended.end, replies, budget.spent, budget.asked) == ("refused", {}, 0.0, 0)
+        assert "billing_hard_limit_reached" in ended.said
+        # Nobody looks for it again.
+        assert store.batches == {}
+        server.fails = None
+        ended, replies = asked(server, store, words="ab")
+    assert (ended.end, len(replies), len(server.batches)) == ("done", 2, 2)
+
+
+def test_an_empty_account_is_not_asked_again_and_again() -> None:
+    with provider() as server:
+        server.status, server.error = 429, {"code": "insufficient_quota", "message": "You exceeded your quota"}
+        ended, _ = asked(server, Kept())
+    assert (ended.end, ended.attempts) == ("refused", 1)
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_an_answer_that_nobody_can_read_is_booked_at_the_most(protocol: str) -> None:
+    budget = Budget(usd=1.0)
+    with provider() as server:
+        server.lines, server.only_lines = [b'{"custom_id": "key-a"'], True
+        _, replies = asked(server, Kept(), protocol, "a", budget=budget)
+        most = most_of_one(server)
+    reply = replies["key-a"]
+    assert (bool(reply.fault), reply.estimated, reply.tokens_in) == (True, True, None)
+    assert budget.spent == reply.cost_usd >= 0.9 * most
 
 
 def test_who_takes_no_batches_says_so() -> None:

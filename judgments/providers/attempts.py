@@ -1,0 +1,160 @@
+"""How often is one question asked until there is an answer, and what can all of that have cost?
+
+What a provider counted is believed. Where nobody counted, the most that it can have been is booked: an attempt that was
+cut off may have been answered, and be paid for. So no limit in money is passed, whatever comes.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from judgments.judges.answers import Reply
+from judgments.providers.protocol import Endpoint, Question
+from judgments.providers.responses import Busy, Hopeless, NotUnderstood, Unwanted
+
+if TYPE_CHECKING:
+    from judgments.providers.calls import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A question that is to be asked.
+
+    Parameters
+    ----------
+    question : Question
+        What.
+    endpoint : Endpoint
+        Whom.
+    request : bytes
+        What is sent.
+    most_read, most_written : int
+        How many tokens one attempt can take.
+    held : float or None
+        What that can cost: so much is held back while one is on its way.
+    """
+
+    question: Question
+    endpoint: Endpoint
+    request: bytes
+    most_read: int
+    most_written: int
+    held: float | None
+
+
+def booked(endpoint: Endpoint, reply: Reply, most_read: int, most_written: int) -> Reply:
+    """A reply with its cost, and the most that it can have been where it was not counted.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Who answered.
+    reply : Reply
+        Of one that says why there is no answer, tokens of 0 are none that were counted: nothing was worked on.
+    most_read, most_written : int
+        How many tokens it can have taken.
+    """
+    cost, estimated = endpoint.cost_at_most(reply.tokens_in, reply.tokens_out, most_read, most_written)
+    return replace(
+        reply,
+        tokens_in=None if reply.fault and not reply.tokens_in else reply.tokens_in,
+        tokens_out=None if reply.fault and not reply.tokens_out else reply.tokens_out,
+        cost_usd=cost,
+        estimated=estimated,
+    )
+
+
+class Attempts:
+    """All attempts at one question; once there is an answer, or none, nothing is held back for it any more.
+
+    Parameters
+    ----------
+    run : Run
+        Of which it is a part.
+    taken : Taken
+        The question; what one attempt can cost is held back by now.
+    """
+
+    def __init__(self, run: Run, taken: Taken) -> None:
+        self._run, self._taken = run, taken
+        self._held, self._lost, self._any_lost = True, 0.0, False
+
+    def reply(self) -> Reply | None:
+        """The answer with its cost, which is booked; None where the run ended and nothing can have been spent."""
+        began = time.monotonic()
+        try:
+            found = self._tried()
+        except Hopeless as fault:
+            self._run.finish("refused", str(fault))
+            found = None
+        except BaseException:
+            # Whoever waits for what is held must not wait for ever.
+            self._let_go()
+            raise
+        if found is None and not self._any_lost:
+            self._let_go()
+            return None
+        return replace(self._booked(found), seconds=time.monotonic() - began)
+
+    def _tried(self) -> Reply | None:
+        """The answer, or why there is none after all attempts; None where the run ended meanwhile."""
+        run, limits, fault, wait, attempt = self._run, self._run.limits, "", 0.0, 0
+        while attempt < limits.attempts:
+            rest = run.pace.take(self._taken.question.tokens, self._taken.question.most_tokens)
+            if run.over.wait(max(wait, rest)):
+                return None
+            try:
+                with run.pace.in_flight():
+                    if run.over.is_set():
+                        return None
+                    return run.once(self._taken)
+            except Unwanted as unwanted:
+                # Each names something that was told: there is an end to it, and it costs no attempt.
+                self._taken, wait = run.without(self._taken, unwanted.names), 0.0
+            except NotUnderstood as wrong:
+                run.count_wrong(str(wrong))
+                read, written = wrong.written or (0, 0)
+                return Reply(tokens_in=read, tokens_out=written, fault=str(wrong))
+            except Busy as busy:
+                fault, attempt = str(busy), attempt + 1
+                if busy.unsure and not self._again(last=attempt == limits.attempts):
+                    break
+                if busy.wait is not None and not run.patient(busy.wait, fault):
+                    return None
+                wait = run.pause(attempt) if busy.wait is None else busy.wait
+        return Reply(tokens_in=0, tokens_out=0, fault=f"no answer after {attempt} attempts, the last time: {fault}")
+
+    def _again(self, *, last: bool) -> bool:
+        """Book what an attempt can have cost, and hold as much for another; False where there is none."""
+        budget, held = self._run.budget, self._taken.held
+        self._lost, self._any_lost, self._held = self._lost + (held or 0.0), True, False
+        if last:
+            budget.settle(held, None)
+        elif budget.lose(held):
+            self._held = True
+        else:
+            self._run.finish("budget", budget.no_room(held))
+        return self._held
+
+    def _booked(self, found: Reply | None) -> Reply:
+        """With the cost of all attempts."""
+        run, taken = self._run, self._taken
+        if found is None:
+            found = Reply(tokens_in=0, tokens_out=0, fault=f"the run ended: {run.why}")
+        if found.tokens_in:
+            run.compare(taken, found)
+        found = booked(taken.endpoint, found, taken.most_read, taken.most_written)
+        if self._held:
+            run.budget.settle(taken.held, found.cost_usd)
+        return replace(
+            found,
+            cost_usd=None if found.cost_usd is None else self._lost + found.cost_usd,
+            estimated=found.estimated or (self._any_lost and found.cost_usd is not None),
+            left_out=() if found.fault else taken.endpoint.untold(taken.question),
+        )
+
+    def _let_go(self) -> None:
+        if self._held:
+            self._run.budget.release(self._taken.held)

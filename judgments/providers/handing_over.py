@@ -1,0 +1,66 @@
+"""How do many threads hand over what came to them, one after the other, and yet not one by one?
+
+Whoever keeps answers in a database commits them. While one commit lasts others come: the first thread that can hands
+over all that wait, in one go, and each goes on once its own is through.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from judgments.judges.answers import Reply
+from judgments.providers.protocol import Question
+
+
+@dataclass(eq=False, slots=True)
+class _Given:
+    question: Question
+    reply: Reply
+    over: bool = False
+    broken: BaseException | None = None
+
+
+class HandingOver:
+    """A place where answers are handed over.
+
+    Parameters
+    ----------
+    each : callable
+        ``each(question, reply)``, never twice at the same time.
+    together : callable
+        ``together(work)`` calls ``work()``, which calls `each` for all that wait.
+    """
+
+    def __init__(self, each: Callable[[Question, Reply], None], together: Callable[[Callable[[], None]], None]) -> None:
+        self._each, self._together = each, together
+        self._handing, self._giving = threading.Lock(), threading.Lock()
+        self._waiting: list[_Given] = []
+
+    def give(self, question: Question, reply: Reply) -> None:
+        """Hand over one answer; returns when it is through, and raises what went wrong with those it went with."""
+        mine = _Given(question, reply)
+        with self._giving:
+            self._waiting.append(mine)
+        with self._handing:
+            if not mine.over:
+                self._hand_over()
+        if mine.broken is not None:
+            raise mine.broken
+
+    def _hand_over(self) -> None:
+        with self._giving:
+            every, self._waiting = self._waiting, []
+
+        def work() -> None:
+            for one in every:
+                self._each(one.question, one.reply)
+
+        try:
+            self._together(work)
+        except BaseException as error:
+            for one in every:
+                one.broken = error
+        for one in every:
+            one.over = True

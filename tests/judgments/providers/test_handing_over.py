@@ -1,0 +1,66 @@
+"""Are answers written down many at a time, and does nobody go on before theirs is? Over real HTTP."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from judgments.judges.answers import Reply
+from judgments.providers import PROTOCOLS, Question
+from judgments.providers.calls import ask
+from judgments.providers.limits import Limits
+from judgments.providers.protocol import Endpoint
+from tests.judgments.providers.asked import QUICK, questions
+from tests.model_server import serving
+
+
+def test_answers_that_come_while_others_are_written_down_are_written_down_together() -> None:
+    sizes: list[int] = []
+    kept: list[str] = []
+
+    def together(work: Any) -> None:
+        before = len(kept)
+        work()
+        time.sleep(0.05)
+        sizes.append(len(kept) - before)
+
+    with serving() as server:
+        endpoint = Endpoint(PROTOCOLS["openai"], "m", server.url)
+        ask(
+            endpoint,
+            questions(40),
+            lambda question, reply: kept.append(question.key),
+            limits=Limits(concurrency=8),
+            together=together,
+        )
+    assert sorted(kept) == sorted(f"k{at}" for at in range(40))
+    assert len(sizes) < 20
+    assert max(sizes) <= 8
+
+
+def test_no_thread_goes_on_before_its_answer_is_kept() -> None:
+    committed = 0
+
+    def together(work: Any) -> None:
+        nonlocal committed
+        work()
+        # All in flight but those that were kept: nobody asked anew for an answer that is only on its way.
+        assert len(server.requests) <= committed + 4
+        committed = len(kept)
+
+    kept: list[str] = []
+    with serving() as server:
+        endpoint = Endpoint(PROTOCOLS["openai"], "m", server.url)
+        ask(endpoint, questions(60), lambda question, reply: kept.append(question.key), limits=QUICK, together=together)
+    assert len(kept) == 60
+
+
+def test_an_error_of_who_asks_is_raised_and_nothing_more_asked() -> None:
+    def answered(question: Question, reply: Reply) -> None:
+        raise OSError("the disk is full")
+
+    with serving() as server, pytest.raises(OSError, match="disk is full"):
+        ask(Endpoint(PROTOCOLS["openai"], "m", server.url), questions(200), answered, limits=QUICK)
+    assert len(server.requests) <= 2 * QUICK.concurrency

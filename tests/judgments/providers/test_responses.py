@@ -1,0 +1,160 @@
+"""Is an answer told from a refusal, a filter, a question that is wrong and a provider in trouble? Over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from judgments.judges.answers import read_grade
+from judgments.providers import PROTOCOLS
+from judgments.providers.limits import Limits
+from tests.judgments.providers.asked import QUICK, asked
+from tests.model_server import Answer, serving
+
+
+@pytest.mark.parametrize(
+    ("protocol", "status", "told"),
+    [
+        ("openai", 400, {"code": "content_filter", "param": "prompt", "innererror": {"code": "Responsible"}}),
+        ("openai", 403, {"code": 403, "metadata": {"reasons": ["violence"], "flagged_input": "..."}}),
+        ("openai", 200, {"code": 403, "metadata": {"reasons": ["violence"], "flagged_input": "..."}}),
+        ("anthropic", 400, {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"}),
+    ],
+)
+def test_a_text_that_is_moderated_is_blocked_and_not_the_end(protocol: str, status: int, told: dict[str, Any]) -> None:
+    def answer(prompt: str, number: int) -> Answer:
+        body = json.dumps({"error": {"message": "The input was flagged", **told}}).encode()
+        return Answer(status=status, body=body) if prompt.endswith(("1", "3", "5", "7", "9")) else Answer()
+
+    with serving(answer) as server:
+        ended, replies = asked(server, 12, protocol=protocol, limits=Limits(concurrency=1, attempts=3))
+    names = [read_grade(replies[f"k{at}"], (0, 1, 2, 3)).name for at in range(12)]
+    assert (ended.end, ended.attempts) == ("done", 12)
+    assert names == ["graded", "blocked"] * 6
+    assert replies["k1"].text
+
+
+def test_a_key_without_the_right_is_still_the_end() -> None:
+    body = json.dumps({"error": {"code": 403, "message": "no access", "metadata": {"provider_name": "x"}}}).encode()
+    with serving(lambda prompt, number: Answer(status=403, body=body)) as server:
+        assert asked(server, 50)[0].end == "refused"
+
+
+def test_a_go_between_that_hides_a_failure_behind_200_is_asked_again() -> None:
+    body = json.dumps({"error": {"code": 502, "message": "the model is down"}}).encode()
+    with serving(lambda prompt, number: Answer(body=body) if number == 1 else Answer()) as server:
+        ended, replies = asked(server, 1)
+    assert (ended.attempts, replies["k0"].fault) == (2, "")
+
+
+def test_one_question_that_is_refused_for_itself_is_one_failure() -> None:
+    def answer(prompt: str, number: int) -> Answer:
+        return Answer("the context is too long", status=400) if prompt.endswith(" 5") else Answer()
+
+    with serving(answer) as server:
+        ended, replies = asked(server, 12)
+    assert (ended.end, ended.attempts) == ("done", 12)
+    assert "too long" in replies["k5"].fault
+    assert sum(bool(reply.fault) for reply in replies.values()) == 1
+
+
+def test_questions_that_are_all_refused_end_the_run() -> None:
+    with serving(lambda prompt, number: Answer("unknown parameter", status=400)) as server:
+        ended, _ = asked(server, 200)
+    assert ended.end == "refused"
+    assert "unknown parameter" in ended.said
+    assert len(server.requests) <= 5 + QUICK.concurrency
+
+
+@pytest.mark.parametrize("body", [b"<html>gateway</html>", b'{"choices": []}', b"[]", b'{"choices": [{"message": 3}]}'])
+def test_what_is_no_answer_is_a_failure_and_not_a_grade(body: bytes) -> None:
+    def answer(prompt: str, number: int) -> Answer:
+        return Answer(body=body) if prompt.endswith(" 1") else Answer()
+
+    with serving(answer) as server:
+        _, replies = asked(server, 3)
+    assert read_grade(replies["k1"], (0, 1, 2, 3)).name == "transport_error"
+    assert read_grade(replies["k2"], (0, 1, 2, 3)).grade == 2
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+def test_a_busy_provider_is_asked_again(status: int) -> None:
+    failed: set[str] = set()
+
+    def answer(prompt: str, number: int) -> Answer:
+        first = prompt not in failed
+        failed.add(prompt)
+        return Answer("busy", status=status) if first else Answer()
+
+    with serving(answer) as server:
+        ended, replies = asked(server, 6)
+    assert (ended.end, ended.answered, ended.attempts) == ("done", 6, 12)
+    assert not any(reply.fault for reply in replies.values())
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+@pytest.mark.parametrize(("stop", "outcome"), [("length", "truncated"), ("filtered", "blocked")])
+def test_why_a_model_stopped_is_known(protocol: str, stop: str, outcome: str) -> None:
+    with serving(lambda prompt, number: Answer("cut", stop=stop)) as server:
+        _, replies = asked(server, 1, protocol=protocol)
+    # Anthropic has one word for a filter and a refusal.
+    expected = "refused" if (protocol, stop) == ("anthropic", "filtered") else outcome
+    assert read_grade(replies["k0"], (0, 1)).name == expected
+
+
+def openai(reason: str, **message: Any) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", "content": "2", **message}, "finish_reason": reason}]}
+
+
+def anthropic(reason: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": "2"}], "stop_reason": reason}
+
+
+def gemini(reason: str, **more: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"parts": [{"text": "2"}]}, "finishReason": reason}], **more}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "told", "outcome"),
+    [
+        # In the makers' own words, whether or not a grade is visible.
+        ("openai", openai("length"), "truncated"),
+        ("openai", openai("model_length"), "truncated"),
+        ("openai", openai("insufficient_system_resource"), "truncated"),
+        ("openai", openai("content_filter"), "blocked"),
+        ("openai", openai("stop", content=None, refusal="I cannot help with that."), "refused"),
+        ("anthropic", anthropic("max_tokens"), "truncated"),
+        ("anthropic", anthropic("model_context_window_exceeded"), "truncated"),
+        ("anthropic", anthropic("refusal"), "refused"),
+        ("anthropic", {"content": [], "stop_reason": "refusal"}, "refused"),
+        ("gemini", gemini("MAX_TOKENS"), "truncated"),
+        ("gemini", {"candidates": [{"finishReason": "MAX_TOKENS", "content": {"role": "model"}}]}, "truncated"),
+        ("gemini", gemini("SAFETY"), "blocked"),
+        ("gemini", {"candidates": [{"finishReason": "SAFETY"}]}, "blocked"),
+        ("gemini", gemini("RECITATION"), "blocked"),
+        ("gemini", gemini("PROHIBITED_CONTENT"), "blocked"),
+        ("gemini", {"promptFeedback": {"blockReason": "SAFETY"}}, "blocked"),
+        ("gemini", gemini("STOP", promptFeedback={"blockReason": "OTHER"}), "blocked"),
+    ],
+)
+def test_every_word_for_a_stop_is_the_outcome_that_it_means(protocol: str, told: dict[str, Any], outcome: str) -> None:
+    with serving(lambda prompt, number: Answer(body=json.dumps(told).encode())) as server:
+        ended, replies = asked(server, 1, protocol=protocol)
+    assert (ended.end, read_grade(replies["k0"], (0, 1, 2)).name) == ("done", outcome)
+
+
+def test_a_refusal_is_told_apart_from_an_answer() -> None:
+    with serving(lambda prompt, number: Answer("I cannot help with that.", stop="refused")) as server:
+        _, replies = asked(server, 1)
+    assert read_grade(replies["k0"], (0, 1)).name == "refused"
+
+
+def test_no_part_of_a_key_is_told_where_the_words_are_cut() -> None:
+    key = "sk-a-long-secret"
+    body = json.dumps({"error": {"message": "x" * 290 + key}}).encode()
+    with serving(lambda prompt, number: Answer(status=401, body=body)) as server:
+        ended, _ = asked(server, 1, key=key)
+    assert ended.end == "refused"
+    assert key[:4] not in ended.said
