@@ -12,15 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from judgments.core.storable import storable
 from judgments.judges.contract import Outcome
 
 # Why a model stopped, in our words; every provider's own are mapped to these.
 Stop = Literal["done", "length", "filtered", "refused"]
 
 GRADE_KEY = "grade"
-_FENCE = re.compile(r"\A```[a-zA-Z]*\s*|\s*```\Z")
+FENCE = "```"
+# A document can have a model write a million signs in a row: no two parts of a pattern may share them, or reading them
+# takes the square of their number.
+_WORD = re.compile("[a-zA-Z]*")
 # The whole of the last line: a label, a number, and nothing else that could be read as another grade.
-_LAST = re.compile(r"[\W_]*(?:final\s+)?(?:score|grade)[\W_]*?([+-]?\d+(?:\.\d+)?)[^\w.]*\.?[\W_]*", re.IGNORECASE)
+_LAST = re.compile(r"[\W_]*+(?:final\s++)?(?:score|grade)[\W_]*?([+-]?\d+(?:\.\d+)?)[\W_]*+", re.IGNORECASE)
 _YES_NO = re.compile(r"[\W_]*(yes|no)\b", re.IGNORECASE)
 
 
@@ -37,7 +41,7 @@ class Reply:
     tokens_in, tokens_out : int or None
         What the provider counted.
     cost_usd : float or None
-        By the price table; None where the model has no price there.
+        By the price table, attempts that were given up among it; None where the model has no price there.
     model : str
         Which model answered, as the provider names it.
     seconds : float
@@ -46,6 +50,10 @@ class Reply:
         The most probable first tokens of the grade, where the provider tells them.
     fault : str
         Why there is no answer; empty where there is one.
+    estimated : bool
+        Whether the cost, or a part of it, is the most that it can have been: nobody counted.
+    left_out : tuple of str
+        What of the question the model was not told since it takes none: temperature, seed, schema or probabilities.
     """
 
     text: str = ""
@@ -57,6 +65,8 @@ class Reply:
     seconds: float = 0.0
     token_probabilities: Mapping[str, float] | None = None
     fault: str = ""
+    estimated: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def read_grade(reply: Reply, values: Sequence[int], *, relevant_from: int | None = None) -> Outcome:
@@ -87,13 +97,14 @@ def read_grade(reply: Reply, values: Sequence[int], *, relevant_from: int | None
     """
     if failed := failure(reply):
         return failed
-    body = _FENCE.sub("", reply.text.strip())
+    body = _unfenced(reply.text)
     found, why = _in_json(body)
     if found is None and why is None:
         found = _in_last_line(body)
     if found is None:
         return _told(reply, "unparseable")
-    if found != int(found) or int(found) not in values:
+    # Compared as it is: a number may be larger than any that can be converted.
+    if found not in values:
         return _told(reply, "out_of_scale")
     grade = int(found)
     relevant = None if relevant_from is None else grade >= relevant_from
@@ -133,10 +144,19 @@ def failure(reply: Reply) -> Outcome | None:
 def json_object(text: str) -> dict[str, Any]:
     """The object that an answer is, taken out of its fence; an empty one where it is none."""
     try:
-        told = json.loads(_FENCE.sub("", text.strip()))
+        told = json.loads(_unfenced(text))
     except (ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}
+
+
+def _unfenced(text: str) -> str:
+    """What stands between the fences of Markdown, where there are any."""
+    found = text.strip()
+    if found.startswith(FENCE):
+        word = _WORD.match(found, len(FENCE))
+        found = found[word.end() if word else len(FENCE) :].lstrip()
+    return found.removesuffix(FENCE).rstrip()
 
 
 def _in_json(body: str) -> tuple[float | None, str | None]:
@@ -151,7 +171,7 @@ def _in_json(body: str) -> tuple[float | None, str | None]:
     if value != value or value in (float("inf"), float("-inf")):
         return None, ""
     why = next((told[key] for key in ("reason", "why", "rationale") if isinstance(told.get(key), str)), "")
-    return float(value), why
+    return value, why
 
 
 def _in_last_line(body: str) -> float | None:
@@ -187,8 +207,8 @@ def _told(
         grade,
         relevant,
         probabilities=probabilities,
-        rationale=rationale,
-        raw=reply.text if raw is None else raw,
+        rationale=storable(rationale),
+        raw=storable(reply.text if raw is None else raw),
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
         cost_usd=reply.cost_usd,

@@ -12,13 +12,14 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgments.judges.answers import Reply
 from judgments.judges.contract import Context, Outcome
 from judgments.judges.model_judge import ASKED_AGAIN, ModelJudge, again
 from judgments.providers.calls import Ended, ask
 from judgments.providers.limits import Budget, Limits
+from judgments.providers.pace import Ratio
 from judgments.providers.protocol import Endpoint, Question
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class Plan:
     pairs, known, questions : int
         Pairs, questions whose answer is known, and questions that are left.
     tokens_in, tokens_out : (int, int)
-        Low and high: read by four characters a token, and half as many again; written as short or as long as can be.
+        Low and high: read by four characters a token, corrected by what the provider counted of questions whose answers
+        are known, and half as many again; written as short or as long as can be.
     usd : (float, float) or None
         The same in dollars; None where prices are not known.
     """
@@ -104,16 +106,24 @@ class Asking:
         The pairs.
     known : mapping of str to Reply
         Answers from before, by `key_of`.
+    ratio : Ratio, optional
+        What the provider counted of other questions, for the plan.
     """
 
     def __init__(
-        self, judge: ModelJudge, endpoint: Endpoint, contexts: Sequence[Context], known: Mapping[str, Reply]
+        self,
+        judge: ModelJudge,
+        endpoint: Endpoint,
+        contexts: Sequence[Context],
+        known: Mapping[str, Reply],
+        ratio: Ratio | None = None,
     ) -> None:
         self._judge, self._endpoint, self._contexts, self._known = judge, endpoint, contexts, known
         # The questions by their first key, the keys of each pair, and the first keys of what is left to ask.
         self._asked: dict[str, _Asked] = {}
         self._cases: list[list[str]] = []
         self._left: list[str] = []
+        self._ratio = ratio or Ratio()
         self.plan = self._planned()
 
     def run(
@@ -125,6 +135,7 @@ class Asking:
         budget: Budget | None = None,
         stop: Callable[[], bool] = lambda: False,
         client: httpx.Client | None = None,
+        together: Callable[[Callable[[], None]], None] = lambda work: work(),
         by: Asker = ask,
     ) -> Ended:
         """Ask what is left; hand over each answer, and each pair as soon as it is whole.
@@ -135,8 +146,8 @@ class Asking:
             Called with each pair whose questions are all answered, one call after the other.
         answered : callable
             Called with each answer before its pair is told: whoever keeps it never has to ask again.
-        limits, budget, stop, client
-            As in `judgments.providers.calls.ask`.
+        limits, budget, stop, client, together
+            As in `judgments.providers.calls.ask`; pairs whose answers are known are told in one go before all others.
         by : callable
             Who asks: that function, or one that takes and gives the same.
 
@@ -162,18 +173,28 @@ class Asking:
             else:
                 self._tell(self._asked[first].places, told)
 
-        self._tell(range(len(self._cases)), told)
+        together(lambda: self._tell(range(len(self._cases)), told))
         ended = Ended("done", "", 0, 0)
         while self._left and ended.end == "done":
             left, self._left = self._left, []
-            one = by(self._endpoint, wanted(left), came, limits=limits, budget=budget, stop=stop, client=client)
+            one = by(
+                self._endpoint,
+                wanted(left),
+                came,
+                limits=limits,
+                budget=budget,
+                stop=stop,
+                client=client,
+                together=together,
+            )
             ended = replace(one, answered=ended.answered + one.answered, attempts=ended.attempts + one.attempts)
         return ended
 
     def _planned(self) -> Plan:
-        low = high = longest = 0
+        low = longest = 0
         for place, context in enumerate(self._contexts):
-            questions = [replace(one, key=key_of(self._endpoint, one)) for one in self._judge.questions(context)]
+            asked_of = [self._endpoint.fitted(one) for one in self._judge.questions(context)]
+            questions = [replace(one, key=key_of(self._endpoint, one)) for one in asked_of]
             self._cases.append([question.key for question in questions])
             for which, question in enumerate(questions):
                 asked = self._asked.get(question.key)
@@ -182,8 +203,9 @@ class Asking:
                     continue
                 self._asked[question.key] = _Asked(which, prompt_sha256(question), [place])
                 if not self._known_already(question):
-                    low, high = low + question.tokens, high + question.tokens * 3 // 2
-                    longest += question.most_tokens
+                    low, longest = low + question.tokens, longest + question.most_tokens
+        low = self._ratio.of(low)
+        high = low * 3 // 2
         shortest = min(longest, SHORTEST_ANSWER * len(self._left))
         costs = self._endpoint.cost(low, shortest), self._endpoint.cost(high, longest)
         usd = None if costs[0] is None or costs[1] is None else (costs[0], costs[1])
@@ -195,6 +217,8 @@ class Asking:
         first, asked = question.key, self._asked[question.key]
         while (reply := self._known.get(question.key)) is not None:
             self._took(first, reply)
+            if reply.tokens_in is not None:
+                self._ratio.add(estimated=question.tokens, counted=reply.tokens_in)
             if asked.done:
                 return True
             question = self._question(first)
@@ -205,7 +229,7 @@ class Asking:
         """What is to be asked now: the question, or its repetition."""
         asked = self._asked[first]
         context = self._contexts[asked.places[0]]
-        question = self._judge.questions(context)[asked.which]
+        question = self._endpoint.fitted(self._judge.questions(context)[asked.which])
         if asked.replies:
             question = again(question, self._judge.read_one(context, asked.replies[-1])) or question
         return replace(question, key=key_of(self._endpoint, question))
@@ -268,8 +292,10 @@ def _model(every: Sequence[_Asked]) -> str:
 
 def key_of(endpoint: Endpoint, question: Question) -> str:
     """What an answer is kept under: all that decides it, the provider, its address and the model among it."""
-    told = [endpoint.protocol.name, endpoint.base_url, endpoint.model, question.key]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    told: list[Any] = [endpoint.protocol.name, endpoint.base_url, endpoint.model, question.key]
+    # Where nothing was set a key is what it was before anything could be.
+    told += [endpoint.settings] if endpoint.settings else []
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 def prompt_sha256(question: Question) -> str:

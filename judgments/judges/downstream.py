@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from judgments.core.errors import NotValid
+from judgments.core.storable import storable
 from judgments.judges.answers import Reply, failure
 from judgments.judges.contract import Context, Outcome
 from judgments.judges.model_judge import ModelJudge, ModelJudgeKind, Told
@@ -92,7 +93,8 @@ class Downstream:
         if failed is not None:
             return failed
         value = self.metric.score(reply.text.strip(), context.expected)
-        return Outcome("graded", usefulness=float(value), raw=reply.text, rationale=f"{self.metric.name} {value:.3f}")
+        why = f"{self.metric.name} {value:.3f}"
+        return Outcome("graded", usefulness=float(value), raw=storable(reply.text), rationale=why)
 
     def together(self, found: Sequence[Outcome]) -> Outcome:
         """There is one reply."""
@@ -103,7 +105,11 @@ def _build(told: Told) -> ModelJudge:
     if told.text_metric is None:
         raise NotValid("the judge downstream needs a text metric that scores the answers; name one")
     judge = Downstream(
-        told.text_metric, most_characters=told.most_characters, temperature=told.temperature, seed=told.seed
+        told.text_metric,
+        told.template or DOWNSTREAM_TEMPLATE,
+        most_characters=told.most_characters,
+        temperature=told.temperature,
+        seed=told.seed,
     )
     return judge if told.most_tokens is None else replace(judge, most_tokens=told.most_tokens)
 
@@ -117,4 +123,7 @@ DOWNSTREAM = ModelJudgeKind(
     takes=("text_metric",),
     scale=(),
     build=_build,
+    template=DOWNSTREAM_TEMPLATE,
+    places=PLACES,
+    needed=PLACES,
 )

@@ -7,7 +7,8 @@ takes seconds and hundreds of megabytes.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,7 +93,22 @@ def _loaded(model: str) -> Any:
 
     try:
         # On the processor everywhere, so that an answer does not hang on who has which card.
-        return SentenceTransformer(where, device="cpu", local_files_only=Path(where).is_dir())
+        with _silent():
+            return SentenceTransformer(where, device="cpu", local_files_only=Path(where).is_dir())
     except (OSError, ValueError, RuntimeError) as fault:
         said = " ".join(str(fault).split())[:200]
         raise NotValid(f"the model {model} cannot be loaded ({said}); name one, or a folder that holds it") from None
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without the bars that loading draws on standard error, terminal or not; as it was afterwards."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

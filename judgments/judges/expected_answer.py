@@ -49,12 +49,16 @@ class ExpectedAnswer:
         The words.
     most_characters, most_tokens : int
         Of a text, and of an answer.
+    temperature, seed : float, int
+        As for every model.
     """
 
     answer: Callable[[Sequence[Question]], Sequence[Reply]]
     template: Template = EXPECTED_ANSWER
     most_characters: int = LONGEST_DOCUMENT
     most_tokens: int = 100
+    temperature: float = 0.0
+    seed: int = 0
 
     def __post_init__(self) -> None:
         self.template.check(PLACES, PLACES)
@@ -84,7 +88,7 @@ class ExpectedAnswer:
         document = shown(context.text, key, self.most_characters).text
         values = {"query": context.query.strip(), "expected": expected.strip(), "document": document}
         system, prompt = self.template.filled(values)
-        return Question(key, system, prompt, most_tokens=self.most_tokens)
+        return Question(key, system, prompt, None, self.most_tokens, self.temperature, self.seed)
 
     def provenance(self) -> dict[str, Any]:
         """All that decides what is asked, apart from the model and the texts."""
@@ -94,6 +98,8 @@ class ExpectedAnswer:
             "template_sha256": self.template.sha256,
             "most_characters": self.most_characters,
             "most_tokens": self.most_tokens,
+            "temperature": self.temperature,
+            "seed": self.seed,
         }
 
     def questions(self, context: Context) -> list[Question]:

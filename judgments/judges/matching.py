@@ -1,4 +1,4 @@
-"""Which of the expected answers does each retrieved text match?"""
+"""Which of the expected answers does each retrieved text match, and how many of them are found?"""
 
 from __future__ import annotations
 
@@ -58,3 +58,36 @@ def matched(
     rows = [verdicts[at * width : (at + 1) * width] for at in range(len(retrieved))]
     places = [tuple(place for place, yes in enumerate(row) if yes) for row in rows]
     return [found[:1] if match == "first" else found for found in places]
+
+
+def recall(found: Sequence[Sequence[int]], expected: int, k: int) -> float | None:
+    """Compute recall at k: the share of the expected answers that the first k texts are credited with.
+
+    Parameters
+    ----------
+    found : sequence of sequence of int
+        As `matched` gives it, in the order of rank; a list that is shorter than k found nothing beyond.
+    expected : int
+        How many answers are accepted.
+    k : int
+        From 1.
+
+    Returns
+    -------
+    float or None
+        From 0 to 1; None where nothing is expected. Source: Evret, judge design: relevant and retrieved answers as
+        sets, so that an answer found twice counts once.
+
+    Raises
+    ------
+    NotValid
+        k is below 1.
+
+    Examples
+    --------
+    >>> recall([(0,), (0,), (1,)], 2, 2), recall([], 2, 2), recall([()], 0, 2)
+    (0.5, 0.0, None)
+    """
+    if k < 1:
+        raise NotValid(f"the cutoff is {k}; give 1 or more")
+    return len({place for places in found[:k] for place in places}) / expected if expected else None

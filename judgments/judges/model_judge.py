@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from judgments.judges.answers import Reply
 from judgments.judges.contract import Context, Need, Outcome
 from judgments.judges.graded import Example, GradeMeaning
-from judgments.judges.templates import LONGEST_DOCUMENT
+from judgments.judges.templates import LONGEST_DOCUMENT, Template
 from judgments.providers.protocol import Question
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Told:
         Whether the probabilities of the grades are asked for.
     text_metric : TextMetric, optional
         What scores an answer against the accepted ones, for the judge `downstream`.
+    template : Template, optional
+        In whose words; the judge's own where None.
     """
 
     scale: Sequence[GradeMeaning] = ()
@@ -63,6 +65,7 @@ class Told:
     seed: int = 0
     probabilities: bool = False
     text_metric: TextMetric | None = None
+    template: Template | None = None
 
 
 class ModelJudge(Protocol):
@@ -99,6 +102,10 @@ class ModelJudgeKind:
         The scale where none is given.
     build : callable
         ``build(told) -> ModelJudge``.
+    template : Template, optional
+        Its own words; None where it takes no others.
+    places, needed : tuple of str
+        What stands in braces in its words, and what of it must stand there.
     """
 
     name: str
@@ -109,6 +116,9 @@ class ModelJudgeKind:
     takes: tuple[str, ...]
     scale: tuple[GradeMeaning, ...]
     build: Callable[[Told], ModelJudge]
+    template: Template | None = None
+    places: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
 
 
 def again(question: Question, outcome: Outcome) -> Question | None:

@@ -27,7 +27,7 @@ ASKED_FOR = ("scale", "guidelines", "examples", "relevant_from", "probabilities"
 def _of(template: Template, told: Told, scale: Sequence[GradeMeaning]) -> ModelJudge:
     more: dict[str, Any] = {} if told.most_tokens is None else {"most_tokens": told.most_tokens}
     return Graded(
-        template,
+        told.template or template,
         tuple(told.scale or scale),
         told.guidelines,
         tuple(told.examples),
@@ -50,7 +50,14 @@ def _binary(told: Told) -> ModelJudge:
 
 def _expected_answer(told: Told) -> ModelJudge:
     more: dict[str, Any] = {} if told.most_tokens is None else {"most_tokens": told.most_tokens}
-    return expected_answer.ExpectedAnswer(_nobody, most_characters=told.most_characters, **more)
+    return expected_answer.ExpectedAnswer(
+        _nobody,
+        told.template or expected_answer.EXPECTED_ANSWER,
+        most_characters=told.most_characters,
+        temperature=told.temperature,
+        seed=told.seed,
+        **more,
+    )
 
 
 def _nobody(questions: Sequence[Question]) -> Sequence[Reply]:
@@ -66,6 +73,9 @@ GRADED = ModelJudgeKind(
     takes=ASKED_FOR,
     scale=FOUR,
     build=lambda told: _of(graded.GRADED, told, FOUR),
+    template=graded.GRADED,
+    places=graded.PLACES,
+    needed=graded.NEEDED,
 )
 BINARY = ModelJudgeKind(
     name="binary",
@@ -76,6 +86,9 @@ BINARY = ModelJudgeKind(
     takes=ASKED_FOR,
     scale=TWO,
     build=_binary,
+    template=graded.BINARY,
+    places=graded.PLACES,
+    needed=graded.NEEDED,
 )
 EXPECTED_ANSWER = ModelJudgeKind(
     name="expected_answer",
@@ -86,4 +99,7 @@ EXPECTED_ANSWER = ModelJudgeKind(
     takes=(),
     scale=TWO,
     build=_expected_answer,
+    template=expected_answer.EXPECTED_ANSWER,
+    places=expected_answer.PLACES,
+    needed=expected_answer.PLACES,
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgments.core.storable import storable
 from judgments.judges.answers import Reply, failure, json_object
 from judgments.judges.contract import Context, Outcome
 from judgments.judges.templates import LONGEST_DOCUMENT, Template, shown
@@ -106,10 +107,10 @@ class Pairwise:
         told = json_object(reply.text)
         value = told.get("score")
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-            return Outcome("unparseable", raw=reply.text)
+            return Outcome("unparseable", raw=storable(reply.text))
         reason = told.get("reason")
-        why = reason if isinstance(reason, str) else ""
-        return Outcome("graded", preference=float(max(-1.0, min(1.0, value))), rationale=why, raw=reply.text)
+        why = storable(reason) if isinstance(reason, str) else ""
+        return Outcome("graded", preference=float(max(-1.0, min(1.0, value))), rationale=why, raw=storable(reply.text))
 
     def together(self, found: Sequence[Outcome]) -> Outcome:
         """There is one reply."""

@@ -8,7 +8,7 @@ judge into a grade, and does not make it impossible: the canaries of `judgments.
 from __future__ import annotations
 
 import hashlib
-import html
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from judgments.core.errors import NotValid
+from judgments.judges.visible import visible
 
 PLACE = re.compile(r"\{([a-z_]+)\}")
 LONGEST_DOCUMENT = 12_000
-# What a reader of the page would not see: comments, scripts, styles, and elements that are hidden by attribute.
-_UNSEEN = re.compile(
-    r"<!--.*?-->|<(script|style|template|noscript)\b.*?</\1\s*>|<(\w+)\b[^<>]*\shidden\b[^<>]*>.*?</\2\s*>",
-    re.IGNORECASE | re.DOTALL,
-)
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h[1-6])\b[^<>]*>", re.IGNORECASE)
+LONGEST_WORDS = 40_000
 
 
 class _Seen(dict[int, int | None]):
@@ -64,6 +59,31 @@ class Template:
         """Of the words: it changes with them, whatever the version says."""
         return hashlib.sha256(f"{self.system}\0{self.prompt}".encode()).hexdigest()
 
+    def worded(self, text: str, places: Sequence[str], needed: Sequence[str]) -> Template:
+        """The same question in other words.
+
+        Parameters
+        ----------
+        text : str
+            The prompt, asked with this template's system words; or a JSON object with ``system`` and ``prompt``, of
+            which the first may be missing or empty, for none.
+        places, needed : sequence of str
+            As `check` takes them.
+
+        Raises
+        ------
+        NotValid
+            It says nothing, is too long, or is told what nothing fills or not told what is needed.
+        """
+        system, prompt = _own(text, self.system)
+        if not prompt:
+            raise NotValid("there is no prompt; write one, or a JSON object with system and prompt")
+        if len(system) > LONGEST_WORDS or len(prompt) > LONGEST_WORDS:
+            raise NotValid(f"the words are too long; {LONGEST_WORDS:,} characters at most")
+        found = Template(f"{self.name}-own", 0, system, prompt)
+        found.check(places, needed)
+        return found
+
     def places(self) -> list[str]:
         """The places in the order in which they first stand."""
         return list(dict.fromkeys(PLACE.findall(self.system + self.prompt)))
@@ -91,6 +111,20 @@ class Template:
             return PLACE.sub(lambda found: values.get(found[1], found[0]), text)
 
         return fill(self.system), fill(self.prompt)
+
+
+def _own(text: str, system: str) -> tuple[str, str]:
+    text = text.replace("\r\n", "\n").strip()
+    if text.startswith("{"):
+        try:
+            told = json.loads(text)
+        except (ValueError, RecursionError):
+            # A prompt that begins with a place.
+            return system, text
+        if not isinstance(told.get("prompt"), str) or not isinstance(told.get("system", ""), str):
+            raise NotValid("a JSON object has a prompt, and perhaps a system, and both are texts")
+        return told.get("system", "").strip(), told["prompt"].strip()
+    return system, text
 
 
 @dataclass(frozen=True)
@@ -127,9 +161,10 @@ def shown(text: str, key: str, most: int = LONGEST_DOCUMENT) -> Shown:
     >>> "A tent." in seen.text, "grade 3" in seen.text, seen.cut
     (True, False, False)
     """
-    plain = readable(text)
-    cut = len(plain) > most
-    if cut:
+    seen = visible(text)
+    plain = _lines(seen.text)
+    cut = len(plain) > most or not seen.whole
+    if len(plain) > most:
         plain = plain[:most].rsplit(None, 1)[0] if " " in plain[:most] else plain[:most]
     mark = hashlib.sha256(f"mark {key}".encode()).hexdigest()[:16]
     # A document that holds the mark by chance or by intent does not end its own fence.
@@ -146,8 +181,9 @@ def readable(text: str) -> str:
     >>> readable("Tent<br>for <b>two</b> &amp; a dog" + chr(0x200B))
     'Tent\\nfor two & a dog'
     """
-    if "<" in text:
-        text = _TAG.sub("", _BREAK.sub("\n", _UNSEEN.sub("", text)))
-    text = html.unescape(text)
+    return _lines(visible(text).text)
+
+
+def _lines(text: str) -> str:
     lines = text.translate(_SEEN).splitlines()
     return "\n".join(line.strip() for line in lines if line.strip())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -50,6 +53,40 @@ CASES: list[tuple[str, Stop, str, int | None]] = [
 def test_each_answer_ends_in_its_outcome(text: str, stop: Stop, outcome: str, grade: int | None) -> None:
     found = read_grade(Reply(text, stop), SCALE)
     assert (found.name, found.grade, found.raw) == (outcome, grade, text)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"grade": %s}', '{"grade": -%s, "reason": "x"}', "Grade: %s", "A reason.\ngrade: %s.0"]
+)
+def test_a_number_that_no_float_holds_is_off_the_scale(text: str) -> None:
+    # A document can talk a model into writing it: the run must go on.
+    assert read_grade(Reply(text.replace("%s", "9" * 400)), SCALE).name == "out_of_scale"
+
+
+# What a document can have a model write: the square of its length in steps would take hours, and stop all threads.
+HOSTILE = """
+from judgments.judges.answers import Reply, json_object, read_grade, read_yes_or_no
+n = 1_000_000
+texts = ["`" * n, "{" * n, "a" + " " * n + "b", "grade 1" + "-" * n + "x", "_" * n + "x", "grade" + "_" * n + "x",
+         "final" + chr(9) * n + "x", "grade " + "1" * n + "x", "grade 1." + "1" * n + "x", '{"grade":' + " " * n]
+for text in texts:
+    assert read_grade(Reply(text), (0, 1)).name == "unparseable", text[:20]
+    assert read_yes_or_no(Reply(text)).name == "unparseable", text[:20]
+    assert json_object(text) == {}
+"""
+
+
+def test_a_million_signs_are_read_in_about_as_many_steps() -> None:
+    def limit() -> None:
+        # So that the square fails instead of lasting for hours; what is linear takes a hundredth of it.
+        resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+    subprocess.run([sys.executable, "-c", HOSTILE], preexec_fn=limit, check=True)
+
+
+@pytest.mark.parametrize("text", ["```json\n{}\n```", "```{}```", "``` {} ", "{}\n```", " {} "])
+def test_fences_are_taken_off(text: str) -> None:
+    assert read_grade(Reply(text.replace("{}", '{"grade": 1}')), SCALE).grade == 1
 
 
 def test_no_answer_keeps_its_fault() -> None:

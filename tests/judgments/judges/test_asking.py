@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from judgments.judges import MODEL_JUDGES, Context
-from judgments.judges.asking import Asking, Verdict, outcomes
+from judgments.judges.answers import Reply
+from judgments.judges.asking import Asking, Verdict, key_of, outcomes
 from judgments.judges.model_judge import Told
 from judgments.providers import PROTOCOLS
 from judgments.providers.limits import Budget, Limits
@@ -29,7 +30,7 @@ def test_a_batch_in_its_order_and_none_for_an_empty_one() -> None:
         assert outcomes(judge, endpoint, [], limits=QUICK) == []
         short = outcomes(judge, endpoint, contexts, limits=QUICK, budget=Budget(calls=0))
     assert {(one.name, one.raw) for one in short} == {
-        ("transport_error", "the limit is reached; what was answered is kept")
+        ("transport_error", "the limit is reached: 0 of 0 calls were made; what was answered is kept")
     }
 
 
@@ -63,3 +64,16 @@ def test_any_expected_answer_is_enough_and_a_failure_beside_a_no_is_no_no() -> N
         ("graded", False),
     ]
     assert len(told) == 5
+
+
+def test_an_estimate_goes_by_what_the_provider_counted_so_far() -> None:
+    judge = MODEL_JUDGES["graded"].build(Told(MODEL_JUDGES["graded"].scale))
+    endpoint = Endpoint(PROTOCOLS["openai"], "m", "http://localhost", price_in=1, price_out=1)
+    contexts = [Context("帐篷", f"双人帐篷 {place}. " * 50) for place in range(2)]
+    first, second = (Asking(judge, endpoint, [context], {}) for context in contexts)
+    counted = 3 * first.plan.tokens_in[0]
+    key = key_of(endpoint, judge.questions(contexts[0])[0])
+    known = {key: Reply('{"reason": "", "grade": 1}', tokens_in=counted, tokens_out=9)}
+    plan = Asking(judge, endpoint, contexts, known).plan
+    assert (plan.known, plan.questions) == (1, 1)
+    assert plan.tokens_in == (3 * second.plan.tokens_in[0], 9 * second.plan.tokens_in[0] // 2)

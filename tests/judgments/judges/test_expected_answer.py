@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from judgments.judges import MODEL_JUDGES
+from judgments.judges.asking import outcomes
 from judgments.judges.contract import Context
 from judgments.judges.expected_answer import ExpectedAnswer
 from judgments.judges.matching import matched
+from judgments.judges.model_judge import Told
 from judgments.providers import PROTOCOLS, Question
 from judgments.providers.calls import ask
 from judgments.providers.limits import Limits
@@ -79,3 +82,13 @@ def test_without_an_expected_answer_nothing_is_asked() -> None:
     with serving() as server:
         (found,) = judge_at(server.url).outcomes([Context(QUERY, D1)])
     assert (found.name, server.requests) == ("unparseable", [])
+
+
+def test_temperature_and_seed_reach_the_model_and_make_another_question() -> None:
+    context, kind = Context(QUERY, D1, (E1,)), MODEL_JUDGES["expected_answer"]
+    warm, cold = kind.build(Told(temperature=0.7, seed=5)), kind.build(Told())
+    with serving(says) as server:
+        outcomes(warm, Endpoint(PROTOCOLS["openai"], "a-model", server.url), [context])
+    (_, _, body) = server.requests[0]
+    assert (body["temperature"], body["seed"]) == (0.7, 5)
+    assert warm.questions(context)[0].key != cold.questions(context)[0].key

@@ -142,3 +142,8 @@ def test_canaries_stand_in_the_text_and_flips_are_counted() -> None:
     assert (found["instruction"].planted, found["instruction"].flipped) == (1, 1)
     assert (found["query-words"].rate, found["query-words"].planted) == (0.5, 2)
     assert flips([], [], [])[0].rate is None
+
+
+def test_words_of_nothing_but_braces_are_refused() -> None:
+    with pytest.raises(NotValid, match="too long"):
+        GRADED.worded('{"a":' * 100_000, ["query"], [])

@@ -1,0 +1,164 @@
+"""Which makers' family is a model of, and is a judge kin to a system that it would judge?
+
+A judge favours what its own family wrote or ranked (Panickssery, Bowman and Feng 2024, "LLM evaluators recognize and
+favor their own generations"; Balog, Metzler and Qin 2025, "Rankers, judges, and assistants"). How far, its grades alone
+do not tell; that it is kin can be told before anything is spent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from judgments.core.errors import NotValid
+
+# Makers' families by the words that stand in the names of their models.
+FAMILIES = {
+    "GPT": ("gpt", "chatgpt", "openai", "davinci", "ada-002", "text-embedding-3", "o1", "o3", "o4-mini"),
+    "Claude": ("claude", "anthropic", "opus", "sonnet", "haiku"),
+    "Gemini": ("gemini", "gemma", "palm"),
+    "Llama": ("llama", "vicuna"),
+    "Qwen": ("qwen",),
+    "Mistral": ("mistral", "mixtral", "ministral", "magistral"),
+    "DeepSeek": ("deepseek",),
+    "Cohere": ("cohere", "command-r"),
+    "Phi": ("phi",),
+    "Grok": ("grok",),
+}
+# Declared of a system in which no language model has a part: its name is not looked at.
+NO_MODEL = "none"
+LONGEST = 60
+
+
+@dataclass(frozen=True)
+class System:
+    """What is known of who made a system's answers.
+
+    Parameters
+    ----------
+    name : str
+        Of its run.
+    declared : str
+        The family of its model as somebody declared it, or `NO_MODEL`; empty where nobody said.
+    about : str
+        What else was said of it, where a name may stand.
+    """
+
+    name: str
+    declared: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Kin:
+    """A system of the judge's family.
+
+    Parameters
+    ----------
+    name : str
+        Of its run.
+    family : str
+        Of which both are.
+    declared : bool
+        Whether somebody said so; else its name does.
+    """
+
+    name: str
+    family: str
+    declared: bool
+
+
+def families_in(text: str) -> list[str]:
+    """The families whose words stand in a text, as words of their own.
+
+    Examples
+    --------
+    >>> families_in("gpt-4o-mini"), families_in("deepseek-r1-distill-llama-70b"), families_in("bm25, sophisticated")
+    (['GPT'], ['Llama', 'DeepSeek'], [])
+    """
+    folded = text.casefold()
+    return [name for name, words in FAMILIES.items() if any(_stands(word, folded) for word in words)]
+
+
+def declared_family(text: str) -> str:
+    """A declaration as it is kept: a known family in its usual spelling, `NO_MODEL`, or another maker's name.
+
+    Raises
+    ------
+    NotValid
+        It is too long, names two families, or holds what no name holds.
+
+    Examples
+    --------
+    >>> declared_family(" gpt-4o "), declared_family("None"), declared_family("Nemotron"), declared_family("")
+    ('GPT', 'none', 'Nemotron', '')
+    """
+    name = " ".join(text.split())
+    if len(name) > LONGEST or not name.isprintable():
+        said = (
+            f"The name of one family, of at most {LONGEST} characters, such as GPT or Llama; none where no model wrote."
+        )
+        raise NotValid("This is no family of models.", {"generator_family": said})
+    if name.casefold() == NO_MODEL:
+        return NO_MODEL
+    found = families_in(name)
+    if len(found) > 1:
+        said = f"It names {' and '.join(found)}. Give the family whose model decides what is answered."
+        raise NotValid("A run has one family of models.", {"generator_family": said})
+    return found[0] if found else name
+
+
+def kin_of(model: str, systems: Iterable[System]) -> list[Kin]:
+    """The systems that a judge's model is kin to: as declared, and by name where nobody declared anything.
+
+    Parameters
+    ----------
+    model : str
+        What the judge's model is called.
+    systems : iterable of System
+        What it would judge.
+
+    Examples
+    --------
+    >>> systems = [System("a", "GPT"), System("gpt-rerank", "none"), System("gpt-4o rerank"), System("bm25")]
+    >>> [(one.name, one.declared) for one in kin_of("gpt-4.1-mini", systems)]
+    [('a', True), ('gpt-4o rerank', False)]
+    """
+    own = families_in(model)
+    found = []
+    for one in systems:
+        family = _declared(model, own, one.declared) if one.declared else _named(own, f"{one.name} {one.about}")
+        if family:
+            found.append(Kin(one.name, family, bool(one.declared)))
+    return found
+
+
+def warning(kin: Sequence[Kin]) -> str:
+    """What is to be read before a kin judge is trusted; empty where there is none."""
+    if not kin:
+        return ""
+    shown = ", ".join(f"{one.name} ({one.family}, {'declared' if one.declared else 'by its name'})" for one in kin[:5])
+    more = f" and {len(kin) - 5:,} more" if len(kin) > 5 else ""
+    verb, whom = ("is", "it") if len(kin) == 1 else ("are", "them")
+    return (
+        f"{shown}{more} {verb} of the family of a model that judges {whom}. A judge favours its own kin: hold the "
+        "order of the runs against one by a judge of another family, and against people’s."
+    )
+
+
+def _declared(model: str, own: Sequence[str], declared: str) -> str:
+    if declared in FAMILIES:
+        return declared if declared in own else ""
+    # A maker that stands in no table: its name in the model's.
+    return declared if declared != NO_MODEL and _stands(declared.casefold(), model.casefold()) else ""
+
+
+def _named(own: Sequence[str], text: str) -> str:
+    said = families_in(text)
+    return next((family for family in own if family in said), "")
+
+
+def _stands(word: str, text: str) -> bool:
+    end = r"(?!\d)" if word[-1:].isdigit() else ""
+    return re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z]){end}", text) is not None
