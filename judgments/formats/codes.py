@@ -63,4 +63,6 @@ CODES: dict[str, Code] = {
     "W51": Code(
         "an event that is not of the kind that is read, such as a click in a log of searches", "passed over and counted"
     ),
+    "W52": Code("a model's preference beyond -1 or 1", "cut to it"),
+    "W53": Code("a document that meets itself, as zbench draws it where a query has one", "passed over and counted"),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from sys import float_info
 from typing import Any, NamedTuple, Protocol
 
 from judgments.core.errors import NotValid
@@ -18,7 +19,9 @@ from judgments.formats.grades import RowFault
 MOST_LEVELS = 100
 
 _HALF = re.compile("[\ud800-\udfff]")
-_SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\d[eE]\+?\d{3}")
+_SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|\d[eE]\+?\d{3}|(?<!\d)\d{309}")
+# A whole number beyond this has no float.
+_LARGEST = int(float_info.max)
 
 
 class Element(NamedTuple):
@@ -110,7 +113,7 @@ def refuse_unstorable(value: Any) -> None:
             raise RowFault("E19", "a NUL character in a text")
         elif isinstance(part, str) and _HALF.search(part):
             raise RowFault("E19", "half a surrogate pair in a text")
-        elif isinstance(part, float) and part in (float("inf"), float("-inf")):
+        elif isinstance(part, int | float) and not -_LARGEST <= part <= _LARGEST:
             raise RowFault("E12", "a number too large to be held")
 
 

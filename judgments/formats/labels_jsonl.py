@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO
 
-from judgments.core.ids import id_fault
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
-from judgments.formats.grades import Keyed, Pick, RowFault
-from judgments.formats.json_lines import Element, dump, id_text, objects
-from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.grades import Pick, RowFault
+from judgments.formats.json_lines import Element
+from judgments.formats.json_rows import ids, rows, text, write_objects
+from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.writing import Written
 from judgments.judges.contract import OUTCOMES
 
@@ -120,10 +120,7 @@ def write(rows: Iterable[MachineLabel], stream: BinaryIO) -> Written:
     NotValid
         When a text cannot be written as UTF-8.
     """
-    listed = list(rows)
-    for row in listed:
-        stream.write(dump(_as_json(row)))
-    return Written(len(listed))
+    return write_objects(map(_as_json, rows), stream)
 
 
 def _as_json(row: MachineLabel) -> dict[str, Any]:
@@ -150,36 +147,21 @@ def _as_json(row: MachineLabel) -> dict[str, Any]:
 def _parse(
     content: Content, tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
 ) -> Iterator[MachineLabel]:
-    kept: Keyed[MachineLabel] = Keyed(tally, conflicts)
-    for element in objects(content, tally):
-        try:
-            row, repaired = _label(element, tally, grades)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        who = (row.judge, row.model, row.prompt_sha256, json.dumps(row.parameters, sort_keys=True))
-        bin = "repaired" if repaired else "accepted"
-        answered = row.grade if row.usefulness is None else row.usefulness
-        value = row.outcome if answered is None else answered
-        kept.add((row.query_id, row.doc_id, *who), value, row, element.line, element.raw, bin)
-    for row in kept.rows():
+    for row in rows(content, tally, partial(_label, grades=grades), _key, conflicts):
         if row.grade is not None:
             tally.grade(row.grade)
         yield row
 
 
+def _key(row: MachineLabel) -> tuple[tuple[str, ...], object]:
+    who = (row.judge, row.model, row.prompt_sha256, json.dumps(row.parameters, sort_keys=True))
+    answered = row.grade if row.usefulness is None else row.usefulness
+    return (row.query_id, row.doc_id, *who), row.outcome if answered is None else answered
+
+
 def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tuple[MachineLabel, bool]:
     of = element.of
-    query_id, numbered = id_text(of.get("query_id"))
-    doc_id, also = id_text(of.get("doc_id"))
-    for name, text in (("query", query_id), ("document", doc_id)):
-        if fault := id_fault(text):
-            raise RowFault(fault[0], f"the {name} id {fault[1]}", "mend the id")
-    if numbered or also:
-        tally.once("W42", element.line, "an id is a number", done="read as text")
-    note_unusual(tally, element.line, query_id, doc_id)
-    for key in of.keys() - _KNOWN:
-        tally.once("W41", element.line, f"the key {key!r} is not known", done="ignored", column=key)
+    (query_id, doc_id), numbered = ids(element, tally, {"query_id": "query", "doc_id": "document"}, _KNOWN)
     outcome, grade, relevant, pointed = _answer(of, grades)
     if pointed:
         tally.once("W32", element.line, f"the grade is written as {of['grade']}", done=f"read as {grade}")
@@ -196,9 +178,9 @@ def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tu
         cost_usd=_cost(of),
         usefulness=_usefulness(of),
         line=element.line,
-        **{name: _text(of, name) for name in _TEXTS},
+        **{name: text(of, name) for name in _TEXTS},
     )
-    return row, numbered or also or pointed
+    return row, numbered or pointed
 
 
 def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool | None, bool]:
@@ -228,13 +210,6 @@ def _grade(value: Any, grades: tuple[int, ...] | None) -> tuple[int | None, bool
             "E14", f"the grade {value} is not on the scale", f"expected one of {', '.join(map(str, grades))}"
         )
     return int(value), isinstance(value, float)
-
-
-def _text(of: Mapping[str, Any], name: str) -> str:
-    value = of.get(name)
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise RowFault("E23", f"{name} is {type(value).__name__}, not text")
 
 
 def _object(of: Mapping[str, Any], name: str) -> dict[str, Any] | None:

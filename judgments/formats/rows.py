@@ -151,12 +151,16 @@ class RatingRow:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """One pair to be judged, with what a machine judge needs to know about it."""
+    """One pair to be judged, with what a machine judge needs to know about it.
+
+    ``expected`` are the answers that are accepted; ``rank`` is where the document stood in a ranking, from 1.
+    """
 
     query_id: str
     doc_id: str
     query: str = ""
     narrative: str = ""
     text: str = ""
-    expected: str = ""
+    expected: tuple[str, ...] = ()
+    rank: int | None = None
     line: int = field(default=0, compare=False)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from functools import partial
+from typing import BinaryIO
 
-from judgments.core.ids import id_fault
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source
-from judgments.formats.grades import Keyed, RowFault
-from judgments.formats.json_lines import Element, dump, id_text, objects
-from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.grades import RowFault
+from judgments.formats.json_lines import Element
+from judgments.formats.json_rows import ids, number, reader, rows, write_objects
 from judgments.formats.writing import Written
 
 NAME = "scores-jsonl"
@@ -20,6 +19,7 @@ EXAMPLE = (
     '{"query_id": "q001", "doc_id": "doc-abc", "score": 1.25, "se": 0.8}\n'
     '{"query_id": "q001", "doc_id": "doc-xyz", "score": -1.25, "se": 0.8}\n'
 )
+_FIX = "write a number such as 1.25"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +33,6 @@ class DocumentScore:
     line: int = field(default=0, compare=False)
 
 
-def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[DocumentScore]:
-    """Read scores and account for every line.
-
-    Parameters
-    ----------
-    source : path, bytes or binary stream
-        The file; ``Path("-")`` is standard input.
-    path : str
-        The file as the user named it.
-    encoding : str
-        ``latin-1`` where the user says so.
-
-    Raises
-    ------
-    UnreadableInput
-        When the whole file is refused.
-    """
-    example = '{"query_id": "q001", "doc_id": "doc-abc", "score": 1.25, "se": 0.8}'
-    return collect(*open_as(source, path, NAME, example, encoding=encoding), _parse)
-
-
 def write(rows: Iterable[DocumentScore], stream: BinaryIO) -> Written:
     """Write scores in the order given.
 
@@ -62,49 +41,23 @@ def write(rows: Iterable[DocumentScore], stream: BinaryIO) -> Written:
     NotValid
         When a number is not finite.
     """
-    number = 0
-    for row in rows:
-        stream.write(dump({"query_id": row.query_id, "doc_id": row.doc_id, "score": row.score, "se": row.se}))
-        number += 1
-    return Written(number)
-
-
-def _parse(content: Content, tally: Tally) -> Iterator[DocumentScore]:
-    kept: Keyed[DocumentScore] = Keyed(tally)
-    for element in objects(content, tally):
-        try:
-            row, repaired = _score(element, tally)
-        except RowFault as fault:
-            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
-            continue
-        bin = "repaired" if repaired else "accepted"
-        kept.add((row.query_id, row.doc_id), (row.score, row.se), row, element.line, element.raw, bin)
-    yield from kept.rows()
+    told = ({"query_id": row.query_id, "doc_id": row.doc_id, "score": row.score, "se": row.se} for row in rows)
+    return write_objects(told, stream)
 
 
 def _score(element: Element, tally: Tally) -> tuple[DocumentScore, bool]:
-    of = element.of
-    query_id, number = id_text(of.get("query_id"))
-    doc_id, another = id_text(of.get("doc_id"))
-    for name, text in (("query", query_id), ("document", doc_id)):
-        if fault := id_fault(text):
-            raise RowFault(fault[0], f"the {name} id {fault[1]}", "mend the id")
-    if number or another:
-        tally.once("W42", element.line, "an id is a number", done="read as text")
-    note_unusual(tally, element.line, query_id, doc_id)
-    for key in of.keys() - {"query_id", "doc_id", "score", "se"}:
-        tally.once("W41", element.line, f"the key {key!r} is not known", done="ignored", column=key)
-    error = None if of.get("se") is None else _number("se", of["se"])
+    (query_id, doc_id), numbered = ids(element, tally, {"query_id": "query", "doc_id": "document"}, ("score", "se"))
+    error = None if element.of.get("se") is None else number(element.of, "se", _FIX)
     if error is not None and error < 0:
         raise RowFault("E12", f"the standard error {error:g} is below 0")
-    return DocumentScore(query_id, doc_id, _number("score", of.get("score")), error, element.line), number or another
+    return DocumentScore(query_id, doc_id, number(element.of, "score", _FIX), error, element.line), numbered
 
 
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RowFault("E12", f"{name} is {value!r}, not a number", "write a number such as 1.25")
-    return float(value)
+def _key(row: DocumentScore) -> tuple[tuple[str, str], object]:
+    return (row.query_id, row.doc_id), (row.score, row.se)
 
+
+read = reader(NAME, EXAMPLE.partition("\n")[0], partial(rows, said=_score, key=_key))
 
 FORMAT = Format(
     name=NAME,

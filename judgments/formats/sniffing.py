@@ -28,6 +28,9 @@ _RATER = {"rater", "rater_id", "judge", "state", "outcome"}
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 # A query, and its first document with its number: {"q1": {"d1": 3
 _NESTED = re.compile(rf"\{{\s*{_TEXT}\s*:\s*\{{\s*(?:\}}\s*,\s*{_TEXT}\s*:\s*\{{\s*)*{_TEXT}\s*:\s*([^\s,}}]+)")
+# {"query": {"id": ...}, "documents": [...]} in either order; its line may be longer than what is looked at.
+_ZBENCH = re.compile(r'\{\s*(?:"query"\s*:\s*\{[^\n]*"documents"\s*:\s*\[|"documents"\s*:\s*\[\s*(?:\{|\]))')
+_ZBENCH_PAIRS = re.compile(r'\{\s*"scored_pairs"\s*:\s*\[')
 
 
 def sniff(head: bytes, kind: str | None = None) -> str | None:
@@ -68,6 +71,10 @@ def _json_names(text: str) -> list[str]:
         return ["judgment-list"] if '"ratings"' in text else _list_names(text)
     if '"assay_manifest"' in text:
         return ["manifest"]
+    if _ZBENCH_PAIRS.match(text):
+        return ["zbench-ai-scores"]
+    if _ZBENCH.match(text):
+        return _zbench_names(text)
     nested = _NESTED.match(text)
     try:
         first = json.loads(text.partition("\n")[0])
@@ -94,6 +101,18 @@ def _json_names(text: str) -> list[str]:
     if keys & _QUERY and "doc_id" not in keys:
         names.append("query-log-jsonl")
     return names or (_nested_names(nested[1]) if nested else [])
+
+
+def _zbench_names(text: str) -> list[str]:
+    import json
+
+    try:
+        first = json.loads(text.partition("\n")[0])
+        scored = any("score" in one for one in first["documents"])
+    except (KeyError, RecursionError, TypeError, ValueError):
+        # The line goes on behind what is looked at.
+        scored = '"score"' in text
+    return ["zbench-annotated", "zbench-dataset"] if scored else ["zbench-dataset"]
 
 
 def _nested_names(number: str) -> list[str]:

@@ -1,17 +1,77 @@
 """How near do a reranker's scores come to those that are taken for the truth, as zbench counts?
 
-For each query two lists of scores over the same documents. All three figures are zbench's own, so that published ones
+For each query two lists of scores over the same documents. The three figures are zbench's own, so that published ones
 can be compared: gains are the exponentials of the true scores, and pairs with equal scores stay in the divisor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from judgments.core.errors import NotValid
 from judgments.preferences.battles import Floats
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How near one query's scores come.
+
+    Parameters
+    ----------
+    documents, omitted, unknown : int
+        Documents with a true score; those of them that were given none; and those that have a score and no true one.
+    ndcg, accuracy, recall : float or None
+        None where there are too few documents.
+    """
+
+    documents: int
+    omitted: int
+    unknown: int
+    ndcg: float | None
+    accuracy: float | None
+    recall: float | None
+
+
+def figures(truth: Mapping[str, float], given: Mapping[str, float], k: int, k_truth: int | None = None) -> Figures:
+    """Hold the scores of a query's documents against the true ones.
+
+    Parameters
+    ----------
+    truth, given : mapping of str to float
+        By document; the order of `truth` is that of the places of documents with equal scores.
+    k, k_truth : int, int or None
+        As for `recall`.
+
+    Returns
+    -------
+    Figures
+        A document without a score stands below all that have one, level with the others that have none, and is never
+        among the first `k`: leaving documents out must not pay. A query of which nothing was scored has 0.
+
+    Examples
+    --------
+    >>> found = figures({"x": 2.0, "y": 1.0, "z": 0.0}, {"x": 0.3, "w": 0.9}, 2)
+    >>> (found.omitted, found.unknown, round(found.accuracy, 4), found.recall)
+    (2, 1, 0.6667, 0.5)
+    """
+    names = list(truth)
+    scored = [name for name in names if name in given]
+    counts = len(names), len(names) - len(scored), len(given) - len(scored)
+    wanted = k if k_truth is None else k_truth
+    if names and not scored:
+        _check_ranks(k, wanted)
+        return Figures(*counts, 0.0, 0.0 if len(names) > 1 else None, 0.0)
+    lowest = min((given[name] for name in scored), default=0.0)
+    below = lowest - max(1.0, abs(lowest))
+    right = [truth[name] for name in names]
+    mine = [given.get(name, below) for name in names]
+    found = recall(right, mine, k, k_truth)
+    if found is not None and len(scored) < k:
+        found = recall(right, mine, len(scored), wanted)
+    return Figures(*counts, ndcg(right, mine), accuracy(right, mine), found)
 
 
 def ndcg(truth: Sequence[float], scores: Sequence[float]) -> float | None:
@@ -32,9 +92,11 @@ def ndcg(truth: Sequence[float], scores: Sequence[float]) -> float | None:
     >>> round(ndcg([2.0, 0.0, 1.0], [0.9, 0.1, 0.5]), 6), round(ndcg([2.0, 0.0, 1.0], [0.1, 0.9, 0.5]), 4)
     (1.0, 0.6674)
     """
-    gains, places = np.exp(_checked(truth, scores)), order(scores)
-    if not len(gains):
+    right, places = _checked(truth, scores), order(scores)
+    if not len(right):
         return None
+    # Whatever all gains are divided by cancels: so no score is too large.
+    gains = np.exp(right - right.max())
     worth = 1 / np.log2(np.arange(len(gains)) + 2)
     return float((gains[places] * worth).sum() / (np.sort(gains)[::-1] * worth).sum())
 
@@ -52,7 +114,7 @@ def accuracy(truth: Sequence[float], scores: Sequence[float]) -> float | None:
     if len(mine) < 2:
         return None
     above = np.triu_indices(len(mine), 1)
-    apart = (mine[:, None] - mine[None, :])[above] * (right[:, None] - right[None, :])[above]
+    apart = np.sign(mine[:, None] - mine[None, :])[above] * np.sign(right[:, None] - right[None, :])[above]
     return float((apart > 0).mean())
 
 
@@ -66,8 +128,7 @@ def recall(truth: Sequence[float], scores: Sequence[float], k: int, k_truth: int
     """
     _checked(truth, scores)
     wanted = k if k_truth is None else k_truth
-    if k < 1 or wanted < 1:
-        raise NotValid(f"the first {k} and the best {wanted} documents; give 1 or more of both")
+    _check_ranks(k, wanted)
     if not len(truth):
         return None
     return len(set(order(truth)[:wanted].tolist()) & set(order(scores)[:k].tolist())) / wanted
@@ -79,17 +140,29 @@ def order(scores: Sequence[float]) -> np.ndarray:
 
 
 def histogram(
-    values: Sequence[float], bins: int = 10, low: float = 0.0, high: float = 1.0
+    values: Sequence[float], bins: int = 10, low: float | None = 0.0, high: float | None = 1.0
 ) -> list[tuple[float, float, int]]:
-    """How many values fall between which ends; the last bin holds its upper end.
+    """How many values fall between which ends; the last bin holds its upper end. None is the values' own end.
 
     Examples
     --------
     >>> histogram([0.1, 0.9, 1.0], 2)
     [(0.0, 0.5, 1), (0.5, 1.0, 2)]
     """
-    counts, edges = np.histogram(np.asarray(values, dtype=np.float64), bins=bins, range=(low, high))
+    told = np.asarray(values, dtype=np.float64)
+    ends = (
+        (float(told.min(initial=np.inf)) if low is None else low),
+        (float(told.max(initial=-np.inf)) if high is None else high),
+    )
+    if not np.isfinite(ends).all():
+        return []
+    counts, edges = np.histogram(told, bins=bins, range=ends)
     return [(float(edges[at]), float(edges[at + 1]), int(count)) for at, count in enumerate(counts)]
+
+
+def _check_ranks(k: int, k_truth: int) -> None:
+    if k < 1 or k_truth < 1:
+        raise NotValid(f"the first {k} and the best {k_truth} documents; give 1 or more of both")
 
 
 def _checked(truth: Sequence[float], scores: Sequence[float]) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 from judgments.core.errors import NotValid
@@ -14,6 +15,12 @@ from judgments.preferences.cycles import draw_pairs, swapped
 Method = Literal["map", "zbench"]
 # The standard errors of a query need a matrix of its documents by its documents.
 MOST_WITH_ERRORS = 2_000
+
+
+# Query, the two documents, the score, and who gave it where that is known.
+Row = tuple[str, str, str, float | None] | tuple[str, str, str, float | None, str]
+# By pair: each answer's share for the second document, with the model that gave it.
+Met = dict[tuple[str, str], list[tuple[float, str]]]
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,8 @@ class Fitted:
         Rows without a score: they were left out.
     not_converged : int
         Queries whose scores still moved at the last step.
+    voted : int
+        Calls that failed and are votes for the first document all the same, as zbench counts them.
     """
 
     scores: list[tuple[str, str, float, float | None]]
@@ -37,65 +46,98 @@ class Fitted:
     battles: int
     failed: int
     not_converged: int
+    voted: int = 0
 
 
 def fit_queries(
-    rows: Iterable[tuple[str, str, str, float | None]], *, method: Method = "map", prior: float = PRIOR
+    rows: Iterable[Row],
+    *,
+    method: Method = "map",
+    prior: float = PRIOR,
+    documents: Mapping[str, Sequence[str]] | None = None,
 ) -> Fitted:
     """Fit each query by itself.
 
     Parameters
     ----------
-    rows : iterable of (query_id, a, b, score)
-        Scores from -1 (a) to 1 (b); None is a call that failed. Several rows of one pair, of several models or in both
-        orders, are one battle that counts as often as there are answers.
+    rows : iterable of (query_id, a, b, score) or (query_id, a, b, score, model)
+        Scores from -1 (a) to 1 (b); None is a call that failed, or a battle that waits where no model is named.
     method : {"map", "zbench"}
-        The most probable scores under a prior, from real-valued outcomes; or zbench's votes and iteration.
+        ``map``: the most probable scores under a prior, from real-valued outcomes. Several answers about one pair, of
+        several models or in both orders, are one battle that weighs as much as there are answers; a call that failed is
+        no answer. ``zbench``: its votes, its weights and its iteration. A pair weighs as often as it was fought, its
+        answers over the number of models that gave them: zbench's draws repeat pairs, and each repeat counts; what is
+        not above 0, a failed call too, is a vote for the first document.
     prior : float
         The precision of the prior, for ``map``.
+    documents : mapping of str to sequence of str, optional
+        All documents of the queries. ``zbench`` takes the mean over those that met nobody too.
 
     Raises
     ------
     NotValid
         An unknown method, or a prior not above 0.
+
+    Examples
+    --------
+    >>> rows = [("q", "x", "y", 0.2, "m"), ("q", "y", "x", -0.4, "m"), ("q", "x", "y", None, "m")]
+    >>> [(doc, round(score, 2)) for _, doc, score, _ in fit_queries(rows, method="zbench").scores]
+    [('y', 0.35), ('x', -0.35)]
     """
     if method not in ("map", "zbench"):
         raise NotValid(f"the method is map or zbench, not {method!r}")
-    queries: dict[str, dict[tuple[str, str], list[float]]] = {}
-    failed = 0
-    for query_id, a, b, score in rows:
-        met = queries.setdefault(query_id, {})
-        if score is None:
+    queries: dict[str, Met] = {}
+    failed = voted = 0
+    for row in rows:
+        met = queries.setdefault(row[0], {})
+        model = row[4] if len(row) == 5 else ""
+        share = _share(row[3], model, method)
+        if share is None:
             failed += 1
-        elif (b, a) in met:
-            met[b, a].append(-score)
+            continue
+        voted += row[3] is None
+        pair = (row[1], row[2])
+        if pair[::-1] in met:
+            met[pair[::-1]].append((1 - share, model))
         else:
-            met.setdefault((a, b), []).append(score)
+            met.setdefault(pair, []).append((share, model))
     scores: list[tuple[str, str, float, float | None]] = []
     moving = 0
     for query_id, met in queries.items():
-        found, settled = _fit(met, method, prior)
-        scores += [(query_id, *row) for row in found]
+        beside = () if documents is None or method == "map" else documents.get(query_id, ())
+        found, settled = _fit(met, method, prior, beside)
+        scores += [(query_id, *one) for one in found]
         moving += not settled
     used = sum(len(answers) for met in queries.values() for answers in met.values())
-    return Fitted(scores, len(queries), used, failed, moving)
+    return Fitted(scores, len(queries), used - voted, failed, moving, voted)
+
+
+def _share(score: float | None, model: str, method: Method) -> float | None:
+    """What of one answer goes to the second document; None where there is no answer to count."""
+    if method == "map":
+        return None if score is None else share_of_scores([score])
+    if score is None:
+        return 0.0 if model else None
+    return share_of_votes([score])
 
 
 def _fit(
-    met: Mapping[tuple[str, str], Sequence[float]], method: Method, prior: float
+    met: Met, method: Method, prior: float, beside: Sequence[str]
 ) -> tuple[list[tuple[str, float, float | None]], bool]:
-    places = {doc_id: place for place, doc_id in enumerate(dict.fromkeys(doc for pair in met for doc in pair))}
-    share = share_of_scores if method == "map" else share_of_votes
-    rows = [(places[a], places[b], share(answers) or 0.0) for (a, b), answers in met.items()]
-    # zbench counts each pair once, however many models answered.
-    weights = [float(len(answers)) if method == "map" else 1.0 for answers in met.values()]
-    battles = Battles.of(len(places), rows, weights)
+    named = dict.fromkeys([*(doc for pair in met for doc in pair), *beside]) if met else {}
+    places = {doc_id: place for place, doc_id in enumerate(named)}
+    rows = [(places[a], places[b], fmean(share for share, _ in answers)) for (a, b), answers in met.items()]
+    battles = Battles.of(len(places), rows, [_weight(answers, method) for answers in met.values()])
     fitted = fit(battles, prior=prior) if method == "map" else fit_as_zbench(battles)
     errors: list[float | None] = [None] * len(places)
     if method == "map" and len(places) <= MOST_WITH_ERRORS:
         errors = list(standard_errors(battles, fitted, prior=prior).tolist())
     found = [(doc_id, float(fitted.scores[place]), errors[place]) for doc_id, place in places.items()]
     return sorted(found, key=lambda row: (-row[1], row[0].encode())), fitted.converged
+
+
+def _weight(answers: Sequence[tuple[float, str]], method: Method) -> float:
+    return len(answers) / (1 if method == "map" else len({model for _, model in answers}))
 
 
 def drawn_battles(

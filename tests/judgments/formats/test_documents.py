@@ -73,6 +73,7 @@ def test_a_second_text_stays_a_field():
         ('{"doc_id": "d", "doc_id": "e"}', "E20"),
         ('{"doc_id": "d", "price": NaN}', "E12"),
         ('{"doc_id": "d", "price": 1e999}', "E12"),
+        ('{"doc_id": "d", "price": -%s}' % ("1" * 400), "E12"),
         ('{"doc_id": "d", "text": "a\\u0000"}', "E19"),
         ('{"doc_id": "d", "text": "\\ud800"}', "E19"),
         ("[1]", "E24"),

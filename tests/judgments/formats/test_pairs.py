@@ -9,7 +9,7 @@ import pytest
 from judgments.formats import FORMATS
 from judgments.formats.rows import PairRow
 
-FULL = [PairRow("q2", "d1", "tent", "a need", "text", "expected"), PairRow("q1", "=d 1", "boots")]
+FULL = [PairRow("q2", "d1", "tent", "a need", "text", ("expected",)), PairRow("q1", "=d 1", "boots")]
 
 
 def written(rows: list[PairRow], format: str) -> bytes:
@@ -41,6 +41,9 @@ def test_golden_bytes_keep_the_order_of_judging():
 
 def test_round_trip():
     assert FORMATS["pairs-jsonl"].read(written(FULL, "pairs-jsonl"), path="a").rows == FULL
+    several = [PairRow("q1", "d1", expected=("two", "2"), rank=3)]
+    assert b'"expected": ["two", "2"], "rank": 3}' in written(several, "pairs-jsonl")
+    assert FORMATS["pairs-jsonl"].read(written(several, "pairs-jsonl"), path="a").rows == several
     short = [PairRow(row.query_id, row.doc_id) for row in FULL]
     assert FORMATS["pairs-csv"].read(written(FULL, "pairs-csv"), path="a").rows == short
 
@@ -51,6 +54,10 @@ def test_round_trip():
         ('{"query_id": "q"}', "E23"),
         ('{"query_id": "", "doc_id": "d"}', "E11"),
         ('{"query_id": "q", "doc_id": "d", "text": 3}', "E23"),
+        ('{"query_id": "q", "doc_id": "d", "expected": ["two", 2]}', "E23"),
+        ('{"query_id": "q", "doc_id": "d", "expected": {"a": "two"}}', "E23"),
+        ('{"query_id": "q", "doc_id": "d", "rank": 0}', "E23"),
+        ('{"query_id": "q", "doc_id": "d", "rank": 1.5}', "E23"),
         ('{"query_id": 1, "doc_id": "d"}', "W42"),
         ('{"query_id": "q", "doc_id": "d", "color": 3}', "W41"),
     ],

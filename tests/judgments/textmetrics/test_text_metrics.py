@@ -45,8 +45,6 @@ def test_the_golden_means(golden: dict[str, Any]) -> None:
 @given(answer=WORDS, accepted=st.lists(WORDS, max_size=3))
 def test_scores_are_shares_and_the_best_answer_counts(name: str, answer: str, accepted: list[str]) -> None:
     metric = TEXT_METRICS[name]
-    if name == "rouge_l":
-        pytest.importorskip("rouge_score", reason="comes with the extra rag")
     assert metric.name == name
     assert 0 <= metric.score(answer, accepted) <= 1
     assert metric.score(answer, [*accepted, "red"]) >= metric.score(answer, ["red"])
@@ -59,7 +57,6 @@ def test_f1_is_symmetric(one: str, other: str) -> None:
 
 @pytest.mark.shared
 def test_rouge_is_that_of_the_published_program(shared: Path) -> None:
-    pytest.importorskip("rouge_score", reason="comes with the extra rag")
     from judgments.textmetrics.rouge import rouge_l
 
     folder = shared / "text-metrics" / "rouge"

@@ -1,0 +1,20 @@
+"""How does a text from outside become one that a database holds and a page can send?"""
+
+from __future__ import annotations
+
+import re
+
+_NEITHER = re.compile("[\0\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """The text with U+FFFD for every NUL, which PostgreSQL has not, and half of a surrogate pair, which UTF-8 has not.
+
+    JSON can spell both, and a model may write either of its own accord or because a document asked it to.
+
+    Examples
+    --------
+    >>> storable("a tent"), storable("a\\0b\\ud83d")
+    ('a tent', 'a\ufffdb\ufffd')
+    """
+    return _NEITHER.sub("\N{REPLACEMENT CHARACTER}", text)

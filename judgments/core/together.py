@@ -1,0 +1,87 @@
+"""How do acts that come at the same moment share one piece of work, for example one transaction?
+
+Whoever comes while nothing is under way works at once, and waits for nobody. Who comes meanwhile waits in line, and the
+first of them then does the work of all: the more come, the more of them share what the work costs once, such as
+questions to a database and the wait for its disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _Caller(Generic[Item, Result]):
+    """One who asked, in a thread of their own."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.woken = threading.Event()
+        self.leads = False
+        self.result: list[Result] = []  # empty: nobody did the work for this caller
+
+
+class Together(Generic[Item, Result]):
+    """Acts of one kind, shared by the threads of a process.
+
+    Parameters
+    ----------
+    work : callable
+        ``work(items)`` does the act for all items and answers a result for each, in their order. It runs in the thread
+        of one of the callers.
+    most : int
+        How many share it at most.
+    """
+
+    def __init__(self, work: Callable[[Sequence[Item]], Sequence[Result]], most: int) -> None:
+        self.work, self.most = work, most
+        self.lock = threading.Lock()
+        self.lines: dict[Hashable, list[_Caller[Item, Result]]] = {}  # a key is there while somebody works
+
+    def do(self, key: Hashable, item: Item) -> Result:
+        """The result for one item; what has the same key is done one after the other, or together.
+
+        Raises
+        ------
+        Exception
+            Whatever the work raises for this item alone: where it fails for several, each caller tries for themselves.
+        """
+        caller = _Caller[Item, Result](item)
+        with self.lock:
+            caller.leads = key not in self.lines
+            self.lines.setdefault(key, []).append(caller)
+        if not caller.leads:
+            caller.woken.wait()
+        if caller.leads:
+            self._lead(key)
+        return caller.result[0] if caller.result else self.work([item])[0]
+
+    def _lead(self, key: Hashable) -> None:
+        """Work for all who are in line; then the next one leads, so that nobody is kept from their own answer."""
+        with self.lock:
+            group, rest = self.lines[key][: self.most], self.lines[key][self.most :]
+            self.lines[key] = rest
+        try:
+            for caller, result in zip(group, self.work([caller.item for caller in group]), strict=True):
+                caller.result.append(result)
+        except Exception:
+            if len(group) == 1:
+                raise
+            for caller in group:
+                caller.result.clear()
+        finally:
+            self._hand_over(key, group)
+
+    def _hand_over(self, key: Hashable, group: Sequence[_Caller[Item, Result]]) -> None:
+        with self.lock:
+            line = self.lines[key]
+            if line:
+                line[0].leads = True
+            else:
+                del self.lines[key]
+        for caller in [*group, *line[:1]]:
+            caller.woken.set()

@@ -1,0 +1,159 @@
+"""How does a JSONL file become rows of one kind, each line accounted for, and rows become lines again?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from typing import Any, BinaryIO, Protocol, TypeVar
+
+from judgments.core.ids import id_fault
+from judgments.core.report import Tally
+from judgments.formats.decoding import Content, Source
+from judgments.formats.grades import Keyed, Pick, RowFault
+from judgments.formats.json_lines import Element, dump, id_text, objects
+from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.writing import Written
+
+Row = TypeVar("Row")
+# What one object says: the row, and whether something about it was mended.
+Said = Callable[[Element, Tally], tuple[Row, bool]]
+# What tells rows apart, and what two rows of one key must agree on.
+Key = Callable[[Row], tuple[Hashable, object]]
+
+
+class Reader(Protocol[Row]):
+    """What a format without options of its own is read by."""
+
+    def __call__(self, source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Row]:
+        """Read a file and account for every line.
+
+        Parameters
+        ----------
+        source : path, bytes or binary stream
+            The file; ``Path("-")`` is standard input.
+        path : str
+            The file as the user named it.
+        encoding : str
+            ``latin-1`` where the user says so.
+
+        Raises
+        ------
+        UnreadableInput
+            When the whole file is refused.
+        """
+
+
+def reader(format: str, example: str, parse: Callable[[Content, Tally], Iterable[Row]]) -> Reader[Row]:
+    """Make the reader of a format of what yields its rows and puts every unit into a bin."""
+
+    def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Row]:
+        return collect(*open_as(source, path, format, example, encoding=encoding), parse)
+
+    read.__doc__ = Reader.__call__.__doc__
+    return read
+
+
+def rows(
+    content: Content, tally: Tally, said: Said[Row], key: Key[Row] | None = None, pick: Pick | None = None
+) -> Iterator[Row]:
+    """Yield the rows of a file with one object a line; every line ends in one bin of the books.
+
+    Parameters
+    ----------
+    content, tally : Content, Tally
+        The input and its books.
+    said : callable
+        Makes a row of an object, or raises `RowFault`.
+    key : callable, optional
+        Where one key has one row: two of them are handled as `Keyed` says. Without it rows may repeat, as answers of
+        several models do.
+    pick : {"first", "last", "min", "max"}, optional
+        Which of two rows of one key counts.
+    """
+    kept: Keyed[Row] = Keyed(tally, pick)
+    for element in objects(content, tally):
+        try:
+            row, repaired = said(element, tally)
+        except RowFault as fault:
+            tally.reject(fault.code, element.line, str(fault), fix=fault.fix or tally.expected, raw=element.raw)
+            continue
+        bin = "repaired" if repaired else "accepted"
+        if key is None:
+            tally.put(bin)
+            yield row
+        else:
+            kept.add(*key(row), row, element.line, element.raw, bin)
+    yield from kept.rows()
+
+
+def ids(element: Element, tally: Tally, names: Mapping[str, str], known: Collection[str]) -> tuple[list[str], bool]:
+    """Return the ids of an object and whether one was a number; keys that are not known are noted.
+
+    Parameters
+    ----------
+    element, tally : Element, Tally
+        The object and the books.
+    names : dict of str to str
+        Each key that holds an id, with what a message calls it.
+    known : collection of str
+        The other keys.
+
+    Raises
+    ------
+    RowFault
+        An id that is none.
+    """
+    found = [id_text(element.of.get(key)) for key in names]
+    texts = [text for text, _ in found]
+    for name, text in zip(names.values(), texts, strict=True):
+        if fault := id_fault(text):
+            raise RowFault(fault[0], f"the {name} id {fault[1]}", "mend the id")
+    numbered = any(number for _, number in found)
+    if numbered:
+        tally.once("W42", element.line, "an id is a number", done="read as text")
+    note_unusual(tally, element.line, *texts)
+    for key in element.of.keys() - {*names, *known}:
+        tally.once("W41", element.line, f"the key {key!r} is not known", done="ignored", column=key)
+    return texts, numbered
+
+
+def text(of: Mapping[str, Any], name: str) -> str:
+    """Return a text that may be missing.
+
+    Raises
+    ------
+    RowFault
+        E23 when it is something else.
+    """
+    value = of.get(name)
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise RowFault("E23", f"{name} is {type(value).__name__}, not text")
+
+
+def number(of: Mapping[str, Any], name: str, fix: str) -> float:
+    """Return a number.
+
+    Raises
+    ------
+    RowFault
+        E12 when it is none.
+    """
+    value = of.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RowFault("E12", f"{name} is {value!r}, not a number", fix)
+    return float(value)
+
+
+def write_objects(told: Iterable[Mapping[str, Any]], stream: BinaryIO) -> Written:
+    """Write one object a line, in the order given.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8, or a number is not finite.
+    """
+    written = 0
+    for one in told:
+        stream.write(dump(one))
+        written += 1
+    return Written(written)
