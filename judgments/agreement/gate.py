@@ -58,6 +58,11 @@ class GateAnswer:
     advice: str
 
     @property
+    def needed(self) -> int | None:
+        """How many overlapping pairs a round needs in all for it to be decided, where that can be told."""
+        return None if self.more_pairs is None else self.n + self.more_pairs
+
+    @property
     def little(self) -> bool:
         """Whether there is too little overlap to decide anything."""
         return self.n < ENOUGH_UNITS or self.queries < ENOUGH_QUERIES
@@ -67,7 +72,9 @@ class GateAnswer:
         return asdict(self)
 
 
-def decide(report: Mapping[str, Any], coefficient: str = COEFFICIENT, threshold: float = THRESHOLD) -> GateAnswer:
+def decide(
+    report: Mapping[str, Any], coefficient: str = COEFFICIENT, threshold: float = THRESHOLD, *, over: bool = False
+) -> GateAnswer:
     """Hold one coefficient of a report against a threshold.
 
     Parameters
@@ -78,6 +85,8 @@ def decide(report: Mapping[str, Any], coefficient: str = COEFFICIENT, threshold:
         A name of the family; one for two raters is their mean over the pairs of raters.
     threshold : float
         From -1 to 1.
+    over : bool
+        Whether no pair gets a further grade: what is undecided then stays so, and another round has to tell.
 
     Raises
     ------
@@ -106,7 +115,7 @@ def decide(report: Mapping[str, Any], coefficient: str = COEFFICIENT, threshold:
     else:
         state = _state(low, high, threshold, n, queries)
         more = more_pairs(value, low, high, threshold, n, queries) if state == "undecided" else None
-        advice = _advice(state, more, threshold, n, queries)
+        advice = _advice(state, more, threshold, n, queries, over)
     return GateAnswer(state, coefficient, value, low, high, threshold, n, queries, more, advice)
 
 
@@ -163,7 +172,7 @@ def more_pairs(value: float, low: float, high: float, threshold: float, n: int, 
     return max(ceil(max(needed, least) - n), 1)
 
 
-def _advice(state: State, more: int | None, threshold: float, n: int, queries: int) -> str:
+def _advice(state: State, more: int | None, threshold: float, n: int, queries: int, over: bool) -> str:
     at = f"the gate of {threshold:.2f}"
     if state == "passed":
         return f"All of its interval lies at or above {at}: the labels can carry decisions."
@@ -177,6 +186,12 @@ def _advice(state: State, more: int | None, threshold: float, n: int, queries: i
         why = f"{at[0].upper()}{at[1:]} lies inside the interval."
     if more is None:
         return f"{why} The value lies so near to it that more overlap would hardly decide: raise the agreement itself."
+    if over:
+        wide = f"of {ENOUGH_QUERIES} queries or more" if queries < ENOUGH_QUERIES else "with as many a query as here"
+        return (
+            f"{why} The round is closed, so this stays undecided. A round with about {n + more:,} overlapping pairs, "
+            f"{wide}, would decide in four of five cases, if the raters agree as they do here."
+        )
     further = "from further queries" if queries < ENOUGH_QUERIES else "with as many a query as now"
     return (
         f"{why} About {amount(more, 'more overlapping pair')}, {further}, would decide it in four of five cases, "

@@ -29,19 +29,20 @@ class Band:
     advice: str
 
 
+# The advice in the words of the page on judgment lists that the project grew from: a sentence's end, without its point.
 BANDS = (
-    Band(0.20, "slight", "Raters guess. Rewrite the guidelines before anybody grades on."),
-    Band(0.40, "fair", "The guidelines are unclear. Go through examples together, then grade the overlap again."),
-    Band(0.60, "moderate", "Enough to explore with. Sharpen the edge cases before numbers decide anything."),
-    Band(0.80, "substantial", "Good enough for gates in production."),
-    Band(1.00, "almost perfect", "As much as decisions with high stakes ask for."),
+    Band(0.20, "slight", "raters are guessing; revise guidelines"),
+    Band(0.40, "fair", "guidelines unclear; calibrate with examples"),
+    Band(0.60, "moderate", "acceptable for exploratory work"),
+    Band(0.80, "substantial", "good for production gates"),
+    Band(1.00, "almost perfect", "target for high-stakes domains"),
 )
 
 # Krippendorff's own reading of alpha, after Content Analysis (2nd ed. 2004, 11.4): stricter than the words for kappa.
 READINGS = (
-    Band(0.667, "not to be relied on", "No conclusion should rest on these grades."),
-    Band(0.80, "tentative", "Conclusions can be drawn with care, and said to be tentative."),
-    Band(1.00, "reliable", "Conclusions can rest on these grades."),
+    Band(0.667, "not to be relied on", "no conclusion should rest on these grades"),
+    Band(0.80, "tentative", "conclusions can be drawn with care, and said to be tentative"),
+    Band(1.00, "reliable", "conclusions can rest on these grades"),
 )
 
 

@@ -93,4 +93,5 @@ CONSISTENCY = Check(
     needed=NEEDED,
     unit="pairs shown again",
     find=find,
+    rings="below",
 )

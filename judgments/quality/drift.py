@@ -91,4 +91,5 @@ DRIFT = Check(
     needed=NEEDED,
     unit="pairs shared with others",
     find=find,
+    rings="either",
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from judgments.quality.grown import Side
 from judgments.quality.record import Record
 
 State = Literal["fine", "alarm", "too little"]
@@ -80,6 +81,8 @@ class Check:
         What is counted there.
     find : callable
         ``find(record)``: a finding for each rater, in the record's order.
+    rings : {"above", "below", "either"}
+        On which side of its threshold a value rings; "either" is as far to either side of zero.
     turn : int
         Checks are asked in turns: for whom a serious one rings is none of the others that later turns compare with.
     """
@@ -93,6 +96,7 @@ class Check:
     unit: str
     find: Callable[[Record], list[Finding]]
     turn: int = 3
+    rings: Side = "above"
 
 
 def percent(share: float) -> str:

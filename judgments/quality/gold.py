@@ -53,4 +53,5 @@ GOLD = Check(
     unit="pairs of known grade",
     find=find,
     turn=1,
+    rings="below",
 )

@@ -53,4 +53,5 @@ LENIENCY = Check(
     needed=NEEDED,
     unit="pairs shared with others",
     find=find,
+    rings="either",
 )

@@ -25,6 +25,29 @@ def floats(values: Sequence[float] | Floats = ()) -> Floats:
     return np.asarray(values, dtype=np.float64).reshape(-1)
 
 
+def units(pair: Ints, called_in: Bools) -> Ints:
+    """Numbers for the pairs of some answers: what was called in stands alone, and is compared with nobody.
+
+    A further rater is called in where two grades lie apart. Who answers such pairs only would be far from the others
+    on all of them, however well they grade.
+
+    Parameters
+    ----------
+    pair : int array, shape (grades,)
+        Which pair each answer is for.
+    called_in : bool array, shape (grades,)
+        Whether it was asked for because of the answers before.
+
+    Examples
+    --------
+    >>> units(ints([7, 7, 9, 9, 9]), np.array([False, False, False, False, True])).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    found = np.unique(pair, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    found[called_in] = found.max(initial=-1) + 1 + np.arange(int(called_in.sum()))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Timed:
     """Answers whose time was measured, with how long the text was that stood on the screen.
@@ -70,7 +93,7 @@ class Record:
     scale : tuple of int
         The grades that could be given, the lowest first.
     rater, unit, query, grade : int arrays, shape (grades,)
-        Who gave it, to which pair, of which query, and what.
+        Who gave it, to which pair (see `units`), of which query, and what.
     seconds : array, shape (grades,)
         How long it took; NaN where nobody measured.
     timed, gold, repeats : Timed, Asked, Asked

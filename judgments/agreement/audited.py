@@ -1,0 +1,90 @@
+"""What share of the pairs that nobody looks at is right at least, going by a random sample of them that people judged?
+
+The sample is drawn from all pairs, each with the same chance, and what it is to speak for are the others of the same
+pairs. So it is a sample from a finite population, and exact: nothing is assumed of how pairs of a query hang together,
+since no other query than these is spoken of. What people have not judged yet counts as wrong. A limit that is read
+early, in whatever order people go through the sample, is then never above the one that is read at the end, so that
+looking often costs nothing.
+"""
+
+from __future__ import annotations
+
+from judgments.core.errors import NotValid
+
+# Over all judges that are tried in a round and all times that one is asked about.
+ALPHA = 0.05
+
+
+def right_outside(population: int, sampled: int, right: int, alpha: float) -> float | None:
+    """The lower confidence limit of the share that is right among what was not sampled.
+
+    Parameters
+    ----------
+    population, sampled : int
+        How many there are, and how many of them were drawn at random.
+    right : int
+        How many of those drawn are known to be right.
+    alpha : float
+        The chance that the limit is too high, at most.
+
+    Returns
+    -------
+    float or None
+        From 0 to 1; None where nothing was drawn or nothing is left outside. Source: the limits of the hypergeometric
+        distribution by inverting its test (Chung and DeLury 1950; Cochran 1977, Sampling Techniques, 3.6).
+
+    Raises
+    ------
+    NotValid
+        Numbers that contradict each other.
+
+    Examples
+    --------
+    >>> round(right_outside(400, 100, 100, 0.025), 4), round(right_outside(400, 100, 95, 0.025), 4)
+    (0.96, 0.88)
+    >>> right_outside(10, 10, 9, 0.05) is None
+    True
+    """
+    if not 0 <= right <= sampled <= population or not 0 < alpha < 1:
+        raise NotValid(
+            f"{right} of {sampled} of {population} at {alpha}: each is at most the next, alpha inside 0 to 1"
+        )
+    if not sampled or sampled == population:
+        return None
+    from scipy.stats import hypergeom
+
+    # The fewest right ones in all under which as many as were seen are not too surprising; more make it less so.
+    low, high = right, population - (sampled - right)
+    while low < high:
+        middle = (low + high) // 2
+        if hypergeom.sf(right - 1, population, middle, sampled) > alpha:
+            high = middle
+        else:
+            low = middle + 1
+    return (low - right) / (population - sampled)
+
+
+def alpha_of(judge: int, look: int) -> float:
+    """The part of `ALPHA` that one look at one judge may take.
+
+    Parameters
+    ----------
+    judge : int
+        The how manieth judge of the round it is, from 1.
+    look : int
+        The how manieth time it is asked about, from 1.
+
+    Returns
+    -------
+    float
+        ALPHA / (j (j + 1)) / 2^l: over all judges and looks that can ever be, these add up to `ALPHA`, so that no limit
+        is too high more often than that however many are tried (Bonferroni, spent as Lan and DeMets 1983 propose).
+
+    Examples
+    --------
+    >>> alpha_of(1, 1), round(sum(alpha_of(j, l) for j in range(1, 999) for l in range(1, 60)), 3)
+    (0.0125, 0.05)
+    """
+    if judge < 1 or look < 1:
+        raise NotValid("judges and looks are counted from 1")
+    return ALPHA / (judge * (judge + 1)) / 2.0**look

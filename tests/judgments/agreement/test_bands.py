@@ -1,0 +1,32 @@
+"""Do the words and the advice for a kappa say what the page says that the project grew from?"""
+
+from __future__ import annotations
+
+import pytest
+
+from judgments.agreement.gate import THRESHOLD
+from judgments.agreement.reading import BANDS, band
+
+# Its table, as it stands there.
+TABLE = """
+| < 0.20 | Slight - raters are guessing; revise guidelines |
+| 0.21-0.40 | Fair - guidelines unclear; calibrate with examples |
+| 0.41-0.60 | Moderate - acceptable for exploratory work |
+| 0.61-0.80 | Substantial - good for production gates |
+| 0.81-1.00 | Almost perfect - target for high-stakes domains |
+"""
+ROWS = [line.strip("| ").split(" | ") for line in TABLE.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("values", "says"), ROWS, ids=[values for values, _ in ROWS])
+def test_a_band_says_what_the_table_says(values: str, says: str) -> None:
+    ends = [float(end) for end in values.removeprefix("< ").split("-")]
+    inside = [ends[0] - 0.01, -1.0, 0.0] if len(ends) == 1 else [*ends, sum(ends) / 2]
+    for value in inside:
+        found = band(value)
+        assert f"{found.name.capitalize()} - {found.advice}" == says
+    assert len(BANDS) == len(ROWS)
+
+
+def test_the_gate_stands_where_that_page_calls_guidelines_ambiguous() -> None:
+    assert THRESHOLD == 0.60
