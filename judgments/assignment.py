@@ -1,25 +1,23 @@
 """Which pairs does a rater get next?
 
-A pair with k ratings has k slots. Handing out means taking a free slot by a conditional UPDATE: of two raters who ask
-at the same moment one gets it, on SQLite and PostgreSQL alike. A slot that nobody answers within the lease is free
-again. Which slots are free for whom is found by `openings.py`, without reading as many rows as the round has.
+A pair with k ratings has k slots. Handing out means taking free slots (`leasing.py`); a slot that nobody answers within
+the lease is free again. Which slots are free for whom is found by `openings.py`, without reading as many rows as the
+round has.
 """
 
 from __future__ import annotations
 
-import hashlib
 import uuid as uuid_module
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
-from django.db.models import Min, Subquery
+from django.db.models import Min
 from django.utils import timezone
 
-from judgments import growing, openings, probe_counts, probing, readiness
+from judgments import growing, leasing, openings, probe_counts, probing, readiness
 from judgments.core.errors import Closed, NotAllowed
-from judgments.models import Handout, Judgment, Pair, Probe, Round, RoundRater, Slot, Tally, User
-from judgments.openings import Openings, Place
+from judgments.models import Judgment, Pair, Probe, Round, RoundRater, Tally, User
+from judgments.openings import Openings
 
 LEASE = timedelta(minutes=30)
 LARGEST_BATCH = 50
@@ -52,9 +50,13 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
     NotAllowed
         The rater was not asked to rate here, is paused, or has to calibrate first.
     """
+    with leasing.TURN:
+        return _claimed(round_, rater, max(1, min(size, LARGEST_BATCH)))
+
+
+def _claimed(round_: Round, rater: User, size: int) -> list[Pair | Probe]:
     asked = check_open(round_, rater)
     readiness.require(round_, rater, asked)
-    size = max(1, min(size, LARGEST_BATCH))
     begun = timezone.now()
     until = begun + LEASE
     held = _in_hand(round_, rater, until)
@@ -62,7 +64,7 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
     waiting = [pair for pair in held if pair.pk not in postponed]
     draw, taken = _draw(round_, asked), list[Pair]()
     if len(waiting) < size:
-        taken = _take(round_, rater, size - len(waiting), until, draw, after=waiting)
+        taken = leasing.take(leasing.Wish(round_, rater, size - len(waiting), until, draw, waiting))
         waiting += taken
         growing.wake(round_)
     put_off = [pair for pair in held if pair.pk in postponed]
@@ -115,7 +117,8 @@ def remaining(round_: Round, rater: User) -> int:
 
 def places(round_: Round, rater: User) -> int:
     """The same without what is mixed in: a number that no rater is told."""
-    return openings.in_hand(round_, rater).count() + Openings(round_, rater).left
+    found = Openings(round_, rater)
+    return len(found.held) + found.left
 
 
 def ahead(round_: Round) -> dict[int, int]:
@@ -154,61 +157,6 @@ def _in_hand(round_: Round, rater: User, until: datetime) -> list[Pair]:
     return list(Pair.objects.filter(slots__in=slots).select_related("query", "document").order_by("position"))
 
 
-def _take(round_: Round, rater: User, missing: int, until: datetime, draw: str, after: list[Pair]) -> list[Pair]:
-    """Free slots of one query after the other, shuffled within the query, until the batch is full."""
-    taken: list[Pair] = []
-    # Each turn takes what it chose, or loses some of it to others; the bound guards against a race that never settles.
-    for _ in range(20):
-        chosen = _choose(round_, rater, missing - len(taken), draw, [*after, *taken])
-        if not chosen:
-            break
-        taken += _lease(rater, chosen, until)
-        if len(taken) >= missing:
-            break
-    return taken
-
-
-def _choose(round_: Round, rater: User, most: int, draw: str, held: Sequence[Pair]) -> list[Place]:
-    """The next places: of the query in hand as long as it has some, then of the next one behind it, and so on."""
-    places = Openings(round_, rater)
-    chosen: list[Place] = []
-    begun, start = _begun(round_, rater, held)
-    query = openings.Query(begun, None) if begun is not None else places.next_query(start)
-    # Every turn but the first finds a place or is the last; the bound guards against a race that never settles.
-    for _ in range(most + 20):
-        if query is None:
-            break
-        found = sorted(places.in_query(query), key=lambda place: _turn(draw, place.position))[: most - len(chosen)]
-        places.passed |= {place.pair for place in found}
-        chosen += found
-        query = places.next_query(start) if len(chosen) < most else None
-    return chosen
-
-
-def _begun(round_: Round, rater: User, held: Sequence[Pair]) -> tuple[int | None, int]:
-    """The query to go on with, if any, and the position from which to look for the next one.
-
-    It is the query of what is in hand, else of what was answered last. With breadth first it is only looked at again
-    from where its pairs begin, since it may have to wait for other queries.
-    """
-    last = (held[-1].query_id, held[-1].position) if held else _last(round_, rater)
-    if last is None:
-        return None, 0
-    query, position = last
-    if not round_.breadth_first:
-        return query, position
-    pairs = round_.pairs.filter(query=query).order_by("position")
-    # Pairs that were added later stand elsewhere.
-    block = pairs.filter(position__gt=position - pairs.count())
-    return None, block.values_list("position", flat=True)[0]
-
-
-def _last(round_: Round, rater: User) -> tuple[int, int] | None:
-    """Query and position of the pair that the rater answered last."""
-    reached = Tally.objects.filter(round=round_, rater=rater, reached__isnull=False).values("reached")[:1]
-    return round_.pairs.filter(position=Subquery(reached)).values_list("query", "position").order_by("position").first()
-
-
 def _draw(round_: Round, asked: RoundRater) -> str:
     """What a rater's own order is drawn from: the seed and the pseudonym, so that another database repeats it."""
     return f"{round_.seed} {asked.pseudonym}"
@@ -221,38 +169,12 @@ def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:
     for pair in pairs:
         first[pair.query_id] = min(first.get(pair.query_id, pair.position), pair.position)
 
-    return sorted(pairs, key=lambda pair: (first[pair.query_id], _turn(draw, pair.position)))
-
-
-def _turn(draw: str, position: int) -> str:
-    return hashlib.sha256(f"{draw} {position}".encode()).hexdigest()
-
-
-def _lease(rater: User, chosen: Sequence[Place], until: datetime) -> list[Pair]:
-    """Take the chosen slots, those that are still free.
-
-    They were chosen first and are locked now, in the order of their keys, so that two raters never wait for each other
-    in a circle. Whatever somebody else took in between is no longer free when the lock is there, and is left to them.
-    """
-    pairs = {place.slot: place.pair for place in chosen}
-    try:
-        with transaction.atomic():
-            still = Slot.objects.select_for_update(no_key=True).filter(
-                openings.nobody(), pk__in=pairs, filled_by__isnull=True
-            )
-            won = set(still.order_by("pk").values_list("pk", flat=True))
-            Slot.objects.filter(pk__in=won).update(rater=rater, lease_until=until)
-            Handout.objects.bulk_create(
-                (Handout(pair_id=pair, rater=rater) for slot, pair in pairs.items() if slot in won),
-                ignore_conflicts=True,
-            )
-    except IntegrityError:
-        return []  # the same rater asked twice at the same moment: the other request has the pairs
-    found = Pair.objects.select_related("query", "document").in_bulk([pairs[slot] for slot in won])
-    return [found[place.pair] for place in chosen if place.slot in won]
+    return sorted(pairs, key=lambda pair: (first[pair.query_id], leasing.turn(draw, pair.position)))
 
 
 def _postponed(rater: User, pairs: list[Pair]) -> set[int]:
     """Pairs that the rater put off: they come back when nothing else is left."""
+    if not pairs:
+        return set()
     later = Judgment.objects.standing().filter(state=Judgment.State.LATER, rater=rater, pair__in=pairs)
     return set(later.values_list("pair_id", flat=True))

@@ -7,7 +7,7 @@ hand over what is to be written and wait until it is.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -30,6 +30,7 @@ class Desk:
         self._beat = beat
         self._waiting: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         self._broken: BaseException | None = None
+        self._failed: BaseException | None = None
 
     def here(self, work: Callable[[], Done]) -> Done:
         """Have something done at the desk; returns when it is done, or raises what it raised."""
@@ -37,10 +38,18 @@ class Desk:
         self._waiting.put((work, asked))
         return asked.result()
 
-    def during(self, outside: Callable[[], Done]) -> Done:
+    def during(self, outside: Callable[[], Done], meanwhile: Iterator[object] | None = None) -> Done:
         """Run something in a thread of its own and serve the desk until it ends.
 
         Whatever goes wrong at the desk is raised to everybody who hands something in, and here once all have left.
+
+        Parameters
+        ----------
+        outside : callable
+            What is run.
+        meanwhile : iterator, optional
+            Work in small steps, of which one is done whenever nobody waits at the desk. What is left of it stays; what
+            goes wrong with it is raised at the end, since what is handed in until then is written all the same.
         """
         result: Future[Done] = Future()
 
@@ -55,17 +64,20 @@ class Desk:
         thread.start()
         beat = time.monotonic()
         while not (result.done() and self._waiting.empty()):
-            self._serve()
+            self._serve(meanwhile)
             if time.monotonic() - beat > EVERY:
                 self._try(self._beat)
                 beat = time.monotonic()
         thread.join()
-        if self._broken is not None:
-            raise self._broken
+        if (wrong := self._broken or self._failed) is not None:
+            raise wrong
         return result.result()
 
-    def _serve(self) -> None:
+    def _serve(self, meanwhile: Iterator[object] | None) -> None:
         try:
+            # Who waits comes first; then a step of the other work, and only without any the desk is idle.
+            if self._waiting.empty() and self._step(meanwhile):
+                return
             work, asked = self._waiting.get(timeout=0.05)
         except Empty:
             return
@@ -77,6 +89,16 @@ class Desk:
         except BaseException as error:
             self._broken = error
             asked.set_exception(error)
+
+    def _step(self, meanwhile: Iterator[object] | None) -> bool:
+        """Do one step, where there is one."""
+        if meanwhile is None or self._failed is not None:
+            return False
+        try:
+            return next(meanwhile, self) is not self
+        except BaseException as error:
+            self._failed = error
+            return False
 
     def _try(self, work: Callable[[], None]) -> None:
         try:

@@ -11,14 +11,17 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from judgments.languages import covers
-from judgments.models import Judgment, Membership, Role, Round, Slot, Tally, User
+from judgments.models import Judgment, Membership, Pair, Role, Round, Slot, Tally, User
 
 # So many places are looked at closely; if the rater had all of them, the database passes over the rest.
 NEAR = 32
+# So many pairs are named in one question; databases bound it.
+MOST_KEYS = 5_000
 
 
 class Place(NamedTuple):
@@ -36,9 +39,9 @@ class Query(NamedTuple):
     level: int | None
 
 
-def nobody(now: datetime | None = None) -> Q:
-    """Slots that nobody holds: never taken, or the lease ran out."""
-    return Q(rater__isnull=True) | Q(lease_until__lt=now or timezone.now())
+def nobody(now: datetime | None = None, path: str = "") -> Q:
+    """Slots that nobody holds: never taken, or the lease ran out. ``path`` leads to the slots, as in a lookup."""
+    return Q(**{f"{path}rater__isnull": True}) | Q(**{f"{path}lease_until__lt": now or timezone.now()})
 
 
 def is_free(slot: Slot, now: datetime) -> bool:
@@ -108,14 +111,16 @@ class Openings:
 
     def in_query(self, query: Query) -> list[Place]:
         """One free slot of each pair of the query that is open to the rater, in the order of the round."""
-        slots = Slot.objects.filter(nobody(self.now), pair__round=self.round, pair__query=query.key)
-        slots = self._readable(slots.filter(filled_by__isnull=True))
+        pairs = [*self.round.pairs.filter(query=query.key).order_by().values_list("pk", flat=True)]
+        free = nobody(self.now) & Q(filled_by__isnull=True)
         if query.level is not None:
-            slots = slots.filter(number__lte=query.level)
-        rows = slots.order_by("position", "-number").values_list("pk", "pair", "position")
-        places = {pair: Place(slot, pair, position) for slot, pair, position in rows}
-        had = self._had(places)
-        return [place for pair, place in places.items() if pair not in had]
+            free &= Q(number__lte=query.level)
+        slots = self._readable(Slot.objects.filter(free | Q(rater=self.rater), pair__pk__among=pairs))
+        rows = [*slots.order_by("position", "-number").values_list("pk", "pair", "position", "rater")]
+        had = self.passed | {pair for _, pair, _, rater in rows if rater == self.rater.pk}
+        places = {pair: Place(slot, pair, position) for slot, pair, position, _ in rows if pair not in had}
+        finished = self._finished(places)
+        return [place for pair, place in places.items() if pair not in finished]
 
     def _levels(self) -> Iterator[int | None]:
         if not self.round.breadth_first:
@@ -140,25 +145,25 @@ class Openings:
     def _step(self, slots: QuerySet[Slot], start: int) -> tuple[int, int] | None:
         """The first place that the rater did not have: its position and its query."""
         ahead = slots.filter(position__gte=start).order_by("position")
-        rows = list(ahead.values_list("position", "pair__query", "pair")[:NEAR])
-        had = self._had({pair for _, _, pair in rows})
-        found = next(((position, query) for position, query, pair in rows if pair not in had), None)
-        if found is not None or len(rows) < NEAR:
-            return found
-        far = self._not_had(ahead.filter(position__gt=rows[-1][0]).exclude(pair__in=self.passed))
-        return far.values_list("position", "pair__query").first()
+        rows = list(ahead.values_list("position", "pair")[:NEAR])
+        had = self._had({pair for _, pair in rows})
+        found = next(((position, pair) for position, pair in rows if pair not in had), None)
+        if found is None and len(rows) == NEAR:
+            far = self._not_had(ahead.filter(position__gt=rows[-1][0]).exclude(pair__in=self.passed))
+            found = far.values_list("position", "pair").first()
+        return found and (found[0], Pair.objects.values_list("query", flat=True).get(pk=found[1]))
 
     def _had(self, pairs: Iterable[int]) -> set[int]:
-        """Those of the pairs that the rater holds, or is done with."""
-        keys = list(pairs)
-        if not keys:
-            return set()
-        mine = Slot.objects.filter(rater=self.rater, pair__in=keys).order_by().values_list("pair")
-        done = over(self.rater).filter(pair__in=keys).values_list("pair")
-        rows = mine.union(done)
-        if self.leads:
-            rows = mine.union(done, given_back(self.rater).filter(pair__in=keys).values_list("pair"))
-        return {pair for (pair,) in rows} | self.passed
+        """Those of the pairs that the rater holds, is done with, or that are chosen for them already."""
+        keys = [*pairs]
+        mine = Slot.objects.filter(rater=self.rater, pair__pk__among=keys).order_by().values_list("pair", flat=True)
+        return self.passed | {*mine} | self._finished(keys)
+
+    def _finished(self, pairs: Iterable[int]) -> set[int]:
+        """Those of the pairs that were answered so that the rater is not given them again."""
+        keys = [*pairs]
+        answers = over(self.rater) | given_back(self.rater) if self.leads else over(self.rater)
+        return {*answers.filter(pair__pk__among=keys).values_list("pair", flat=True)}
 
     def _not_had(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
         """Slots of pairs that the rater neither holds nor is done with."""
@@ -169,11 +174,16 @@ class Openings:
     def _readable(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
         return slots if len(self.languages) == len(self.made) else slots.filter(language__in=self.languages)
 
+    @cached_property
+    def held(self) -> dict[int, str]:
+        """The pairs that the rater has in hand, with the language of each."""
+        return dict(in_hand(self.round, self.rater).values_list("pair", "language"))
+
     @property
     def left(self) -> int:
         """How many pairs have a place for the rater, beside those in their hand."""
-        held = dict(in_hand(self.round, self.rater).values_list("pair", "language"))
-        done = set(over(self.rater).filter(pair__in=list(held)).values_list("pair", flat=True)) if held else set()
+        held = self.held
+        done = set(over(self.rater).filter(pair__pk__among=held).values_list("pair", flat=True)) if held else set()
         holds = sum(pair not in done and language in self.languages for pair, language in held.items())
         rows = Tally.objects.filter(round=self.round).values_list("rater", "places")
         full = sum(places.get(f"full:{one}", 0) for _, places in rows for one in self.languages)
@@ -198,11 +208,20 @@ class Openings:
         return rows.order_by().values("pair").distinct().count()
 
     def _blocked(self) -> int:
-        """How many pairs that the rater never had want a rating, all of which others have in hand."""
-        elsewhere = leased(self.round, self.now).exclude(rater=self.rater)
-        place = Slot.objects.filter(nobody(self.now), pair=OuterRef("pair"), filled_by__isnull=True)
-        rows = self._not_had(self._readable(elsewhere)).filter(~Exists(place))
-        return rows.order_by().values("pair").distinct().count()
+        """How many pairs that the rater never had want a rating, all of which others have in hand.
+
+        It is asked from what is held to the slots of those pairs: a way that PostgreSQL finds also as long as it has no
+        statistics of a round that was just opened.
+        """
+        elsewhere = self._readable(leased(self.round, self.now).exclude(rater=self.rater))
+        free = Q(pair__slots__filled_by__isnull=True) & nobody(self.now, "pair__slots__")
+        counted = elsewhere.values("pair").annotate(
+            free=Count("pair__slots", filter=free),
+            mine=Count("pair__slots", filter=Q(pair__slots__rater=self.rater)),
+        )
+        keys = [*counted.filter(free=0, mine=0).values_list("pair", flat=True)]
+        parts = (keys[begin : begin + MOST_KEYS] for begin in range(0, len(keys), MOST_KEYS))
+        return len(keys) - sum(len(self._finished(part)) for part in parts)
 
 
 def in_hand(round_: Round, rater: User) -> QuerySet[Slot]:

@@ -44,8 +44,6 @@ class Shown:
         Whether the text is longer than what is ever shown (``richtext.LONGEST``).
     unreadable : str
         Why there is no text to read, in words; empty where there is one.
-    image : str
-        The address of the document's picture, empty where it has none or where it is not fetched over TLS.
     """
 
     title: SafeString
@@ -53,7 +51,6 @@ class Shown:
     length: int
     cut: bool
     unreadable: str
-    image: str
     text: str
     query: str
 
@@ -78,7 +75,7 @@ def shown(document: Document, query: str) -> Shown:
     Parameters
     ----------
     document : Document
-        Its title, text and picture are read, nothing else: neither rank, score nor origin can come along.
+        Its title and text are read, nothing else: neither rank, score nor origin can come along.
     query : str
         What was typed.
     """
@@ -90,7 +87,6 @@ def shown(document: Document, query: str) -> Shown:
         length=read.length,
         cut=cut,
         unreadable=_unreadable(document, read),
-        image=document.image if document.image.lower().startswith("https://") else "",
         text=text,
         query=query,
     )

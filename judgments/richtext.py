@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 
 import nh3
@@ -32,6 +33,20 @@ ENDS |= {"!--": re.compile("-->"), "": re.compile(r"[^A-Za-z0-9+/=]")}
 LONGEST = 200_000
 # A text with more of them than this is no page that anybody wrote.
 MOST_BALLAST = 5_000
+# What a browser opens again in every paragraph until it is closed; so many open at once are no formatting any more, and
+# would be written out as often as the text has paragraphs.
+FORMATTING = r"a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
+FORMATS = re.compile(rf"<(/?)({FORMATTING})(?![^\s/>])", re.IGNORECASE)
+FORMATTING_TAG = re.compile(rf"</?(?:{FORMATTING})(?:[\s/][^<>]*)?>", re.IGNORECASE)
+MOST_OPEN = 16
+# Of all other elements so many may stand in each other: a parser looks through them at every tag. What has no end tag,
+# or is ended by the next of its kind, stands in nothing for that.
+DEEPEST = 500
+NAME = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
+FLAT = {
+    *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
+    *("p", "li", "dt", "dd", "tr", "td", "th", "option", "optgroup", "thead", "tbody", "tfoot"),
+}
 # The last word is given up rather than cut in two, unless it is so long that it is none.
 LAST_WORD = 200
 
@@ -39,13 +54,49 @@ LAST_WORD = 200
 def clean_html(html: str) -> SafeString:
     """HTML from outside with everything removed that is not prose: no scripts, styles, forms, images or handlers."""
     cleaned = nh3.clean(
-        html,
+        _tame(html),
         tags=PROSE,
         attributes=ATTRIBUTES,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
     return mark_safe(cleaned)  # noqa: S308 - this is the place where it is made safe
+
+
+def _tame(html: str) -> str:
+    """The markup as it is; where it opens formatting without end, without any formatting, or at last as plain text.
+
+    What stands in itself without end is plain text at once.
+    """
+    if _is_deep(html):
+        return str(nh3.clean_text(html))
+    if not _is_wild(html):
+        return html
+    plain = FORMATTING_TAG.sub("", html)
+    return str(nh3.clean_text(plain)) if _is_wild(plain) else plain
+
+
+def _is_wild(html: str) -> bool:
+    opened: Counter[str] = Counter()
+    for found in FORMATS.finditer(html):
+        name = found[2].lower()
+        opened[name] = max(0, opened[name] + (-1 if found[1] else 1))
+        if not found[1] and opened.total() > MOST_OPEN:
+            return True
+    return False
+
+
+def _is_deep(html: str) -> bool:
+    opened: Counter[str] = Counter()  # by name: what closes another one closes nothing
+    depth = 0
+    for found in NAME.finditer(html):
+        name, step = found[2].lower(), -1 if found[1] else 1
+        if name not in FLAT and opened[name] + step >= 0:
+            opened[name] += step
+            depth += step
+            if depth > DEEPEST:
+                return True
+    return False
 
 
 def document_html(text: str) -> SafeString:

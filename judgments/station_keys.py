@@ -21,9 +21,10 @@ ACTS: dict[str, tuple[str, str, str]] = {
     "note": ("n", "", "write a note"),
     "guide": ("g", "", "guidelines"),
     "marks": ("h", "", "mark the words of the query, or not"),
-    "whole": ("f", "", "the whole text, or the excerpt again"),
+    "whole": ("f", "", "the whole text, then the picture larger, then as before"),
     "down": ("j", "arrowdown", "in a list: the next document"),
     "up": ("k", "arrowup", "in a list: the one before"),
+    "last": ("r", "", "your last answers, to read or to change"),
     "keys": ("?", "", "this list"),
 }
 GRADES = tuple(f"grade-{value}" for value in range(10))
@@ -31,24 +32,26 @@ GRADES = tuple(f"grade-{value}" for value in range(10))
 
 @dataclass(frozen=True)
 class Key:
-    """One act with its key, for the page of keys and the list on the station."""
+    """One act with its key, for the page of keys and the list on the station; ``now`` is "" where it has none."""
 
     act: str
     words: str
     usual: str
     also: str
     own: str
-
-    @property
-    def now(self) -> str:
-        return self.own or self.usual
+    now: str
 
 
 def keys_of(user: User) -> list[Key]:
     """Every act that is no grade, with the key that it has for this rater."""
     own, taken = user.station_keys, set(user.station_keys.values())
+
+    def free(key: str) -> str:
+        # A wish from before there was this act stands over the act's usual key.
+        return "" if key in taken else key
+
     return [
-        Key(act, words, usual, "" if also in taken else also, own.get(act, ""))
+        Key(act, words, usual, free(also), own.get(act, ""), own.get(act) or free(usual))
         for act, (usual, also, words) in ACTS.items()
     ]
 
@@ -70,7 +73,7 @@ def table(user: User) -> dict[str, str]:
     for key in keys_of(user):
         if key.also:
             found[key.also] = key.act
-    found |= {key.now: key.act for key in keys_of(user)}
+    found |= {key.now: key.act for key in keys_of(user) if key.now}
     return found | {own: act for act, own in user.station_keys.items() if act in GRADES}
 
 

@@ -21,11 +21,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access, assignment, guidelines_read, readiness, submission
 from judgments.core.errors import AssayError, CalibrationFirst, Conflict, NotValid, Paused
-from judgments.models import Pair, Round
+from judgments.last_answers import LastAnswer, last_answer_for
+from judgments.models import Judgment, Pair, Round
 from judgments.views import station_list
 from judgments.views.sent import uuid_of
-from judgments.views.station_answers import REASONS, read_answer, read_list, said
-from judgments.views.station_cards import cards
+from judgments.views.station_answers import REASONS, in_words, read_answer, read_list, said
+from judgments.views.station_cards import card_again, cards
 from judgments.views.station_empty import nothing
 from judgments.views.station_script import station_context
 
@@ -49,7 +50,12 @@ def _shown(request: HttpRequest, round_: Round) -> HttpResponse:
     if round_.state != Round.State.OPEN:
         return nothing(request, round_)
     readiness.require(round_, request.user)
-    if _mode(request, round_) == "list":
+    mode = _mode(request, round_)
+    if "again" in request.GET:
+        if (found := _again(request, round_, request.GET["again"])) is not None:
+            return _page(request, round_, found.pair, again=found, note=found.answer.note)
+        messages.info(request, "That answer is no longer among your last ones.", extra_tags="nothing")
+    if mode == "list":
         return station_list.page(request, round_) or nothing(request, round_)
     pair = _next(request, round_, request.GET.get("pair", ""))
     return _page(request, round_, pair) if pair else nothing(request, round_)
@@ -77,6 +83,13 @@ def _next(request: HttpRequest, round_: Round, wanted: str) -> Pair | None:
     return asked or (pairs[0] if pairs else None)
 
 
+def _again(request: HttpRequest, round_: Round, wanted: str) -> LastAnswer | None:
+    """One of the rater's last answers, where they want to change it."""
+    named = uuid_of(wanted)
+    assignment.check_open(round_, request.user)
+    return last_answer_for(round_, request.user, named) if named else None
+
+
 def _answered(request: HttpRequest, round_: Round) -> HttpResponse:
     """Record what was sent, then show the next document by a GET, so that a reload sends nothing twice."""
     if "read" in request.POST:
@@ -86,7 +99,9 @@ def _answered(request: HttpRequest, round_: Round) -> HttpResponse:
         if "undo" in request.POST:
             return _undo(request, round_)
         if "list" in request.POST:
-            return station_list.taken(request, round_, read_list(request.POST))
+            return station_list.taken(request, round_, *read_list(request.POST))
+        if "again" in request.POST and request.POST.get("state") == Judgment.State.LATER:
+            return redirect("rate", round_.uuid)  # what was answered is not put off
         receipt = submission.submit(round_, read_answer(request.POST), rater=request.user)
     except (NotValid, Conflict) as error:
         return _refused(request, round_, error)
@@ -110,17 +125,25 @@ def _refused(request: HttpRequest, round_: Round, error: AssayError) -> HttpResp
     if "list" in request.POST:
         again = station_list.page(request, round_, status, error=str(error))
     else:
-        pair = _next(request, round_, request.POST.get("pair", ""))
-        note = request.POST.get("note", "")
-        again = _page(request, round_, pair, status, error=str(error), note=note) if pair else None
+        wanted = request.POST.get("pair", "")
+        before = _again(request, round_, wanted) if "again" in request.POST else None
+        pair = before.pair if before else _next(request, round_, wanted)
+        more = {"error": str(error), "note": request.POST.get("note", ""), "again": before}
+        again = _page(request, round_, pair, status, **more) if pair else None
     if again is None:
         messages.error(request, str(error))
         return nothing(request, round_, status)
     return again
 
 
-def _page(request: HttpRequest, round_: Round, pair: Pair, status: int = 200, **more: Any) -> HttpResponse:
-    (card,) = cards(round_, request.user, [pair])
+def _page(
+    request: HttpRequest, round_: Round, pair: Pair, status: int = 200, again: LastAnswer | None = None, **more: Any
+) -> HttpResponse:
+    if again is None:
+        (card,) = cards(round_, request.user, [pair])
+    else:
+        card = card_again(round_, request.user, pair, answered=again.answered)
+        more["before"] = in_words(round_, again.answer)
     context = {
         **station_context(request, round_),
         "card": card,
@@ -130,7 +153,10 @@ def _page(request: HttpRequest, round_: Round, pair: Pair, status: int = 200, **
         "facts": card.facts,
         "undoable": submission.last_answer(round_, request.user) is not None,
         "news": guidelines_read.news(round_, request.user),
+        "again": again,
         **more,
     }
-    context["data"]["card"] = card.told
+    # Who grades in a list goes back to it; else the documents go on behind the one that was looked at again.
+    alone = again is not None and _mode(request, round_) == "list"
+    context["data"] |= {"card": {**card.told, "again": again is not None}, "alone": alone}
     return render(request, "judgments/station.html", context, status=status)

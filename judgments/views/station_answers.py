@@ -6,12 +6,13 @@ The station's script sends its answers to the API; this is the form that works w
 from __future__ import annotations
 
 import math
+from uuid import UUID
 
 from django.http import QueryDict
 
+from judgments.answers import Answer
 from judgments.core.errors import NotValid
-from judgments.models import Judgment, Round
-from judgments.submission import Answer
+from judgments.models import Judgment, ProbeAnswer, Round
 from judgments.views.sent import uuid_of
 
 # What keeps a pair from being judged; the number is its key.
@@ -51,30 +52,55 @@ def read_answer(post: QueryDict) -> Answer:
     )
 
 
-def read_list(post: QueryDict) -> list[Answer]:
-    """The answers of the rows that were answered, or answered otherwise than before; open rows stay open."""
-    found = []
+def read_list(post: QueryDict) -> tuple[list[Answer], set[UUID]]:
+    """The answers of the rows that were answered, or answered otherwise than before; open rows stay open.
+
+    Returns
+    -------
+    answers : list of Answer
+        What can be recorded.
+    unsaid : set of UUID
+        Pairs that were said to be past judging, without a reason: that is asked for, as it is of one document.
+    """
+    found, unsaid = list[Answer](), set[UUID]()
     for name, value in post.items():
         pair = uuid_of(name.removeprefix("pair-")) if name.startswith("pair-") else None
         client_id = uuid_of(post.get(f"client-{pair}", "")) if pair else None
-        if pair is None or client_id is None or not value or value == post.get(f"was-{pair}", ""):
+        if pair is None or client_id is None or not value:
+            continue
+        reason = post.get(f"reason-{pair}", "").replace("\0", "") if value == UNABLE else ""
+        if post.get(f"was-{pair}", "") == (f"{UNABLE}: {reason}" if reason else value):
             continue
         if value != UNABLE and not _is_grade(value):
             raise NotValid("Choose one of the grades of the scale in every row.")
+        if value == UNABLE and not reason:
+            unsaid.add(pair)
+            continue
         state = Judgment.State.UNRATEABLE if value == UNABLE else Judgment.State.GRADED
         grade = None if value == UNABLE else int(value)
-        found.append(Answer(client_id=client_id, pair=pair, grade=grade, state=state, how={"view": "list"}))
-    return found
+        found.append(
+            Answer(client_id=client_id, pair=pair, grade=grade, state=state, reason=reason[:500], how={"view": "list"})
+        )
+    return found, unsaid
 
 
-def said(round_: Round, judgment: Judgment) -> str:
+def said(round_: Round, judgment: Judgment | ProbeAnswer) -> str:
     """What was recorded, in words."""
     if judgment.state == Judgment.State.LATER:
         return "Kept for later."
+    full = " The pair was full already." if judgment.surplus else ""
+    between = ": " if judgment.state == Judgment.State.UNRATEABLE else " "
+    return f"Saved{between}{in_words(round_, judgment)}.{full}"
+
+
+def in_words(round_: Round, judgment: Judgment | ProbeAnswer) -> str:
+    """The answer alone: grade and label, or why there is none."""
+    if judgment.state == Judgment.State.LATER:
+        return "later"
     if judgment.state == Judgment.State.UNRATEABLE:
-        return f"Saved: cannot judge{f', {judgment.reason}' if judgment.reason else ''}."
+        return f"cannot judge{f', {judgment.reason}' if judgment.reason else ''}"
     label = next(grade.label for grade in round_.scale.grades.all() if grade.value == judgment.grade)
-    return f"Saved {judgment.grade}, {label}.{' The pair was full already.' if judgment.surplus else ''}"
+    return f"{judgment.grade}, {label}"
 
 
 def _is_grade(text: str) -> bool:

@@ -96,6 +96,11 @@ def cards(round_: Round, rater: User, pairs: Sequence[Pair], *, after: Sequence[
     return made
 
 
+def card_again(round_: Round, rater: User, pair: Pair, *, answered: bool) -> Card:
+    """One of the rater's own answers, to be looked at again."""
+    return Card(pair, standing(round_, rater, pair, answered=answered))
+
+
 def fragments(request: HttpRequest, round_: Round, card: Card) -> dict[str, Any]:
     """A card as the script takes it: the two parts of the page that change, and what it is told beside."""
     # The whole of a long text is put into the page when somebody opens it: most of it never is.

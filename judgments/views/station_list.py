@@ -7,8 +7,8 @@ can be changed until the query is left.
 from __future__ import annotations
 
 import uuid as uuid_module
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -17,16 +17,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from judgments import assignment, guidelines_read, submission
+from judgments.answers import Answer
 from judgments.core.amounts import amount
 from judgments.core.errors import AssayError
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
-from judgments.submission import Answer
 from judgments.views.sent import uuid_of
 from judgments.views.station_answers import REASONS, UNABLE
 from judgments.views.station_cards import Card, cards
 from judgments.views.station_script import station_context
 
 LONGEST_QUERY = 50
+UNSAID = "Say why it cannot be judged, in the rows that ask; the other rows are saved."
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,24 @@ class Row:
     """One document of the list, and what the rater has answered to it: a grade, ``unable``, or nothing yet."""
 
     card: Card
-    given: str
+    given: str = ""
+    reason: str = ""
+    note: str = ""
     client_id: UUID = field(default_factory=uuid_module.uuid4)
+    # Whether it was said to be past judging, and why is asked.
+    unsaid: bool = False
+
+    @property
+    def was(self) -> str:
+        """The answer with its reason, as the form has it: what comes back unchanged is no new answer."""
+        return f"{self.given}: {self.reason}" if self.given == UNABLE and self.reason else self.given
 
 
-def page(request: HttpRequest, round_: Round, status: int = 200, **more: Any) -> HttpResponse | None:
-    """The list of the query in hand, or None when nothing is."""
-    rows = _rows(request, round_)
+def page(
+    request: HttpRequest, round_: Round, status: int = 200, unsaid: Collection[UUID] = (), **more: Any
+) -> HttpResponse | None:
+    """The list of the query in hand, or None when nothing is; of the rows that are ``unsaid`` it asks why."""
+    rows = [replace(row, unsaid=row.card.pair.uuid in unsaid) for row in _rows(request, round_)]
     if not rows:
         return None
     graded = sum(row.given != "" for row in rows)
@@ -58,13 +70,19 @@ def page(request: HttpRequest, round_: Round, status: int = 200, **more: Any) ->
     return render(request, "judgments/station_list.html", context, status=status)
 
 
-def taken(request: HttpRequest, round_: Round, answers: Sequence[Answer]) -> HttpResponse:
-    """Record the rows that were answered; with ``later`` put the others off, so that the next query comes."""
-    if request.POST.get("list") == "later":
+def taken(request: HttpRequest, round_: Round, answers: Sequence[Answer], unsaid: Collection[UUID]) -> HttpResponse:
+    """Record the rows that were answered; with ``later`` put the others off, so that the next query comes.
+
+    Where a row cannot be judged and nobody said why, the others are recorded, and the list stays to ask.
+    """
+    if request.POST.get("list") == "later" and not unsaid:
         answers = [*answers, *_put_off(request, answers)]
     results = submission.submit_all(round_, answers, rater=request.user)
     saved = [one for one in results if not isinstance(one, AssayError)]
-    for error in dict.fromkeys(str(one) for one in results if isinstance(one, AssayError)):
+    refused = list(dict.fromkeys(str(one) for one in results if isinstance(one, AssayError)))
+    if unsaid and (asked := page(request, round_, 422, unsaid, error=" ".join([UNSAID, *refused]))) is not None:
+        return asked
+    for error in refused:
         messages.error(request, error, extra_tags="nothing")
     if saved:
         messages.success(request, f"Saved {amount(len(saved), 'answer')}.", extra_tags="answered")
@@ -74,13 +92,15 @@ def taken(request: HttpRequest, round_: Round, answers: Sequence[Answer]) -> Htt
 
 
 def _put_off(request: HttpRequest, answers: Sequence[Answer]) -> Iterable[Answer]:
-    """An answer that says "later" for each row that has none and had none before."""
-    answered = {answer.pair for answer in answers}
-    for name in request.POST:
-        pair = uuid_of(name.removeprefix("client-")) if name.startswith("client-") else None
+    """An answer that says "later" for each row that has none; not for one that was answered elsewhere meanwhile."""
+    named = {name: uuid_of(name.removeprefix("client-")) for name in request.POST if name.startswith("client-")}
+    given = _given(request.user, [pair for pair in named.values() if pair])
+    answered = {answer.pair for answer in answers} | given.keys()
+    for name, pair in named.items():
         client_id = uuid_of(request.POST[name])
-        if pair and client_id and pair not in answered and not request.POST.get(f"was-{pair}"):
-            yield Answer(client_id=client_id, pair=pair, state=Judgment.State.LATER, how={"view": "list"})
+        if pair and client_id and pair not in answered:
+            later = Judgment.State.LATER
+            yield Answer(client_id=client_id, pair=pair, state=later, how={"view": "list"}, if_open=True)
 
 
 def _rows(request: HttpRequest, round_: Round) -> list[Row]:
@@ -99,7 +119,7 @@ def _rows(request: HttpRequest, round_: Round) -> list[Row]:
     order = [*stay, *(uuid for uuid in here if uuid not in stay)]
     request.session[key] = [str(uuid) for uuid in order]
     pairs = [here.get(uuid) or before[uuid] for uuid in order]
-    return [Row(card, given.get(card.pair.uuid, "")) for card in cards(round_, rater, pairs)]
+    return [Row(card, *given.get(card.pair.uuid, ())) for card in cards(round_, rater, pairs)]
 
 
 def _known(round_: Round, rater: User, uuids: list[UUID]) -> list[Pair]:
@@ -110,16 +130,17 @@ def _known(round_: Round, rater: User, uuids: list[UUID]) -> list[Pair]:
     return found
 
 
-def _given(rater: User, uuids: Iterable[UUID]) -> dict[UUID, str]:
-    """What the rater's standing answers to these say."""
+def _given(rater: User, uuids: Iterable[UUID]) -> dict[UUID, tuple[str, str, str]]:
+    """What the rater's standing answers to these say: a grade or ``unable``, the reason, the note."""
+    said = ("state", "grade", "reason", "note")
     answers = Judgment.objects.current().filter(rater=rater, pair__uuid__in=list(uuids))
     probes = ProbeAnswer.objects.current().filter(rater=rater, probe__uuid__in=list(uuids))
     rows = [
-        *answers.values_list("pair__uuid", "state", "grade"),
-        *probes.values_list("probe__uuid", "state", "grade"),
+        *answers.values_list("pair__uuid", *said),
+        *probes.values_list("probe__uuid", *said),
     ]
     return {
-        uuid: UNABLE if state == Judgment.State.UNRATEABLE else str(grade)
-        for uuid, state, grade in rows
+        uuid: (UNABLE if state == Judgment.State.UNRATEABLE else str(grade), reason, note)
+        for uuid, state, grade, reason, note in rows
         if state != Judgment.State.LATER
     }

@@ -25,22 +25,30 @@ NOBODY = "Your session has ended. Log in again; what you graded is kept in this 
 
 def station_context(request: HttpRequest, round_: Round) -> dict[str, Any]:
     """What both ways of rating share: the scale, the keys, and what the script is told."""
-    grades = list(round_.scale.grades.all())
+    shared = keys_context(round_, request.user)
     return {
         "round": round_,
-        "grades": grades,
-        "top": max(grade.value for grade in grades),
-        "keys": keys_of(request.user),
-        "label": labels(request.user),
-        "long_scale": any(grade.value >= 10 for grade in grades),
-        "own_grades": {act: key for act, key in request.user.station_keys.items() if act in GRADES},
+        **shared,
         "data": {
             **outbox_data(request, round_),
             "next": reverse("rate_next", args=[round_.uuid]),
-            "grades": {grade.value: grade.label for grade in grades},
+            "grades": {grade.value: grade.label for grade in shared["grades"]},
             "keys": table(request.user),
             "growing": round_.growing,
         },
+    }
+
+
+def keys_context(round_: Round, user: Any) -> dict[str, Any]:
+    """The grades of the round, and which key does what for this user."""
+    grades = list(round_.scale.grades.all())
+    return {
+        "grades": grades,
+        "top": max(grade.value for grade in grades),
+        "keys": keys_of(user),
+        "label": labels(user),
+        "long_scale": any(grade.value >= 10 for grade in grades),
+        "own_grades": {act: key for act, key in user.station_keys.items() if act in GRADES},
     }
 
 
@@ -81,11 +89,17 @@ def _is_theirs(request: HttpRequest) -> bool:
 
 
 def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
-    """What the browser does not hold yet, and which of what it holds is no longer the rater's."""
-    rater = request.user
-    have = [found for one in request.POST.getlist("have")[:MOST_HELD] if (found := uuid_of(one))]
-    size = min(len(have) + BATCH, assignment.LARGEST_BATCH)
+    """What the browser does not hold yet, and which of what it holds is no longer the rater's.
+
+    A list only ``looks`` whether what it shows is still the rater's: it is handed nothing more.
+    """
+    rater, looks = request.user, "looks" in request.POST
+    most = assignment.LARGEST_BATCH if looks else MOST_HELD
+    have = [found for one in request.POST.getlist("have")[:most] if (found := uuid_of(one))]
+    size = min(len(have) + (0 if looks else BATCH), assignment.LARGEST_BATCH)
     claimed = assignment.claim_batch(round_, rater=rater, size=size)
+    if looks:
+        return {"cards": [], "gone": [str(uuid) for uuid in _gone(round_, rater, have)], "growing": round_.growing}
     held = [pair for pair in claimed if pair.uuid in have]
     new = probing.fitted(held, [pair for pair in claimed if pair.uuid not in have])
     return {

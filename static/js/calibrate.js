@@ -1,33 +1,50 @@
-// The keys of the calibration: those of the station, on one form. The page works without this file.
+// The keys of the calibration: those of the station, the rater's own among them, on one form. The page works without this file.
+import { toggleMarks } from "./station/answering.js";
 import { Digits, actOf } from "./station/keys.js";
+import { more } from "./station/pictures.js";
+import "./station/pinned.js";
 
 // A second press of the same key must not grade the next document unseen: nobody has read it this soon.
 const UNSEEN = 250;
-const ACTS = { u: "unable", "-": "unable", g: "guide", enter: "next" };
-const BUTTONS = { unable: "#unable", guide: "#open-guide", next: "#next" };
+const BOXES = { unable: "unable-box", guide: "guide", keys: "keys" };
 
-const form = document.querySelector("#give");
-const values = new Set([...form.querySelectorAll("[name=grade]")].map((button) => button.value));
+const find = (selector) => document.querySelector(selector);
+const table = { ...JSON.parse(find("#keys-data").textContent), enter: "next" };
+const values = new Set([...document.querySelectorAll("#give [name=grade]")].map((button) => button.value));
 const seen = () => "ready" in document.documentElement.dataset;
 let sent = false;
 
 setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
 
-form.addEventListener("submit", (event) => {
+addEventListener("submit", (event) => {
   if (sent) event.preventDefault();
   sent = true;
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-const digits = new Digits(values, (value) => form.querySelector(`[name=grade][value="${value}"]`)?.click(), () => {});
+const waiting = Object.assign(document.createElement("kbd"), { className: "typed", hidden: true });
+find("#grades").before(waiting);
+const digits = new Digits(values, (value) => find(`#give [name=grade][value="${value}"]`)?.click(), (typed) => {
+  waiting.textContent = `${typed} …`;
+  waiting.hidden = !typed;
+});
+
+const ACTS = {
+  unable: () => find("#unable")?.click(),
+  guide: () => find("#open-guide").click(),
+  keys: () => find("#open-keys").click(),
+  marks: () => { find("#live").textContent = toggleMarks(); },
+  whole: () => more(find("#shown")),
+  next: () => find("#next")?.click(),
+};
 
 addEventListener("keydown", (event) => {
-  const hit = actOf(event, ACTS, values);
-  if (!hit || !seen()) return;
-  if (document.querySelector("[popover]:popover-open") && hit.act !== "guide") return;
+  const hit = actOf(event, table, values);
+  if (!hit || !seen()) return undefined;
+  const box = find("[popover]:popover-open");
   // Enter on a button or a link is that button's.
-  if (hit.act === "next" && (digits.enter() || event.target.closest?.("button, a, summary"))) return;
-  if (hit.digit !== undefined) return void digits.press(hit.digit);
+  if (hit.act === "next" && (box || digits.enter() || event.target.closest?.("button, a, summary"))) return undefined;
   event.preventDefault();
-  document.querySelector(BUTTONS[hit.act])?.click();
+  if (box) return BOXES[hit.act] === box.id ? box.hidePopover() : box.querySelector(`[data-number="${hit.digit}"]`)?.click();
+  return hit.digit ? digits.press(hit.digit) : ACTS[hit.act]?.();
 });

@@ -2,13 +2,15 @@
 //
 // The parts: deck.js holds the documents that were fetched ahead, outbox.js keeps and sends answers, kept.js shows what is
 // unsent, clock.js measures, keys.js reads keys, tabs.js talks to the rater's other tabs, said.js tells what happened.
-import { circumstances, inWords, seconds, toggleMarks } from "./station/answering.js";
+import { circumstances, inWords, saidOf, seconds, toggleMarks } from "./station/answering.js";
 import { Clock } from "./station/clock.js";
 import { Deck } from "./station/deck.js";
 import { Digits, actOf } from "./station/keys.js";
 import { Kept } from "./station/kept.js";
 import { reachable } from "./station/line.js";
 import { Outbox, newId } from "./station/outbox.js";
+import { more } from "./station/pictures.js";
+import "./station/pinned.js";
 import { aloud, counted, haveRead, offerRest, toast } from "./station/said.js";
 import { Tabs } from "./station/tabs.js";
 import { swipes } from "./station/touch.js";
@@ -27,7 +29,7 @@ const outbox = new Outbox(data);
 const kept = new Kept(outbox, data);
 const tabs = new Tabs(data);
 const clock = new Clock();
-const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: 0 };
+const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: data.card.again ? 1 : 0 };
 const deck = new Deck(data, outbox, first);
 const earlier = !undoButton.disabled; // answers from before this page can be taken back by the form
 let seen = false, query = data.card.query, owed = "", timer;
@@ -89,23 +91,32 @@ function began(card) {
 const EMPTY = {
   "": ["The next documents are on their way", "A moment."],
   line: ["No connection, and nothing more lies ready", "What you graded is kept in this browser and sent when the line is back; then the next documents come by themselves."],
+  done: ["Nothing more for now", "Your last answers are being sent."],
+  server: ["The server does not answer, and nothing more lies ready", "What you graded is kept in this browser and sent as soon as it does; then the next documents come by themselves."],
   login: ["Your session has ended", "What you graded is kept in this browser. Log in again: it is sent, and you go on where you were."],
 };
 
 async function showEmpty(said = "") {
   clearTimeout(timer);
   delete document.documentElement.dataset.ready;
-  const [head, text] = EMPTY[deck.empty] ?? ["Nothing more for now", deck.empty === "done" ? "Your last answers are being sent." : deck.empty];
+  const [head, words] = EMPTY[deck.empty] ?? (deck.stopped ? ["Nothing more is graded here", deck.empty] : ["Nothing more for now", deck.empty]);
+  const text = words.replace("in this browser", kept.place);
+  find("#grades").inert = true;
+  if (deck.stopped) {
+    undoButton.disabled = true;
+    find("#toast")?.remove(); // it would offer to take back what is taken back no more
+  }
   const box = document.createElement("section");
   box.className = "stack stack--s";
-  for (const [tag, words] of [["h2", head], ["p", text]]) {
-    box.append(Object.assign(document.createElement(tag), { textContent: words }));
-  }
-  if (deck.empty === "login") box.append(Object.assign(document.createElement("a"), { href: data.login, textContent: "Log in" }));
+  for (const [tag, textContent] of [["h2", head], ["p", text]]) box.append(Object.assign(document.createElement(tag), { textContent }));
+  const login = { href: data.login, textContent: "Log in", target: kept.fleeting ? "_blank" : "" };
+  if (deck.empty === "login") box.append(Object.assign(document.createElement("a"), login));
   shown.replaceChildren(box);
   aloud(`${said} ${head}. ${text}`.trim());
-  // The page without a document says why, and what comes next; it is asked for once nothing is lost by leaving.
-  if (deck.empty && !["line", "login"].includes(deck.empty) && await outbox.flush() && !deck.current) kept.leave(data.page);
+  // The page without a document says why, and what comes next; it is asked for once nothing is lost by leaving. Whoever was
+  // taken out has no such page, and reads here what was not taken.
+  if (!deck.empty || ["line", "server", "login"].includes(deck.empty)) return;
+  if (await outbox.flush() && (!deck.stopped || await reachable(data.page)) && !deck.current && !kept.fleeting) kept.leave(data.page);
 }
 
 deck.addEventListener("change", () => {
@@ -124,6 +135,12 @@ deck.addEventListener("lost", () => {
 
 // --- Answers.
 
+/** What was written and spent on the document goes with it, wherever it goes from here. */
+function keep(card) {
+  card.spent = clock.spent;
+  card.note = note.value.trim();
+}
+
 function textOf(card) {
   if (card.kind === "short") return "short";
   return shown.querySelector(".doc__whole")?.open ? "whole" : "excerpt";
@@ -132,16 +149,16 @@ function textOf(card) {
 function answer(given) {
   const card = deck.current;
   if (!card || !seen) return;
+  if (card.again && given.state === "later") return kept.leave(data.page); // what was answered is not put off
   const count = counted();
-  card.spent = clock.spent;
-  card.note = note.value.trim();
+  keep(card);
   const how = circumstances({ view: "one", text: textOf(card), undos: card.undos, place: count });
   const body = { client_id: newId(), pair: card.pair, ...given, note: card.note, ...seconds(card.spent), how };
   const said = inWords(body, data.grades);
   outbox.put(body, { answer: said, title: card.title, query: card.text });
   deck.advance({ client_id: body.client_id });
   show(said, { undo: true });
-  tabs.tell("answered", card.pair);
+  tabs.tell("answered", card.pair, saidOf(body));
   offerRest(count);
 }
 
@@ -153,29 +170,29 @@ function grade(value) {
   answer({ grade: Number(value) });
 }
 
-async function undo() {
+function undo() {
+  if (deck.stopped) return toast("Nothing can be taken back any more.");
+  if (deck.current) keep(deck.current);
   const last = deck.back();
   if (last) {
     outbox.takeBack(last.client_id);
     tabs.tell("undone", last.card.pair);
-    show("Taken back. Here it is again.", { before: last.card.query === query ? "" : "Back to the query before" });
-  } else if (!earlier) {
-    toast("There is nothing to take back.");
-  } else if (await outbox.flush() && await reachable(data.page)) {
-    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
-    form.submit(); // what was answered before this page was opened is the server's
-  } else {
-    toast("That was sent before; taking it back waits until there is a connection.");
+    return show("Taken back. Here it is again.", { before: last.card.query === query ? "" : "Back to the query before" });
   }
+  return earlier ? kept.undo(form) : toast("There is nothing to take back.");
 }
 
 outbox.addEventListener("settled", ({ detail }) => {
   if (detail.surplus) toast("The pair was full already: your answer is kept, and does not count.");
+  if (detail.row.round !== data.round) return;
+  if (!detail.taken) deck.refused(detail.status, detail.message);
+  else if (deck.stopped) deck.refill(); // the server takes answers again
 });
 
 function submitted(event) {
   const { name, value } = event.submitter ?? {};
   if (event.target.id === "read-form") haveRead(event, data.page);
+  else if (event.target.id === "stop-form") kept.stop(event.target, !deck.stopped);
   else if (name === "grade") grade(value);
   else if (name === "state") answer({ state: value });
   else if (name === "undo") undo();
@@ -197,9 +214,7 @@ const digits = new Digits(values, grade, (typed) => {
 });
 
 function whole() {
-  const text = shown.querySelector(".doc__whole");
-  if (!text) return;
-  text.open = !text.open;
+  more(shown);
   doc.scrollTop = 0;
 }
 
@@ -212,6 +227,7 @@ const ACTS = {
   keys: () => find("#open-keys").click(),
   marks: () => aloud(toggleMarks()),
   whole,
+  last: () => find("#last").click(),
 };
 const BOXES = { unable: "unable-box", note: "note-box", guide: "guide", keys: "keys" };
 
@@ -230,6 +246,7 @@ function inBox(box, { act, digit }) {
   else if (digit) box.querySelector(`[data-number="${digit}"]`)?.click();
 }
 addEventListener("keydown", pressed);
+find("#last").addEventListener("click", (event) => kept.toLast(event));
 swipes(doc, { left: () => answer({ state: "later" }), right: undo });
 
 // The whole of a long text is put in when it is opened.
@@ -242,7 +259,7 @@ shown.addEventListener("toggle", (event) => {
 
 tabs.addEventListener("answered", ({ detail }) => {
   kept.look();
-  if (!deck.remove(detail)) return;
+  if (!deck.remove(detail.pair)) return;
   deck.advance();
   show("That one was answered in your other tab.");
 });

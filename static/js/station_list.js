@@ -1,67 +1,64 @@
 // The rater station with the documents of a query as a list: keys move and grade, a grade is sent as soon as it is given and
 // can be changed until the query is left. The form works without this file.
-import { circumstances, inWords, seconds, toggleMarks } from "./station/answering.js";
+import { circumstances, inWords, saidOf, seconds, toggleMarks } from "./station/answering.js";
 import { Clock } from "./station/clock.js";
 import { Digits, actOf, typing } from "./station/keys.js";
 import { Kept } from "./station/kept.js";
 import { reachable } from "./station/line.js";
+import { Looking } from "./station/looking.js";
+import { NextList } from "./station/next_list.js";
 import { Outbox, newId } from "./station/outbox.js";
+import { Row } from "./station/row.js";
+import { RowBoxes } from "./station/row_boxes.js";
+import { more } from "./station/pictures.js";
+import "./station/pinned.js";
 import { aloud, counted, haveRead, offerRest, toast } from "./station/said.js";
 import { Tabs } from "./station/tabs.js";
 
-// Whoever walks through the grades with the arrows stops at one of them: that one is meant.
-const SETTLED = 700;
 const UNSEEN = 250;
 
 const find = (selector) => document.querySelector(selector);
-const [form, unable, note, goOn, undoButton] = ["#give", "#unable-form", "#note-text", "#go-on", "#undo"].map(find);
+const [form, list, goOn, undoButton] = ["#give", "#list", "#go-on", "#undo"].map(find);
 const data = JSON.parse(find("#station-data").textContent);
-const rows = [...document.querySelectorAll("#list > li")].map((element) => ({
-  element, pair: element.dataset.pair, kind: element.dataset.kind, undos: 0, spent: undefined, note: "",
-  title: element.querySelector("h2").textContent.trim(),
-  picks: [...element.querySelectorAll("input[type=radio]")],
-}));
 const values = new Set(Object.keys(data.grades));
 const outbox = new Outbox(data);
 const kept = new Kept(outbox, data);
 const tabs = new Tabs(data);
 const clock = new Clock();
-const given = [];
-const earlier = !undoButton.disabled;
-let by = null, leaving = false;
+const boxes = new RowBoxes();
+const coming = new NextList(data);
+let rows = [], given = [], earlier = !undoButton.disabled;
+let by = null, touched = null, leaving = false, stopped = "";
 
-const picked = (row) => row.picks.find((pick) => pick.checked)?.value ?? "";
 const rowOf = (element) => rows.find((row) => row.element.contains(element));
-const open = () => rows.filter((row) => !picked(row));
+const rowFor = (pair) => rows.find((row) => row.pair === pair);
+const open = () => rows.filter((row) => !row.picked);
+const atHand = () => rowOf(document.activeElement) ?? open()[0] ?? rows[0];
 
 // --- Where one is.
 
-function focus(row) {
-  if (!row) return;
-  (row.picks.find((pick) => pick.checked) ?? row.picks[0]).focus({ preventScroll: true });
-  row.element.scrollIntoView({ block: "nearest" });
-}
-
 function move(step) {
+  digits.clear();
   const here = rows.indexOf(rowOf(document.activeElement));
-  if (here < 0) return focus(open()[0] ?? rows[0]);
-  return focus(rows[Math.min(Math.max(here + step, 0), rows.length - 1)]);
+  if (here < 0) return (open()[0] ?? rows[0]).focus();
+  return rows[Math.min(Math.max(here + step, 0), rows.length - 1)].focus();
 }
 
 /** After a grade: the next open one below, or above, or on to the next query. */
 function onwards(row) {
   const here = rows.indexOf(row);
-  const next = [...rows.slice(here + 1), ...rows.slice(0, here)].find((one) => !picked(one));
-  if (next) focus(next);
-  else goOn.focus();
+  const next = [...rows.slice(here + 1), ...rows.slice(0, here)].find((one) => !one.picked);
+  (next ?? goOn).focus();
 }
 
 function tell(said = "") {
   const left = open().length;
   find("[data-graded]").textContent = String(rows.length - left);
-  goOn.textContent = left ? `Next query, ${left} for later` : "Next query";
+  find("[data-rows]").textContent = String(rows.length);
+  const words = left ? `Next query, ${left} for later` : "Next query";
+  goOn.textContent = stopped ? "Look again" : words;
   goOn.classList.toggle("btn--main", !left);
-  undoButton.disabled = !(given.length || earlier);
+  undoButton.disabled = Boolean(stopped) || !(given.length || earlier);
   if (said) aloud(`${said} ${rows.length - left} of ${rows.length} graded.`);
 }
 
@@ -69,100 +66,138 @@ function tell(said = "") {
 
 function record(row, state) {
   const count = counted();
-  const spent = clock.spent;
-  row.spent = { active: spent.active + (row.spent?.active ?? 0), away: spent.away + (row.spent?.away ?? 0) };
+  const { active, away } = clock.spent;
+  row.spent = { active: active + row.spent.active, away: away + row.spent.away };
   clock.start();
-  const text = row.kind === "short" ? "short" : row.element.querySelector("details")?.open ? "whole" : "excerpt";
-  const how = circumstances({ view: "list", text, undos: row.undos, place: count, ...(by ? { by } : {}) });
+  const how = circumstances({ view: "list", text: row.text, undos: row.undos, place: count, ...(by ? { by } : {}) });
   const body = { client_id: newId(), pair: row.pair, ...state, note: row.note, ...seconds(row.spent), how };
   const said = inWords(body, data.grades);
   outbox.put(body, { answer: said, title: row.title, query: find(".ask__query").textContent });
-  tabs.tell("answered", row.pair);
-  row.said = picked(row);
+  tabs.tell("answered", row.pair, saidOf(body));
+  coming.forget();
   if (body.state === "later") return;
+  row.recorded(saidOf(body));
   given.push({ row, client_id: body.client_id });
   toast(`${said} ${row.title}`, true);
   tell(said);
   offerRest(count);
+  looking.look();
+  if (!open().length) fetchNext();
 }
 
-const stateOf = (value) => (value === "unable" ? { state: "unrateable", reason: "" } : { grade: Number(value) });
+async function fetchNext() {
+  if (await outbox.flush() && !open().length && !leaving && !stopped) coming.fetch();
+}
 
-/** A row says something else than what was recorded of it. */
+/** A row says something else than what was recorded of it. That it cannot be judged has a reason. */
 function settle(row) {
-  clearTimeout(row.timer);
-  row.timer = undefined;
-  if (picked(row) && picked(row) !== row.said) record(row, stateOf(picked(row)));
+  row.rest();
+  if (!row.changed) return;
+  if (row.picked === "unable") boxes.why(row);
+  else record(row, row.state(row.picked));
 }
 
 function pick(row, value) {
-  const button = row?.picks.find((one) => one.value === value);
-  if (!button) return;
-  button.checked = true;
+  if (!row.picks.some((one) => one.value === value)) return;
+  row.check(value);
   settle(row);
   onwards(row);
 }
 
-for (const row of rows) {
-  row.said = picked(row);
-  row.element.addEventListener("change", (event) => {
-    if (event.target.type !== "radio") return;
-    clearTimeout(row.timer);
-    if (walking) row.timer = setTimeout(() => settle(row), SETTLED);
-    else settle(row);
-  });
-  row.element.addEventListener("focusout", (event) => {
-    if (row.timer && !row.element.contains(event.relatedTarget)) settle(row);
-  });
-}
-let walking = false;
-addEventListener("keydown", (event) => { walking = event.key.startsWith("Arrow"); }, { capture: true });
-addEventListener("pointerdown", () => { walking = false; }, { capture: true });
+boxes.addEventListener("unable", ({ detail: { row, reason } }) => {
+  record(row, { state: "unrateable", reason });
+  onwards(row);
+});
+boxes.addEventListener("noted", ({ detail: { row } }) => {
+  if (row.said) record(row, row.state(row.said)); // it was answered before: the same, now with the note
+});
 
-async function undo() {
+function reopen(row) {
+  coming.forget();
+  row.reopen();
+  given = given.filter((one) => one.row !== row);
+}
+
+function undo() {
+  if (stopped) return;
   const last = given.pop();
   if (last) {
-    const { row } = last;
-    for (const one of row.picks) one.checked = false;
-    row.said = "";
-    row.undos += 1;
+    reopen(last.row);
     outbox.takeBack(last.client_id);
-    toast(`Taken back: ${row.title}`);
+    tabs.tell("undone", last.row.pair);
+    toast(`Taken back: ${last.row.title}`);
     tell("Taken back.");
-    focus(row);
-  } else if (!earlier) {
-    toast("There is nothing to take back.");
-  } else if (await outbox.flush() && await reachable(data.page)) {
-    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
-    leaving = true;
-    form.submit();
+    last.row.focus();
+  } else if (earlier) {
+    kept.undo(form);
   } else {
-    toast("That was sent before; taking it back waits until there is a connection.");
+    toast("There is nothing to take back.");
   }
 }
 
 /** To the next query, once the server has what was given here; open rows come back at the end. */
 async function next() {
   if (leaving) return;
+  if (!settled()) return;
+  const page = open().length || stopped ? null : coming.take();
+  if (page) return show(page);
   leaving = true;
-  for (const row of rows) settle(row);
-  for (const row of open()) record(row, { state: "later" });
-  if (await outbox.flush() && await reachable(data.page)) return kept.leave(data.page);
+  if (!stopped) for (const row of open()) putOff(row);
+  if (await outbox.flush() && await reachable(data.page)) return void kept.leave(data.page);
   leaving = false;
-  toast("The next query comes when your answers are sent: there is no connection right now.");
-  return undefined;
+  toast(stopped || "The next query comes when your answers are sent: there is no connection right now.");
+}
+
+/** Whether every row is recorded as it stands; one that was walked to "cannot judge" is asked why. */
+function settled() {
+  boxes.withoutReason();
+  for (const row of rows) settle(row);
+  return !boxes.asked;
+}
+
+/** It may have been graded elsewhere, where this page does not hear of it: then the grade stands. */
+function putOff(row) {
+  if (!row.off) record(row, { state: "later", if_open: true });
+  row.off = true;
+}
+
+outbox.addEventListener("settled", ({ detail }) => {
+  if (detail.surplus) toast("The pair was full already: your answer is kept, and does not count.");
+  if (!detail.taken && detail.row.round === data.round && [403, 410].includes(detail.status)) stop(detail.message);
+});
+
+const looking = new Looking(data, { held: () => open().map((row) => row.pair), stop, lost });
+
+/** Documents that nobody graded here are somebody else's by now, or were answered elsewhere: they go. */
+function lost(pairs) {
+  const gone = open().filter((row) => pairs.includes(row.pair));
+  if (!gone.length || stopped || leaving) return;
+  const inside = gone.some((row) => row.element.contains(document.activeElement));
+  for (const row of gone) row.element.remove();
+  rows = rows.filter((row) => !gone.includes(row));
+  if (!rows.length) return void next();
+  toast(gone.length === 1 ? "One document went to somebody else while you were away." : `${gone.length} documents went to somebody else while you were away.`);
+  tell(`${gone.length} gone.`);
+  if (inside) (open()[0] ?? rows[0]).focus();
+}
+
+/** The server takes nothing more: what it did not take is kept and shown, and nothing more can be graded. */
+function stop(message) {
+  stopped = message;
+  const words = find("#stopped");
+  words.hidden = false;
+  words.textContent = message;
+  list.inert = true;
+  find("#toast")?.remove(); // it would offer to take back what is taken back no more
+  tell();
 }
 
 addEventListener("submit", (event) => {
   const { name, value } = event.submitter ?? {};
   if (event.target.id === "read-form") haveRead(event, data.page);
-  else if (event.target === unable) {
-    find("#unable-box").hidePopover();
-    const row = unable.row;
-    row.picks.at(-1).checked = true;
-    record(row, { state: "unrateable", reason: value });
-    onwards(row);
-  } else if (event.target !== form) return;
+  else if (event.target.id === "stop-form") settled() && kept.stop(event.target, !stopped);
+  else if (event.target.id === "unable-form") boxes.give(value);
+  else if (event.target !== form) return;
   else if (name === "undo") undo();
   else next();
   event.preventDefault();
@@ -170,37 +205,29 @@ addEventListener("submit", (event) => {
 
 // --- Keys.
 
-const digits = new Digits(values, (value) => pick(rowOf(document.activeElement) ?? open()[0], value), () => {});
-
-function boxed(box) {
-  const row = rowOf(document.activeElement) ?? open()[0] ?? rows[0];
-  focus(row);
-  unable.row = row;
-  find(`#${box}`).showPopover();
-  if (box === "note-box") note.value = row.note;
-}
-find("#note-box").addEventListener("toggle", (event) => {
-  if (event.newState === "open" || !unable.row) return;
-  const row = unable.row;
-  const changed = row.note !== note.value.trim();
-  row.note = note.value.trim();
-  if (changed && row.said) record(row, stateOf(row.said)); // it was graded before: the same grade, now with the note
-  focus(row);
+const waiting = Object.assign(document.createElement("kbd"), { className: "typed" });
+const digits = new Digits(values, (value) => pick(atHand(), value), (typed) => {
+  waiting.textContent = `${typed} …`;
+  if (typed) atHand().element.querySelector(".pick").append(waiting);
+  else waiting.remove();
 });
 
 const ACTS = {
   down: () => move(1),
   up: () => move(-1),
-  unable: () => boxed("unable-box"),
-  note: () => boxed("note-box"),
+  unable: () => boxes.why(atHand()),
+  note: () => boxes.note(atHand()),
   later: () => move(1), // what is left open comes back later
   undo,
   guide: () => find("#open-guide").click(),
   keys: () => find("#open-keys").click(),
+  last: () => find("#last").click(),
   marks: () => aloud(toggleMarks()),
   whole: () => {
-    const details = rowOf(document.activeElement)?.element.querySelector("details");
-    if (details) details.open = !details.open;
+    const row = rowOf(document.activeElement);
+    if (!row) return;
+    more(row.element);
+    row.element.scrollIntoView({ block: "nearest" });
   },
 };
 const BOXES = { unable: "unable-box", note: "note-box", guide: "guide", keys: "keys" };
@@ -214,37 +241,81 @@ addEventListener("keydown", (event) => {
   by = "key";
   setTimeout(() => { by = null; });
   if (box) {
-    if (BOXES[hit.act] === box.id) box.hidePopover();
-    else if (hit.digit) box.querySelector(`[data-number="${hit.digit}"]`)?.click();
-    return undefined;
+    if (BOXES[hit.act] === box.id) return box.hidePopover();
+    return box.querySelector(`[data-number="${hit.digit}"]`)?.click();
   }
+  if (stopped && (hit.digit || ["unable", "note"].includes(hit.act))) return undefined;
+  if (hit.digit && !seen()) return undefined;
   return hit.digit ? digits.press(hit.digit) : ACTS[hit.act]?.();
+});
+
+find("#last").addEventListener("click", (event) => {
+  event.preventDefault();
+  if (settled()) kept.toLast(event);
 });
 
 // --- The page's own beginning, and the rater's other tabs.
 
-tabs.addEventListener("answered", () => kept.look());
+/** A row was answered elsewhere: in another tab, or before a reload and not sent yet. What was put off stays open here. */
+function answered(row, said) {
+  if (!row || !said?.value) return;
+  coming.forget();
+  given = given.filter((one) => one.row !== row); // a newer answer stands
+  row.recorded(said);
+}
+
+tabs.addEventListener("answered", ({ detail }) => {
+  kept.look();
+  answered(rowFor(detail.pair), detail.said);
+  tell();
+});
+tabs.addEventListener("undone", ({ detail }) => {
+  kept.look();
+  const row = rowFor(detail.pair);
+  if (row) reopen(row);
+  tell();
+});
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
+const seen = () => "ready" in document.documentElement.dataset;
+
+/** The rows on the screen are to be graded from here on; a second press of a key grades none of them unseen. */
+function began() {
+  looking.heard();
+  rows = [...list.children].map((element) => new Row(element));
+  for (const row of rows) row.watch({ settle, why: () => boxes.why(row), touched: () => { touched = row; } });
+  given = [];
+  touched = null;
+  clock.start();
+  delete document.documentElement.dataset.ready;
+  setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
+}
+
+/** The next query, which lay ready. */
+function show({ title, ask, list: documents }) {
+  earlier = true;
+  document.title = title;
+  find("#ask").replaceChildren(...ask);
+  list.replaceChildren(...documents);
+  find("#doc").scrollTop = 0;
+  find(".ask__new").hidden = false;
+  began();
+  tell();
+  rows[0].focus();
+  aloud(`New query: ${find(".ask__query").textContent}. ${find(".ask__need")?.textContent ?? ""} ${rows.length} documents.`);
+}
+
 async function begin() {
+  began();
   find("#save").hidden = true;
   find("#note").hidden = false;
   find("#note").removeAttribute("popovertarget");
-  find("#note").addEventListener("click", () => boxed("note-box"));
-  clock.start();
-  // Given before a reload, and not sent yet.
+  find("#note").addEventListener("click", () => boxes.note(touched ?? atHand()));
   for (const one of await outbox.rows()) {
-    const row = one.kind === "answer" && !one.refused && rows.find((each) => each.pair === one.body.pair);
-    const value = one.body?.state === "unrateable" ? "unable" : String(one.body?.grade ?? "");
-    const button = row && row.picks.find((each) => each.value === value);
-    if (button) {
-      button.checked = true;
-      row.said = value;
-    }
+    if (one.kind === "answer" && !one.refused) answered(rowFor(one.body.pair), saidOf(one.body));
   }
   outbox.flush();
   tell();
-  focus(open()[0] ?? rows[0]);
-  setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
+  (open()[0] ?? rows[0]).focus();
 }
 begin();

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.servers.basehttp import WSGIRequestHandler
 from playwright.sync_api import expect
 
 # Playwright keeps an event loop in the thread of the test, and Django would refuse that thread its database.
@@ -48,6 +49,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     found = {"executable_path": CHROMIUM} if CHROMIUM else {}
     return {**browser_type_launch_args, **found, "args": [f"--{switch}" for switch in SWITCHES]}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _answers_at_once() -> None:
+    """Django's test server sends head and body apart: the second would wait 40 ms for a receipt of the first."""
+    WSGIRequestHandler.disable_nagle_algorithm = True
 
 
 @pytest.fixture
@@ -93,6 +100,23 @@ def open_round(collection: Any, lead: Any, rater: Any, rater2: Any) -> Any:
     from tests.browser.station import make_round
 
     return make_round(collection, lead, [rater, rater2])
+
+
+@pytest.fixture
+def station(live_server: Any) -> Callable[..., Any]:
+    """``station(page, round_)``: the station on this page, with documents fetched ahead."""
+    from django.urls import reverse
+
+    from tests.browser.station import ready
+
+    def opened(page: Any, round_: Any, query: str = "") -> Any:
+        with page.expect_response(lambda answer: "/rate/next/" in answer.url) as fetched:
+            page.goto(live_server.url + reverse("rate", args=[round_.uuid]) + query)
+        fetched.value.finished()  # until then the page has no more than the first lines of it
+        ready(page)
+        return page
+
+    return opened
 
 
 @pytest.fixture

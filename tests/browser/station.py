@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from judgments import assignment, guidelines, rounds
 from judgments.core.content_hash import content_hash
@@ -61,6 +61,26 @@ def press(page: Page, key: str) -> None:
     ready(page)
     with page.expect_response(lambda answer: "/judgments/" in answer.url):
         page.keyboard.press(key)
+
+
+def quick(page: Page, keys: str) -> None:
+    """Keys on documents that were seen, without waiting for the server."""
+    for key in keys:
+        ready(page)
+        page.keyboard.press(key)
+
+
+def kept(page: Page) -> Locator:
+    """What the page says of answers that the browser still keeps."""
+    return page.locator("#kept")
+
+
+def query_of(page: Page) -> str:
+    return page.locator(".ask__query").inner_text()
+
+
+def title(page: Page) -> str:
+    return page.locator("#shown h2").inner_text()
 
 
 def mine(user: Any) -> JudgmentQuerySet:

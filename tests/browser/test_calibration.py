@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from judgments import gold, probing
+from judgments import gold, probing, station_keys
 from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round
 from tests.browser.axe import violations
 from tests.browser.station import make_round, press, ready
@@ -69,4 +69,45 @@ def test_calibrate_by_keys_then_rate_what_comes(page, go, enter, calibrating, ra
         places = [place for place, text in enumerate(shown) if text == query]
         assert places == list(range(places[0], places[0] + 6)), "a query was broken in two"
     assert Pair.objects.filter(slots__filled_by__isnull=True).count() == 0
+    assert faults == []
+
+
+def test_the_keys_are_those_of_the_station_ones_own_among_them(page, go, enter, calibrating, rater, faults):
+    text = "".join(f"<p>Paragraph {number} says nothing.</p>" for number in range(400))
+    Document.objects.filter(doc_id__startswith="k").update(text=f"{text}<p>It is known, and no more.</p>")
+    station_keys.set_keys(rater, {"unable": "x", "grade-2": "d"})
+    enter(rater)
+    go("calibrate", calibrating)
+    ready(page)
+    whole, marks = page.locator(".doc__whole .doc__text"), page.locator("#doc[data-plain]")
+    assert [key for key in page.locator("kbd:visible").all_inner_texts() if not key.strip()] == []
+    page.keyboard.press("f")
+    expect(whole).to_contain_text("Paragraph 399 says")
+    page.keyboard.press("f")
+    expect(whole).to_be_hidden()
+    page.keyboard.press("h")
+    expect(marks).to_have_count(1)
+    page.keyboard.press("h")
+    expect(marks).to_have_count(0)
+    page.keyboard.press("?")
+    box = page.locator("#keys")
+    expect(box).to_contain_text("the whole text, then the picture larger")
+    expect(box).not_to_contain_text("it comes back when nothing else is left")
+    assert violations(page) == []
+    page.keyboard.press("?")
+    expect(box).to_be_hidden()
+    # The usual key means nothing once there is another, and a reason is asked for, as on the station.
+    for key in "ux":
+        page.keyboard.press(key)
+    expect(page.locator("#unable-box")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("2")
+    expect(page.get_by_role("heading", name="Not yet", exact=True)).to_be_visible()
+    answer = ProbeAnswer.objects.get()
+    assert (answer.state, answer.reason) == ("unrateable", "document broken")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda address: "told" not in address)
+    ready(page)
+    page.keyboard.press("d")
+    expect(page.get_by_role("heading", name="Right", exact=True)).to_be_visible()
     assert faults == []

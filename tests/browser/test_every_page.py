@@ -28,6 +28,11 @@ def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) ->
     return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 
+@pytest.fixture(autouse=True)
+def _links(settings: Any) -> None:
+    settings.INVITE_LINKS = True
+
+
 @pytest.fixture
 def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str], list[str]]:
     """What is wrong with the page at this path; a download is no page."""

@@ -14,6 +14,12 @@ export const seconds = (spent) => ({
   seconds_away: Math.round(spent.away / 100) / 10,
 });
 
+/** An answer as a row of the list has it: the value of its button, "" for what was put off; with reason and note. */
+export const saidOf = ({ state, grade, reason = "", note = "" }) => {
+  if (state === "later") return { value: "", reason, note };
+  return { value: state === "unrateable" ? "unable" : String(grade), reason, note };
+};
+
 /** The words for an answer, as the page without script has them. */
 export function inWords(body, labels) {
   if (body.state === "later") return "Kept for later.";

@@ -4,6 +4,7 @@ import { Backoff, NoLine, post, whenBack } from "./line.js";
 const LOW = 8; // so few left: more are fetched
 const AFTER = 60; // milliseconds: a frame has gone by
 const STALE = 10 * 60_000; // after so long a hand of leased documents is looked at again
+const ENDS = [403, 404, 410]; // paused or no longer asked, no longer a member, closed
 
 function nodes(html) {
   const holder = document.createElement("template");
@@ -30,6 +31,8 @@ export class Deck extends EventTarget {
   given = [];
   /** Why nothing lies ready: "" (it is being fetched), "done", "line", "login", or words of the server. */
   empty = "";
+  /** The server hands this rater nothing more: the round was closed, or a lead asked them to wait or took them out. */
+  stopped = false;
 
   constructor(data, outbox, current) {
     super();
@@ -37,8 +40,7 @@ export class Deck extends EventTarget {
     this.#outbox = outbox;
     this.current = { ...current, ready: true };
     whenBack(() => {
-      if (performance.now() - this.#asked > STALE) this.refill(true);
-      else if (this.ahead.length < LOW && this.empty !== "done") this.refill();
+      if (this.#stale || (this.ahead.length < LOW && !(this.empty === "done" && this.current))) this.refill();
     });
   }
 
@@ -47,8 +49,7 @@ export class Deck extends EventTarget {
     if (answered) this.given.push({ card: this.current, ...answered });
     const next = this.ahead.shift();
     this.current = next ? prepare(next) : null;
-    const stale = performance.now() - this.#asked > STALE;
-    if (stale || this.ahead.length < LOW) this.refill(stale);
+    if (this.#stale || this.ahead.length < LOW) this.refill();
     this.#preload();
   }
 
@@ -69,12 +70,36 @@ export class Deck extends EventTarget {
     return this.current?.pair === pair;
   }
 
-  refill(stale = false) {
-    this.#fetching ??= this.#fetch(stale).finally(() => { this.#fetching = null; });
+  /** Nothing more may be graded: what lies ready is put away, and the server's words stand in its place. */
+  stop(message) {
+    this.stopped = true;
+    this.current = null;
+    this.ahead = [];
+    this.given = [];
+    this.empty = message;
+    this.#changed();
+  }
+
+  /** What an answer was refused with may mean that nothing more is taken; of a pair alone only the server knows. */
+  refused(status, message) {
+    if (status === 404) this.refill();
+    else if (ENDS.includes(status)) this.stop(message);
+  }
+
+  get #stale() {
+    return performance.now() - this.#asked > STALE;
+  }
+
+  refill() {
+    this.#fetching ??= this.#fetch().finally(() => { this.#fetching = null; });
     return this.#fetching;
   }
 
-  async #fetch(stale) {
+  async #fetch() {
+    if (this.#data.alone) { // one answer was looked at again: nothing comes after it
+      this.empty = "done";
+      return this.#changed();
+    }
     const unsent = await this.#outbox.unsent();
     const body = new URLSearchParams();
     for (const pair of new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...unsent])) {
@@ -82,9 +107,10 @@ export class Deck extends EventTarget {
     }
     try {
       const answer = await post(this.#data.next, body, this.#data.user);
-      this.#asked = performance.now();
-      if (answer.status === 200) return await this.#take(answer.body, stale);
-      this.empty = answer.status === 401 ? "login" : answer.body?.error?.message ?? "server";
+      if (answer.status === 200) return await this.#take(answer.body);
+      const message = answer.body?.error?.message ?? "server";
+      if (ENDS.includes(answer.status)) return this.stop(message);
+      this.empty = answer.status === 401 ? "login" : message;
       if (answer.status === 401 || answer.status === 429 || answer.status >= 500) this.#again();
     } catch (error) {
       if (!(error instanceof NoLine)) throw error;
@@ -98,13 +124,17 @@ export class Deck extends EventTarget {
     this.#backoff.again(() => this.refill());
   }
 
-  async #take({ cards, gone }, stale) {
+  async #take({ cards, gone }) {
+    // Whoever asked, and why: a retry that was due long ago may come before the word that somebody is back.
+    const stale = this.#stale;
+    this.#asked = performance.now();
     this.#backoff.reset();
     // Whatever was answered while the line was busy is not asked for a second time.
     const known = new Set([this.current?.pair, ...this.ahead.map((card) => card.pair), ...await this.#outbox.unsent()]);
     const came = cards.filter((card) => !known.has(card.pair));
     this.ahead.push(...came.map((card) => ({ ...card, undos: 0 })));
     this.empty = cards.length ? "" : "done";
+    this.stopped = false;
     if (stale) for (const pair of gone) this.#lost(pair);
     this.#preload();
     this.#changed();

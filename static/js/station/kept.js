@@ -1,13 +1,17 @@
 // What does the rater see of what this browser still keeps? How many answers are unsent and why, and those that the server
 // did not take, each with what to do.
+import { reachable } from "./line.js";
+import { toast } from "./said.js";
+import { fleeting } from "./store.js";
+
 const AT_ONCE = 2500; // what is on its way for less than this is nobody's concern
 
 const WORDS = {
   "": () => "on the way.",
-  line: (they) => `no connection. ${they} kept in this browser, and sent without your doing when the line is back.`,
-  login: (they, name) => `your session has ended. ${they} kept in this browser, and sent once you have logged in again as ${name}.`,
-  server: (they) => `the server does not answer. ${they} kept in this browser, and sent as soon as it does.`,
-  page: (they) => `this page is out of date. ${they} kept in this browser: load the page again, and all is sent.`,
+  line: (they) => `no connection. ${they}, and sent without your doing when the line is back.`,
+  login: (they, { name }) => `your session has ended. ${they}, and sent once you have logged in again as ${name}.`,
+  server: (they) => `the server does not answer. ${they}, and sent as soon as it does.`,
+  page: (they, { fleeting }) => `this page is out of date. ${they}: load ${fleeting ? "it in another tab too" : "the page again"}, and all is sent.`,
 };
 
 export class Kept {
@@ -18,6 +22,8 @@ export class Kept {
   #timer;
   #leaving = false;
   waiting = 0;
+  /** Something is held that goes with the page: the browser refuses to keep it. */
+  fleeting = false;
 
   constructor(outbox, data) {
     this.outbox = outbox;
@@ -26,15 +32,46 @@ export class Kept {
     this.#part("retry").addEventListener("click", () => outbox.flush());
     this.#part("login").addEventListener("click", () => { this.#leaving = true; });
     addEventListener("beforeunload", (event) => {
-      if (this.waiting && this.outbox.trouble && !this.#leaving) event.preventDefault();
+      if (this.fleeting || (this.waiting && this.outbox.trouble && !this.#leaving)) event.preventDefault();
     });
     this.look();
   }
 
+  get place() {
+    return this.fleeting ? "while this page is open" : "in this browser";
+  }
+
   /** Leave the page on purpose: what is kept stays kept, and needs no warning. */
-  leave(address) {
+  async leave(address) {
     this.#leaving = true;
+    await this.look(); // what was held a moment ago may be sent
     location.assign(address);
+  }
+
+  /** Stop for now: what was answered is sent, then what is open goes back, so that others get it at once. */
+  async stop(form, held = true) {
+    const sent = await this.outbox.flush() && await reachable(form.dataset.back);
+    if (!sent) return toast("There is no connection. What you answered is kept here, and is sent when it is back; what you hold goes to others after 30 minutes.");
+    if (!held) return this.leave(form.dataset.back);
+    this.#leaving = true;
+    return form.submit();
+  }
+
+  /** Take the last answer back that was given before this page was opened: that is the server's. */
+  async undo(form) {
+    const sent = await this.outbox.flush() && await reachable(this.data.page);
+    if (!sent) return toast("That was sent before; taking it back waits until there is a connection.");
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
+    this.#leaving = true;
+    return form.submit();
+  }
+
+  /** To the last answers, once the server has them all. */
+  async toLast(event) {
+    event.preventDefault();
+    const { href } = event.currentTarget;
+    if (await this.outbox.flush() && await reachable(this.data.page)) this.leave(href);
+    else toast("Your last answers are shown once there is a connection. Undo works all the same.");
   }
 
   async look() {
@@ -45,6 +82,7 @@ export class Kept {
     // An answer and what takes it back are both on their way, and are no answer to the rater.
     const pairs = waiting.filter((row) => row.kind === "answer" && undone.has(row.client_id)).length;
     this.waiting = waiting.length;
+    this.fleeting = rows.some(fleeting);
     const now = performance.now();
     this.#since = this.waiting ? this.#since || now : 0;
     const late = this.waiting && (this.outbox.trouble || now - this.#since > AT_ONCE);
@@ -56,12 +94,14 @@ export class Kept {
   #say(unsent, refused) {
     const why = this.outbox.trouble;
     const told = [];
-    if (unsent) told.push(`${unsent} unsent: ${WORDS[why](unsent === 1 ? "It is" : "They are", this.data.name)}`);
+    const they = `${unsent === 1 ? "It is" : "They are"} kept ${this.place}`;
+    if (unsent) told.push(`${unsent} unsent: ${WORDS[why](they, { name: this.data.name, fleeting: this.fleeting })}`);
     if (refused.length) told.push(`${refused.length} not taken by the server.`);
     const text = told.join(" ");
     const words = this.#part("words");
     if (words.textContent !== text) words.textContent = text;
     this.#part("login").hidden = !(unsent && why === "login");
+    this.#part("login").target = this.fleeting ? "_blank" : ""; // beside the page that holds them
     this.#part("retry").hidden = !(unsent && ["line", "server"].includes(why));
     this.#part("refused").hidden = !refused.length;
     this.#box.hidden = !text;
@@ -73,6 +113,7 @@ export class Kept {
   }
 
   #fill(rows) {
+    document.querySelector("#refused-box [data-place]").textContent = this.place;
     this.#list.replaceChildren(...rows.map((row) => {
       const item = this.#row.content.cloneNode(true);
       const put = (name, text) => { item.querySelector(`[data-${name}]`).textContent = text; };

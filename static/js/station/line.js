@@ -21,8 +21,10 @@ export async function post(address, body, user) {
       method: "POST", body: text, headers, credentials: "same-origin", redirect: "error",
       keepalive: String(text).length < SMALL, signal: AbortSignal.timeout(PATIENCE),
     });
-    // Whatever stands between us and the server may answer with a page of its own: that is no answer.
-    return { status: answer.status, body: answer.status === 204 ? null : await answer.json() };
+    // Whatever stands between us and the server may answer with a page of its own: that is no answer. That the server is out
+    // for a while is one all the same.
+    const out = answer.status === 429 || answer.status >= 500;
+    return { status: answer.status, body: out || answer.status === 204 ? null : await answer.json() };
   } catch (error) {
     throw new NoLine(error.message);
   }

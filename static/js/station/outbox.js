@@ -25,6 +25,7 @@ export class Outbox extends EventTarget {
   #backoff = new Backoff();
   #sending = null;
   #more = false;
+  #adding = Promise.resolve();
   /** Why rows wait: "" (they are on their way), "line", "login", "server", "page". */
   trouble = "";
 
@@ -46,12 +47,16 @@ export class Outbox extends EventTarget {
   }
 
   /** Keep an answer and send it. `about` is what the rater is told should it be refused. */
-  async put(body, about) {
-    await this.#add({ kind: "answer", client_id: body.client_id, body, about });
+  put(body, about) {
+    return this.#noted(this.#add({ kind: "answer", client_id: body.client_id, body, about }));
   }
 
   /** Take an answer back: here, if no part of it can have left; else on the server, in its turn. */
-  async takeBack(clientId) {
+  takeBack(clientId) {
+    return this.#noted(this.#takeBack(clientId));
+  }
+
+  async #takeBack(clientId) {
     for (const row of await this.rows()) {
       if (row.kind !== "answer" || row.client_id !== clientId) continue;
       const was = await store.change(row.n, (now) => (now.tried && !now.refused ? undefined : null));
@@ -63,8 +68,16 @@ export class Outbox extends EventTarget {
   /** Send what waits; answers whether nothing waits any more. */
   async flush() {
     this.#backoff.reset();
+    this.#send();
+    await this.#adding; // what was given just now is not kept yet
     await this.#send();
     return !(await this.rows()).some((row) => !row.refused);
+  }
+
+  /** What is being kept right now is waited for by whoever wants all of it sent. */
+  #noted(work) {
+    this.#adding = Promise.allSettled([this.#adding, work]);
+    return work;
   }
 
   async again(n) {

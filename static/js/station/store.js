@@ -27,6 +27,9 @@ async function transacted(mode, work) {
   });
 }
 
+/** Whether the row goes with the page. */
+export const fleeting = (row) => row.n < 0;
+
 /** Keep a row; answers its number once it is safe. */
 export async function add(row) {
   try {

@@ -12,15 +12,22 @@ export function swipes(element, { left, right }) {
     const own = event.touches.length > 1 || touch.clientX < EDGE || touch.clientX > innerWidth - EDGE || scrolls(event.target);
     from = own ? null : { x: touch.clientX, y: touch.clientY, at: event.timeStamp };
   }, { passive: true });
+  // A finger that leaves the glass while it moves starts a fling, which nobody sees where nothing scrolls across; the browser
+  // takes the next tap as the stop of it, and no button hears of that. So a swipe is taken before it becomes one.
+  element.addEventListener("touchmove", (event) => {
+    if (goesAcross(event) && event.cancelable) event.preventDefault();
+  }, { passive: false });
   element.addEventListener("touchend", (event) => {
-    if (!from || event.timeStamp - from.at > QUICK || !getSelection().isCollapsed) return;
-    const [touch] = event.changedTouches;
-    const across = touch.clientX - from.x, down = Math.abs(touch.clientY - from.y);
+    const across = goesAcross(event) ? event.changedTouches[0].clientX - from.x : 0;
     from = null;
-    if (Math.abs(across) < FAR || Math.abs(across) < SLOPE * down) return;
-    (across < 0 ? left : right)();
+    if (Math.abs(across) >= FAR) (across < 0 ? left : right)();
   }, { passive: true });
   element.addEventListener("touchcancel", () => { from = null; }, { passive: true });
+
+  function goesAcross({ changedTouches: [touch], timeStamp }) {
+    if (!from || timeStamp - from.at > QUICK || !getSelection().isCollapsed) return false;
+    return Math.abs(touch.clientX - from.x) >= SLOPE * Math.abs(touch.clientY - from.y);
+  }
 
   /** A wide table is moved across by the same gesture, and keeps it. */
   function scrolls(target) {
