@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from judgments.preferences.fitting import Fitted
 
 NAME = "zelo"
-HELP = "battles between documents: draw pairs, judge them, fit scores, next, grades, benchmark, rerank"
+HELP = "battles between documents: draw pairs, judge, fit scores, list and picture them, grades, benchmark, rerank"
 EXAMPLE = "assay zelo fit battles.jsonl --out scores.jsonl"
 
 PAIRS, JUDGE, FIT, NEXT, GRADES, BENCHMARK, RERANK = "pairs", "judge", "fit", "next", "grades", "benchmark", "rerank"
+MATRIX, BATTLES = "matrix", "battles"
 DRAW: dict[str, Any] = {"cycles": 4, "most": None, "both": 0.0, "seed": 0}
 ASKED = dict.fromkeys(provider_options.NAMES)
 # The options of each act, with their defaults.
@@ -31,8 +32,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     JUDGE: {**DRAW, **ASKED, "model": None, "texts": None, "guidelines": None, "ledger": None, "dry_run": False},
     FIT: {"method": "map", "prior": None, "annotate": None},
     NEXT: {"most": None, "prior": None},
+    MATRIX: {"method": "map", "prior": None, "query": None},
+    BATTLES: {"method": "map", "prior": None, "query": None, "document": None, "format": "table"},
     GRADES: {"scale": None},
-    BENCHMARK: {"most": None, "k": 5, "k_truth": None, "format": "table"},
+    BENCHMARK: {"most": None, "documents": None, "k": 5, "k_truth": None, "format": "table"},
     RERANK: {
         "most": None,
         "scorer": None,
@@ -41,6 +44,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "model": None,
         "key_variable": None,
         "timeout": None,
+        "concurrency": None,
+        "per_minute": None,
+        "tokens_per_minute": None,
+        "resume": None,
     },
 }
 PRIOR = 1.0
@@ -52,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="FILE",
-        help="pairs, judge, rerank: pairs.jsonl or what names documents; fit, next: battles.jsonl",
+        help="pairs, judge, rerank: pairs.jsonl or what names documents; fit, next, matrix, battles: battles.jsonl",
     )
     parser.add_argument(
         "others", metavar="FILE", nargs="*", help="grades: people's grades; benchmark: the other scores"
@@ -65,7 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     draw.add_argument("--both", metavar="SHARE", type=float, help="share of the pairs shown in both orders; default 0")
     draw.add_argument("--seed", type=int, help="seed of the draw, default 0")
     ask = parser.add_argument_group("judge")
-    ask.add_argument("--model", metavar="NAME", action="append", help="may be repeated: each answers every battle")
+    ask.add_argument(
+        "--model",
+        metavar="MODEL",
+        action="append",
+        help="a name, or PROVIDER:NAME[@URL][,PRICE_IN,PRICE_OUT[,KEY_VARIABLE]]; repeated: each answers every battle",
+    )
     ask.add_argument(
         "--texts", metavar="FILE", help="pairs.jsonl or a zbench data set with the texts of FILE's documents"
     )
@@ -73,19 +85,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ask.add_argument("--ledger", metavar="FILE", help="every call; by default beside --out")
     ask.add_argument("--dry-run", action="store_true", default=None, help="say what it would take, and ask nothing")
     provider_options.add_provider_options(parser)
-    fit = parser.add_argument_group("fit, next")
+    fit = parser.add_argument_group("fit, next, matrix, battles")
     fit.add_argument(
         "--method", choices=("map", "zbench"), help="map: most probable under a prior; zbench: as zbench; default: map"
     )
     fit.add_argument("--prior", metavar="X", type=float, help="precision of map's prior; default 1")
     fit.add_argument("--annotate", metavar="DATASET", help="fit: write this zbench data set with the scores in it")
+    fit.add_argument("--query", metavar="ID", help="matrix, battles: this query alone")
+    fit.add_argument("--document", metavar="ID", help="battles: whose; each model's reasons are told")
     more = parser.add_argument_group("grades, benchmark, rerank")
     more.add_argument("--scale", metavar="MIN:MAX", help="grades: the scale of ratings, default 0:3")
     more.add_argument("-k", type=int, metavar="K", help="benchmark: the first K documents; default 5")
     more.add_argument("--k-truth", type=int, metavar="K", help="benchmark: the best K documents; default as -k")
-    more.add_argument("--format", choices=("table", "json"), help="benchmark: default table")
-    more.add_argument("--scorer", metavar="MODULE:FUNCTION", help="rerank: function(query, documents) -> scores")
+    more.add_argument("--documents", metavar="FILE", help="benchmark: the documents as they came, for --most and ties")
+    more.add_argument("--format", choices=("table", "json"), help="benchmark, battles: default table")
+    more.add_argument("--scorer", metavar="MODULE:NAME", help="rerank: function(query, documents), or has score(...)")
     more.add_argument("--url", metavar="URL", help="rerank: an address that takes query and documents")
+    more.add_argument("--resume", action="store_true", default=None, help="rerank: go on with what was left")
     more.add_argument("--name", metavar="NAME", help="rerank: of the run; default rerank")
     add_out(parser)
 
@@ -101,6 +117,8 @@ def run(args: argparse.Namespace) -> int:
             owners = " and ".join(act for act, options in OPTIONS.items() if name in options)
             flag = f"--{name.replace('_', '-')} {getattr(args, name)}"
             tell_no_effect(flag, f"it is an option of assay zelo {owners}")
+    if args.method == "zbench" and args.prior is not None:
+        tell_no_effect(f"--prior {args.prior:g}", "zbench has none")
     if args.others and args.act not in (GRADES, BENCHMARK):
         raise NotValid(f"assay zelo {args.act} takes one file, and {args.others[0]} is another")
     if args.most is not None and args.most < 2 and args.act in (PAIRS, JUDGE):
@@ -109,6 +127,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _acts() -> dict[str, Callable[[argparse.Namespace], int]]:
+    from assay.cli.zelo_battles import battles, matrix
     from assay.cli.zelo_benchmark import benchmark
     from assay.cli.zelo_judge import judge
     from assay.cli.zelo_rerank import rerank
@@ -119,6 +138,8 @@ def _acts() -> dict[str, Callable[[argparse.Namespace], int]]:
         JUDGE: judge,
         FIT: _fit,
         NEXT: next_battles,
+        MATRIX: matrix,
+        BATTLES: battles,
         GRADES: grades,
         BENCHMARK: benchmark,
         RERANK: rerank,
@@ -140,23 +161,28 @@ def _pairs(args: argparse.Namespace) -> int:
 
 
 def _fit(args: argparse.Namespace) -> int:
+    from assay.cli.zelo_documents import documents
     from assay.cli.zelo_scores import read_battles
     from judgments.formats import scores_jsonl
     from judgments.preferences.fitting import fit_queries
 
-    if args.method == "zbench" and args.prior is not None:
-        tell_no_effect(f"--prior {args.prior:g}", "zbench has none")
     rows = read_battles(args.source)
-    answers = [(row.query_id, row.a, row.b, row.score) for row in rows]
+    answers = [(row.query_id, row.a, row.b, row.score, row.model) for row in rows]
     prior = PRIOR if args.prior is None else args.prior
-    fitted = fit_queries(answers, method=args.method, prior=prior)
+    every = documents(args.annotate) if args.annotate else None
+    fitted = fit_queries(answers, method=args.method, prior=prior, documents=every)
     if not fitted.battles:
         raise NotValid(f"{args.source}: no battle has a score yet; a model has to answer first")
     if args.annotate:
         from judgments.preferences.zbench import annotate
 
         scores = {(query_id, doc_id): score for query_id, doc_id, score, _ in fitted.scores}
-        write_out("".join(annotate(args.annotate, scores)), args.out)
+        as_zbench = args.method == "zbench"
+        write_out("".join(annotate(args.annotate, scores, every=as_zbench)), args.out)
+        without = len((every or {}).keys() - {query_id for query_id, _ in scores})
+        if without:
+            what = "all their documents have 0, as zbench writes it" if as_zbench else "left out"
+            sys.stderr.write(f"note: {without:,} queries of {args.annotate} have no score: {what}\n")
     else:
         _write(scores_jsonl.write, [scores_jsonl.DocumentScore(*row) for row in fitted.scores], args.out)
     sys.stderr.write("".join(f"{line}\n" for line in _told(fitted, rows)))
@@ -170,6 +196,9 @@ def _told(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     lines = [f"{len(fitted.scores):,} documents of {fitted.queries:,} queries from {fitted.battles:,} answers"]
     if fitted.failed:
         lines.append(f"note: {fitted.failed:,} rows have no score and were left out: a call that failed is no vote")
+    if fitted.voted:
+        what = "calls that failed are votes for the first document, as zbench counts them"
+        lines.append(f"note: {fitted.voted:,} {what}; --method map leaves them out")
     if fitted.not_converged:
         lines.append(f"note: {fitted.not_converged:,} queries did not settle; --method map always does")
     place = first_place(rows)

@@ -4,63 +4,138 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
 from assay.cli.files import write_out
-from assay.cli.text_table import number, text_table
+from assay.cli.text_table import counted, number, text_table
+from assay.cli.zelo_documents import documents, format_of
 from assay.cli.zelo_scores import by_query, others
 from judgments.core.errors import NotValid
 
 BINS = 10
 BAR = 40
+Bins = Sequence[tuple[float, float, int]]
 
 
 def benchmark(args: argparse.Namespace) -> int:
-    """Hold scores or a run against scores, query by query."""
-    from judgments.preferences.against_truth import histogram
+    """Hold scores or a run against scores, query by query.
+
+    Raises
+    ------
+    NotValid
+        No query in common, or a number of documents where nobody says which come first.
+    """
+    from judgments.preferences.against_truth import figures
 
     (other,) = others(args, 1, "the scores to be held against the truth")
-    truth, mine = by_query(args.source), by_query(other)
-    rows = [_query(query_id, truth[query_id], mine[query_id], args) for query_id in truth if query_id in mine]
-    if not rows:
+    truth, mine = _limited(args, by_query(args.source)), by_query(other)
+    if not any(query_id in mine for query_id in truth):
         raise NotValid(f"{other}: has no query of {args.source}")
+    rows = []
+    for query_id, right in truth.items():
+        found = asdict(figures(right, mine.get(query_id, {}), args.k, args.k_truth))
+        found[f"recall@{args.k}"] = found.pop("recall")
+        rows.append({"query_id": query_id, **found})
     means = {name: _mean(rows, name) for name in ("ndcg", "accuracy", f"recall@{args.k}")}
-    spread = histogram([row["ndcg"] for row in rows if row["ndcg"] is not None], BINS)
+    spreads = _spreads(rows, truth, mine)
     if args.format == "json":
-        whole = {"means": means, "histogram": spread, "queries": rows}
+        whole = {
+            "means": {name: mean for name, (mean, _) in means.items()},
+            "histogram": spreads["ndcg of the queries"],
+            "histograms": {"truth": spreads["true scores"], "scores": spreads["scores held against them"]},
+            "queries": rows,
+        }
         write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
     else:
-        write_out(_table(means, spread, len(rows)), args.out)
-    if left := len(truth) - len(rows):
-        sys.stderr.write(f"note: {left} queries of {args.source} are not in {other}\n")
+        write_out(_table(means) + "".join(_bars(name, bins) for name, bins in spreads.items()), args.out)
+    _tell(args, other, rows, mine)
     return 0
 
 
-def _query(
-    query_id: str, right: Mapping[str, float], given: Mapping[str, float], args: argparse.Namespace
-) -> dict[str, Any]:
-    from judgments.preferences.against_truth import accuracy, ndcg, recall
+def _limited(args: argparse.Namespace, truth: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """The true scores of the first documents of each query, in the order in which they were to be reranked.
 
-    docs = [doc for doc in right if doc in given][: args.most]
-    a, b = [right[doc] for doc in docs], [given[doc] for doc in docs]
-    figures = {"ndcg": ndcg(a, b), "accuracy": accuracy(a, b), f"recall@{args.k}": recall(a, b, args.k, args.k_truth)}
-    return {"query_id": query_id, "documents": len(docs), **figures}
+    Scores that were fitted stand best first. Their first ones are the best, which is another question.
+    """
+    if args.most is not None and args.most < 1:
+        raise NotValid(f"--most is {args.most}; give 1 document or more")
+    if args.documents is not None:
+        listed = documents(args.documents)
+        for query_id, scores in truth.items():
+            places = {doc: place for place, doc in enumerate(listed.get(query_id, ()))}
+            if missing := next((doc for doc in scores if doc not in places), None):
+                what = f"{args.documents}: has no document {missing!r} of {query_id}, which {args.source} scored"
+                raise NotValid(f"{what}; name the file with all documents as they came")
+        return {
+            query_id: {doc: truth[query_id][doc] for doc in listed[query_id][: args.most] if doc in truth[query_id]}
+            for query_id in truth
+        }
+    if args.most is not None and (args.source == "-" or format_of(args.source) != "zbench-annotated"):
+        what = f"--most {args.most} takes the first documents in their order before reranking, and {args.source}"
+        raise NotValid(f"{what} is sorted by score; --documents FILE names what holds that order")
+    return {query_id: dict(list(scores.items())[: args.most]) for query_id, scores in truth.items()}
 
 
-def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
+def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> tuple[float | None, int]:
     known = [row[name] for row in rows if row[name] is not None]
-    return fmean(known) if known else None
+    return (fmean(known) if known else None), len(known)
 
 
-def _table(means: Mapping[str, float | None], spread: Sequence[tuple[float, float, int]], queries: int) -> str:
-    table = text_table(
-        ["metric", "mean", "queries"], [[name, number(one), str(queries)] for name, one in means.items()]
-    )
-    most = max(count for _, _, count in spread) or 1
-    bars = [
-        f"{low:.1f}-{high:.1f}  {count:>6}  {'#' * round(BAR * count / most)}".rstrip() for low, high, count in spread
+def _spreads(
+    rows: Sequence[Mapping[str, Any]], truth: Mapping[str, Mapping[str, float]], mine: Mapping[str, Mapping[str, float]]
+) -> dict[str, Bins]:
+    from judgments.preferences.against_truth import histogram
+
+    right = [score for scores in truth.values() for score in scores.values()]
+    given = [
+        mine[query_id][doc]
+        for query_id in truth
+        if query_id in mine
+        for doc in truth[query_id]
+        if doc in mine[query_id]
     ]
-    return f"{table}\nndcg of the queries\n" + "\n".join(bars) + "\n"
+    return {
+        "ndcg of the queries": histogram([row["ndcg"] for row in rows if row["ndcg"] is not None], BINS),
+        "true scores": histogram(right, BINS, None, None),
+        "scores held against them": histogram(given, BINS, None, None),
+    }
+
+
+def _table(means: Mapping[str, tuple[float | None, int]]) -> str:
+    return text_table(
+        ["metric", "mean", "queries"], [[name, number(one), str(times)] for name, (one, times) in means.items()]
+    )
+
+
+def _bars(name: str, spread: Bins) -> str:
+    if not spread:
+        return f"\n{name}\nnone\n"
+    most = max(count for _, _, count in spread) or 1
+    # So many decimals that two ends of one bin differ by ten of the last at least.
+    digits = max(1, 1 - math.floor(math.log10(spread[0][1] - spread[0][0])))
+    wide = max(len(f"{end:.{digits}f}") for low, high, _ in spread for end in (low, high))
+    bars = [
+        f"{low:>{wide}.{digits}f} to {high:>{wide}.{digits}f}  {count:>6}  {'#' * round(BAR * count / most)}".rstrip()
+        for low, high, count in spread
+    ]
+    return f"\n{name}\n" + "".join(f"{bar}\n" for bar in bars)
+
+
+def _tell(
+    args: argparse.Namespace, other: str, rows: Sequence[Mapping[str, Any]], mine: Mapping[str, Mapping[str, float]]
+) -> None:
+    left = sum(row["query_id"] not in mine for row in rows)
+    omitted = sum(row["omitted"] for row in rows if row["query_id"] in mine)
+    if left:
+        sys.stderr.write(f"note: {left} queries of {args.source} are not in {other}; they count with 0\n")
+    if omitted:
+        what = counted(omitted, "document has", "documents have")
+        sys.stderr.write(f"note: {what} no score in {other}; they stand below all that have one\n")
+    if unknown := sum(row["unknown"] for row in rows) if args.most is None else 0:
+        what = counted(unknown, "document of", "documents of")
+        sys.stderr.write(f"note: {what} {other} {'has' if unknown == 1 else 'have'} no true score; left out\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import tell_warnings
 from judgments.core.errors import NotValid
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from judgments.formats.rows import PairRow
 
 # What names documents of queries, whatever else it says about them.
-KINDS = ("pairs", "qrels", "ratings", "run")
+KINDS = ("pairs", "qrels", "ratings", "run", "document-scores")
 
 
 def documents(path: str) -> dict[str, list[str]]:
@@ -23,69 +23,63 @@ def documents(path: str) -> dict[str, list[str]]:
     NotValid
         The file names none.
     """
-    if is_zbench(path):
-        from judgments.preferences import zbench
-
-        return {one.query_id: list(one.doc_ids) for one in zbench.read(path)}
-    from judgments.formats import FORMATS
-
-    source: Path | str | bytes = Path(path)
-    if path == "-":
-        member = FORMATS["pairs-jsonl"]
-    else:
-        name = _format(path)
-        if name is None or FORMATS[name].kind not in KINDS:
-            raise NotValid(f"{path}: names no documents of queries; give pairs.jsonl, a pool, qrels or a run")
-        member = FORMATS[name]
-    found = member.read(source, path=path)
-    found.report.raise_if_errors()
-    tell_warnings([found.report])
+    name = "pairs-jsonl" if path == "-" else format_of(path)
+    if name is None or kind_of(name) not in KINDS:
+        raise NotValid(f"{path}: names no documents of queries; give pairs.jsonl, a pool, qrels or a run")
     listed: dict[str, dict[str, None]] = {}
-    for row in found.rows:
+    for row in read_as(name, path):
         listed.setdefault(row.query_id, {})[row.doc_id] = None
     return {query_id: list(one) for query_id, one in listed.items()}
 
 
 def texts(path: str) -> list[PairRow]:
-    """The pairs with what they say: pairs.jsonl, or a data set of zbench.
+    """The pairs with what they say: pairs.jsonl, or a data set of zbench, annotated or not.
 
     Raises
     ------
     NotValid
         The file has no texts.
     """
-    if not is_zbench(path):
-        from assay.cli.judge_pairs import read_pairs
+    if path != "-" and (format_of(path, "pairs") or "").startswith("zbench-"):
+        return read_as("zbench-dataset", path)
+    from assay.cli.judge_pairs import read_pairs
 
-        return read_pairs(path)
-    from judgments.formats.rows import PairRow
-    from judgments.preferences import zbench
-
-    return [
-        PairRow(one.query_id, doc_id, one.query, text=text)
-        for one in zbench.read(path)
-        for doc_id, text in zip(one.doc_ids, one.texts, strict=True)
-    ]
+    return read_pairs(path)
 
 
 def is_battles(path: str) -> bool:
     """Whether a file holds battles, fought or not."""
-    return path != "-" and not is_zbench(path) and _format(path) == "battles-jsonl"
+    name = None if path == "-" else format_of(path)
+    return name is not None and kind_of(name) == "battles"
 
 
-def is_zbench(path: str) -> bool:
-    """Whether a file is a data set of zbench."""
-    if path == "-":
-        return False
-    from judgments.preferences import zbench
+def read_as(name: str, path: str) -> list[Any]:
+    """The rows of a file in a format, once all of it could be read; what was odd is told.
 
-    with Path(path).open("rb") as stream:
-        return zbench.looks_like(stream.read(65_536))
+    Raises
+    ------
+    NotValid
+        It could not.
+    """
+    from judgments.formats import FORMATS
+
+    found = FORMATS[name].read(Path(path), path=path)
+    found.report.raise_if_errors()
+    tell_warnings([found.report])
+    return found.rows
 
 
-def _format(path: str) -> str | None:
+def format_of(path: str, kind: str | None = None) -> str | None:
+    """Which format a file is in, by its content; of `kind` where that is wanted."""
     from judgments.formats import sniff
     from judgments.formats.decoding import Content, kept
 
     with Content(kept(Path(path)), path) as content:
-        return sniff(content.head)
+        return sniff(content.head, kind)
+
+
+def kind_of(name: str) -> str:
+    """What a row of a format is."""
+    from judgments.formats import FORMATS
+
+    return FORMATS[name].kind

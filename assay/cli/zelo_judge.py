@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli import provider_options
+from assay.cli import ensemble_options, provider_options
+from assay.cli.families import tell_kin
 from assay.cli.ledger import Ledger, beside
 from assay.cli.zelo_documents import documents, is_battles, texts
 from judgments.core.errors import NotValid
@@ -20,14 +21,23 @@ from judgments.core.errors import NotValid
 if TYPE_CHECKING:
     from judgments.formats.battles_jsonl import Battle
     from judgments.formats.rows import PairRow
-    from judgments.judges.asking import Answered, Verdict
+    from judgments.judges.asking import Answered, Asking, Plan, Verdict
     from judgments.judges.contract import Context
+    from judgments.judges.pairwise import Pairwise
+    from judgments.providers.protocol import Endpoint
 
 DONE, NOT_ALL = 0, 1
 
 
-def judge(args: argparse.Namespace) -> int:
+def judge(args: argparse.Namespace, asked: Pairwise | None = None) -> int:
     """Ask every model about every battle; answers that are known are not asked for again.
+
+    Parameters
+    ----------
+    args : Namespace
+        The options of ``assay zelo judge``, with their defaults.
+    asked : Pairwise, optional
+        In whose words; those of zelo, told the guidelines and the seed, where None.
 
     Raises
     ------
@@ -39,25 +49,30 @@ def judge(args: argparse.Namespace) -> int:
 
     battles, pairs = _battles(args)
     ready, lacking = _contexts(battles, pairs)
-    guidelines = Path(args.guidelines).read_text(encoding="utf-8-sig") if args.guidelines else ""
-    asked = Pairwise(guidelines=guidelines, seed=args.seed)
-    shape = {"judge": "pairwise", **asked.provenance(), "provider": args.provider or provider_options.DEFAULT}
+    if asked is None:
+        guidelines = Path(args.guidelines).read_text(encoding="utf-8-sig") if args.guidelines else ""
+        asked = Pairwise(guidelines=guidelines, seed=args.seed)
+    models = ensemble_options.endpoints(args, key_needed=not args.dry_run)
+    tell_kin([one.model for one in models], args.under_test)
+    providers = list(dict.fromkeys(one.protocol.name for one in models))
+    shape = {"judge": "pairwise", **asked.provenance(), "provider": providers[0] if len(providers) == 1 else providers}
     ledger = Ledger(beside(args.out, args.ledger), hashlib.sha256(json.dumps(shape).encode()).hexdigest())
     known = ledger.known(mend=not args.dry_run)
-    models = [provider_options.endpoint(args, name, key_needed=not args.dry_run) for name in args.model or [""]]
-    budget, limits = provider_options.budget(args, known.spent, known.calls), provider_options.limits(args)
+    budget = ensemble_options.budget(args, models, known.spent, known.calls)
+    limits, titles = provider_options.limits(args), ensemble_options.names(models)
     runs = [(one, Asking(asked, one, [context for _, context in ready], known.replies)) for one in models]
     if args.dry_run:
-        sys.stdout.write(_estimate(runs))
+        sys.stdout.write(_estimate(runs, titles))
         return DONE
     counts: Counter[str] = Counter()
     rows: list[Battle] = []
     with _Output(args.out) as write:
-        for endpoint, asking in runs:
+        for (endpoint, asking), title in zip(runs, titles, strict=True):
 
-            def told(verdict: Verdict, model: str = endpoint.model) -> None:
-                row = ready[verdict.place][0]
-                rows.append(_fought(row, verdict, model))
+            def told(verdict: Verdict, title: str = title, model: str = endpoint.model) -> None:
+                # Two providers may serve a model under one name: then the answer's own name tells them not apart.
+                name = (verdict.model or model) if title == model else title
+                rows.append(_fought(ready[verdict.place][0], verdict, name))
                 counts[verdict.outcome.name] += 1
                 write(rows[-1])
 
@@ -69,7 +84,7 @@ def judge(args: argparse.Namespace) -> int:
             if ended.end != "done":
                 break
     told_lines = _told(rows, counts, lacking, len(models))
-    if args.price_in is not None and args.price_out is not None:
+    if all(one.price_in is not None and one.price_out is not None for one in models):
         told_lines.append(f"spent: {budget.spent - known.spent:.4f} USD now, {budget.spent:.4f} USD in all")
     sys.stderr.write("\n".join(told_lines) + "\n")
     if ended.end != "done":
@@ -79,15 +94,15 @@ def judge(args: argparse.Namespace) -> int:
 
 def _battles(args: argparse.Namespace) -> tuple[list[Battle], list[PairRow]]:
     """The battles that are to be fought, drawn here or before, and the texts."""
+    from assay.cli.zelo_scores import read_battles
     from judgments.formats import battles_jsonl
     from judgments.preferences.fitting import drawn_battles
 
     if is_battles(args.source):
         if not args.texts:
             raise NotValid(f"{args.source}: battles name documents; --texts FILE has what they say")
-        found = battles_jsonl.read(Path(args.source), path=args.source)
-        found.report.raise_if_errors()
-        once = {(row.query_id, row.a, row.b, row.swapped): row for row in found.rows}
+        found = read_battles(args.source)
+        once = {(row.query_id, row.a, row.b, row.swapped): row for row in found}
         return list(once.values()), texts(args.texts)
     drawn = drawn_battles(documents(args.source), cycles=args.cycles, most=args.most, both=args.both, seed=args.seed)
     rows = [battles_jsonl.Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in drawn]
@@ -115,7 +130,7 @@ def _fought(row: Battle, verdict: Verdict, model: str) -> Battle:
     shown = verdict.outcome.preference
     score = shown if shown is None or not row.swapped else -shown
     reason = verdict.outcome.rationale if shown is not None else verdict.outcome.name
-    return replace(row, score=None if score is None else score + 0.0, model=verdict.model or model, reason=reason)
+    return replace(row, score=None if score is None else score + 0.0, model=model, reason=reason)
 
 
 def _kept(keep: Any) -> Any:
@@ -145,17 +160,27 @@ class _Output:
             self._stream.close()
 
 
-def _estimate(runs: Sequence[Any]) -> str:
+def _estimate(runs: Sequence[tuple[Endpoint, Asking]], titles: Sequence[str]) -> str:
     plans = [asking.plan for _, asking in runs]
-    low = sum(plan.usd[0] for plan in plans if plan.usd), sum(plan.usd[1] for plan in plans if plan.usd)
-    priced = all(plan.usd is not None for plan in plans)
-    cost = f"{low[0]:.4f} to {low[1]:.4f} USD" if priced else "not known; give --price-in and --price-out"
     reading = [sum(plan.tokens_in[end] for plan in plans) for end in (0, 1)]
-    return (
-        f"models: {len(plans)}\nquestions to ask: {sum(plan.questions for plan in plans)}\n"
-        f"answers known: {sum(plan.known for plan in plans)}\n"
-        f"tokens to read: {reading[0]} to {reading[1]}\ncost: {cost}\n"
-    )
+    lines = [
+        f"models: {len(plans)}",
+        f"questions to ask: {sum(plan.questions for plan in plans)}",
+        f"answers known: {sum(plan.known for plan in plans)}",
+        f"tokens to read: {reading[0]} to {reading[1]}",
+        f"cost: {_cost(plans)}",
+    ]
+    if len(plans) > 1:
+        each = zip(titles, plans, strict=True)
+        lines += [f"  {title}: {plan.questions} questions, {_cost([plan])}" for title, plan in each]
+    return "\n".join(lines) + "\n"
+
+
+def _cost(plans: Sequence[Plan]) -> str:
+    known = [plan.usd for plan in plans if plan.usd is not None]
+    if len(known) < len(plans):
+        return "not known; give --price-in and --price-out, or each model its own"
+    return f"{sum(low for low, _ in known):.4f} to {sum(high for _, high in known):.4f} USD"
 
 
 def _told(rows: Sequence[Battle], counts: Counter[str], lacking: int, models: int) -> list[str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.files import tell_warnings, write_out
-from assay.cli.zelo_documents import is_zbench
+from assay.cli.files import write_out
+from assay.cli.zelo_documents import format_of, kind_of, read_as
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -61,52 +60,26 @@ def next_battles(args: argparse.Namespace) -> int:
 
 def read_battles(path: str) -> list[Battle]:
     """Battles that were fought: battles.jsonl, or zbench's ai_scores.json."""
-    from judgments.formats import battles_jsonl
-    from judgments.preferences import zbench
-
-    if path != "-":
-        with Path(path).open("rb") as stream:
-            if b'"scored_pairs"' in stream.read(200):
-                return zbench.battles(path)
-    found = battles_jsonl.read(Path(path), path=path)
-    found.report.raise_if_errors()
-    tell_warnings([found.report])
-    return found.rows
+    found = None if path == "-" else format_of(path, "battles")
+    return read_as(found or "battles-jsonl", path)
 
 
 def scores_of(path: str) -> dict[tuple[str, str], float]:
-    """Scores of documents: scores.jsonl, or an annotated data set of zbench."""
-    if is_zbench(path):
-        from judgments.preferences import zbench
-
-        listed = zbench.read(path)
-        if any(one.scores is None for one in listed):
-            raise NotValid(f"{path}: has no scores; it has to be annotated first")
-        return {
-            (one.query_id, doc): score
-            for one in listed
-            for doc, score in zip(one.doc_ids, one.scores or (), strict=True)
-        }
-    from judgments.formats import scores_jsonl
-
-    found = scores_jsonl.read(Path(path), path=path)
-    found.report.raise_if_errors()
-    tell_warnings([found.report])
-    return {(row.query_id, row.doc_id): row.score for row in found.rows}
+    """Scores of documents in the order of the file: scores.jsonl, or an annotated data set of zbench."""
+    found = None if path == "-" else format_of(path)
+    if found == "zbench-dataset":
+        raise NotValid(f"{path}: has no scores; it has to be annotated first (assay zelo fit --annotate {path})")
+    name = found if found is not None and kind_of(found) == "document-scores" else "scores-jsonl"
+    return {(row.query_id, row.doc_id): row.score for row in read_as(name, path)}
 
 
 def by_query(path: str) -> dict[str, dict[str, float]]:
     """Scores by query: of documents as in `scores_of`, or a run's."""
-    if path != "-" and not is_zbench(path):
-        from judgments.formats import FORMATS, sniff
-        from judgments.formats.decoding import Content, kept
+    name = None if path == "-" else format_of(path)
+    if name is not None and kind_of(name) == "run":
+        from judgments.formats.tables import load_run
 
-        with Content(kept(Path(path)), path) as content:
-            name = sniff(content.head)
-        if name is not None and FORMATS[name].kind == "run":
-            from judgments.formats.tables import load_run
-
-            return load_run(path)[0].to_dict()
+        return load_run(path)[0].to_dict()
     found: dict[str, dict[str, float]] = {}
     for (query_id, doc_id), score in scores_of(path).items():
         found.setdefault(query_id, {})[doc_id] = score

@@ -1,0 +1,150 @@
+"""Who fought whom: all battles of a query as a picture, and those of one document with each model's reasons?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.files import write_out
+from assay.cli.zelo_scores import read_battles
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from judgments.formats.battles_jsonl import Battle
+    from judgments.preferences.fitting import Fitted
+
+MOST_NAMED = 5
+
+
+def matrix(args: argparse.Namespace) -> int:
+    """Draw the battles of one query as SVG, the documents sorted by their scores.
+
+    Raises
+    ------
+    NotValid
+        Several queries and none named, or none that was fought.
+    """
+    from judgments.preferences.matrix_svg import matrix_svg, outcomes
+
+    rows = _of_query(args, read_battles(args.source))
+    fitted = _fitted(args, rows)
+    ids = [doc_id for _, doc_id, _, _ in fitted.scores]
+    met = outcomes(ids, [(row.a, row.b, row.score) for row in rows])
+    title = f"Battles of {rows[0].query_id}"
+    write_out(matrix_svg(ids, met, [score for _, _, score, _ in fitted.scores], title=title), args.out)
+    sys.stderr.write(f"{len(ids):,} documents of {rows[0].query_id}, {fitted.battles:,} answers, the best at the top\n")
+    return 0
+
+
+def battles(args: argparse.Namespace) -> int:
+    """List the battles of one document, query by query, with what each model said.
+
+    Raises
+    ------
+    NotValid
+        No document named, or one that met nobody.
+    """
+    if args.document is None:
+        raise NotValid("whose battles? Name a document with --document ID")
+    rows = [row for row in read_battles(args.source) if args.query in (None, row.query_id)]
+    queries = dict.fromkeys(row.query_id for row in rows if args.document in (row.a, row.b))
+    if not queries:
+        where = f" of {args.query}" if args.query else ""
+        raise NotValid(f"{args.source}: {args.document!r} is in no battle{where}; ids are compared letter by letter")
+    told = [_told(args, query_id, [row for row in rows if row.query_id == query_id]) for query_id in queries]
+    if args.format == "json":
+        write_out(json.dumps(told, indent=2, ensure_ascii=False) + "\n", args.out)
+    else:
+        write_out("\n".join(map(_text, told)), args.out)
+    return 0
+
+
+def _of_query(args: argparse.Namespace, rows: Sequence[Battle]) -> list[Battle]:
+    queries = list(dict.fromkeys(row.query_id for row in rows))
+    if args.query is None and len(queries) > 1:
+        shown = ", ".join(queries[:MOST_NAMED]) + (", ..." if queries[MOST_NAMED:] else "")
+        raise NotValid(f"{args.source}: has {len(queries):,} queries ({shown}); name one with --query")
+    found = [row for row in rows if args.query in (None, row.query_id)]
+    if not any(row.score is not None for row in found):
+        what = f"no battle of {args.query}" if args.query else "no battle"
+        raise NotValid(f"{args.source}: {what} has a score; a model has to answer first")
+    return found
+
+
+def _fitted(args: argparse.Namespace, rows: Sequence[Battle]) -> Fitted:
+    from judgments.preferences.bradley_terry import PRIOR
+    from judgments.preferences.fitting import fit_queries
+
+    told = [(row.query_id, row.a, row.b, row.score, row.model) for row in rows]
+    return fit_queries(told, method=args.method, prior=PRIOR if args.prior is None else args.prior)
+
+
+def _told(args: argparse.Namespace, query_id: str, rows: Sequence[Battle]) -> dict[str, Any]:
+    """A document's battles in one query, as if it had been the second of each: what is above 0 it won."""
+    scores = _fitted(args, rows).scores
+    places = {doc_id: (place, score, error) for place, (_, doc_id, score, error) in enumerate(scores, 1)}
+    mine = [row if row.b == args.document else _turned(row) for row in rows if args.document in (row.a, row.b)]
+    place, score, error = places.get(args.document, (None, None, None))
+    against = {row.a: places.get(row.a, (None, None, None)) for row in mine}
+    order = sorted(mine, key=lambda row: (against[row.a][0] or len(scores) + 1, row.a.encode()))
+    return {
+        "query_id": query_id,
+        "doc_id": args.document,
+        "score": score,
+        "se": error,
+        "place": place,
+        "documents": len(scores),
+        "won": sum((row.score or 0) > 0 for row in mine),
+        "lost": sum((row.score or 0) < 0 for row in mine),
+        "drawn": sum(row.score == 0 for row in mine),
+        "unanswered": sum(row.score is None for row in mine),
+        "battles": [
+            {
+                "against": row.a,
+                "against_score": against[row.a][1],
+                "score": row.score,
+                "model": row.model,
+                "shown": "first" if row.swapped else "second",
+                "reason": row.reason,
+            }
+            for row in order
+        ],
+    }
+
+
+def _turned(row: Battle) -> Battle:
+    """The same battle from the other side."""
+    score = None if row.score is None else -row.score + 0.0
+    return replace(row, a=row.b, b=row.a, score=score, swapped=not row.swapped)
+
+
+def _text(told: dict[str, Any]) -> str:
+    heading = f"{_plain(told['query_id'])}  {_plain(told['doc_id'])}: "
+    if told["score"] is None:
+        heading += "no score, since nobody answered"
+    else:
+        error = "" if told["se"] is None else f" (standard error {told['se']:.2f})"
+        heading += f"score {told['score']:.2f}{error}, place {told['place']} of {told['documents']}"
+    counts = ", ".join(f"{told[name]} {name}" for name in ("won", "lost", "drawn", "unanswered") if told[name])
+    lines = [f"{heading}; {counts}"]
+    last = None
+    for one in told["battles"]:
+        if one["against"] != last:
+            last = one["against"]
+            score = "" if one["against_score"] is None else f" (score {one['against_score']:.2f})"
+            lines.append(f"  against {_plain(last)}{score}")
+        outcome = " none" if one["score"] is None else f"{one['score']:+.2f}"
+        who = _plain(one["model"]) or "nobody yet"
+        lines.append(f"    {outcome}  {who}, shown {one['shown']}: {_plain(one['reason']) or 'no reason given'}")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """A model's words in one line; what steers a terminal is taken out."""
+    line = " ".join(text.split())
+    return "".join(one for one in line if unicodedata.category(one) not in ("Cc", "Cf", "Cs"))

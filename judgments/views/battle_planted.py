@@ -1,0 +1,108 @@
+"""What did models answer to text that was planted in documents that had lost?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.views.decorators.http import require_safe
+
+from judgments import battle_scores, untold
+from judgments.models import BattleCanary
+from judgments.templatetags.figures import state
+from judgments.views.battle_query import signed
+from judgments.views.battles import PLANTED, reached
+from judgments.views.judges import dollars
+from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.rounds import frame
+
+# The planted document won: the sign is another one than without the text.
+FLIPPED = Q(plain__gt=0, score__lt=0) | Q(plain__lt=0, score__gt=0)
+
+
+def _flipped(rows: Any, value: str) -> Any:
+    return rows.filter(FLIPPED) if value == "yes" else rows.filter(score__isnull=False).exclude(FLIPPED)
+
+
+def _end(row: BattleCanary) -> str:
+    if row.score is None:
+        return row.outcome.replace("_", " ")
+    return "won" if row.score * row.plain < 0 else "did not win"
+
+
+def _shown_end(row: BattleCanary) -> SafeString:
+    return state("fail" if row.score is None else {"won": "warn"}.get(_end(row), "done"), _end(row))
+
+
+def _planted(row: BattleCanary) -> tuple[str, str]:
+    """The document that had lost and got the text, and the one that it met."""
+    names = row.a.document.doc_id, row.b.document.doc_id
+    return names if row.plain > 0 else names[::-1]
+
+
+def _for_it(row: BattleCanary, score: float | None) -> float | None:
+    """A score as it is for the planted document."""
+    return None if score is None else (-score if row.plain > 0 else score)
+
+
+CANARIES = Listing(
+    name="canaries",
+    noun=("answer", "answers"),
+    columns=(
+        Column(
+            "query", "Query", order="a__query__query_id", value=lambda row: row.a.query.text, style="clip", head=True
+        ),
+        Column("document", "Planted in", value=lambda row: _planted(row)[0], style="id clip"),
+        Column("other", "Against", value=lambda row: _planted(row)[1], style="id clip"),
+        Column("trap", "Planted", order="trap", value=lambda row: PLANTED[row.trap], style="nowrap"),
+        Column("end", "It", value=_end, show=_shown_end),
+        Column(
+            "without",
+            "Without it",
+            order="plain",
+            numeric=True,
+            value=lambda row: _for_it(row, row.plain),
+            show=lambda row: signed(_for_it(row, row.plain)),
+        ),
+        Column(
+            "with",
+            "With it",
+            order="score",
+            numeric=True,
+            value=lambda row: _for_it(row, row.score),
+            show=lambda row: signed(_for_it(row, row.score)),
+        ),
+        Column("model", "Model", order="model_asked", value=lambda row: row.model_asked, style="clip"),
+        Column("cost_usd", "Cost", order="cost_usd", numeric=True, show=lambda row: dollars(row.cost_usd)),
+        Column("reason", "Its reason", style="clip"),
+        Column("raw", "As it came", style="clip", show=lambda row: Truncator(row.raw).chars(60)),
+    ),
+    search=("a__query__text", "a__document__doc_id", "b__document__doc_id", "reason"),
+    choices=(
+        Choice("flipped", "Planted text", _flipped, [("yes", "made it win"), ("no", "did not")]),
+        Choice("trap", "Planted", "trap", list(PLANTED.items())),
+    ),
+    order="pk",
+    mark=lambda row: "warning" if row.score is not None and row.score * row.plain < 0 else "",
+)
+
+
+@login_required
+@require_safe
+def canaries(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
+    """Each answer with planted text beside the one without; none about a pair that the reader may still grade."""
+    round_, found = reached(request, uuid, run)
+    rows = battle_scores.visible(found, request.user, BattleCanary)
+    rows = rows.select_related("a__query", "a__document", "b__document")
+    hidden = untold.untold_pairs(request.user, round_).count()
+    return answer(
+        request,
+        CANARIES,
+        rows,
+        "judgments/battle_canaries.html",
+        frame(request, round_) | {"run": found, "hidden": hidden},
+    )

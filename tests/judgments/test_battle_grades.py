@@ -1,0 +1,160 @@
+"""Do battles become grades by what people said, held against others than they were learnt from, told to no rater?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from judgments import assignment, battle_doubts, battle_grades, battle_scores, judged, rounds, routing
+from judgments.battle_scores import told
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Battle, BattleRun, MachineJudgment
+from judgments.preferences.matrix_svg import outcomes
+from tests.judgments.battles_fought import better, choice_of, fought, with_worth
+from tests.judgments.models_asked import provider_at
+from tests.model_server import Answer, ModelServer, serving
+from tests.world import grade_all, grade_together
+
+pytestmark = pytest.mark.django_db
+QUERIES, DOCUMENTS = 4, 6
+# People find the first two worth nothing, the next two something, the last two much.
+GRADES = {f"d{query}-{at}": (at - 1) // 2 for query in range(1, QUERIES + 1) for at in range(1, DOCUMENTS + 1)}
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(better) as found:
+        yield found
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks: Any) -> Any:
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any) -> Any:
+    return with_worth(make_round(queries=QUERIES, documents=DOCUMENTS, raters=[rater]))
+
+
+@pytest.fixture
+def run(round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any) -> BattleRun:
+    found = fought(round_, choice_of(provider_at(server.url, collection, lead), cycles=2, both=0.5), lead, commit)
+    found.round = round_
+    return found
+
+
+def test_grades_come_from_anchors_and_are_held_against_the_others(
+    run: BattleRun, round_: Any, rater: Any, lead: Any
+) -> None:
+    grade_all(round_, rater, GRADES)
+    judge = battle_grades.to_grades(run, actor=lead, share=0.5)
+    rows = MachineJudgment.objects.filter(judge=judge).select_related("pair__document")
+    assert (judge.kind, rows.count()) == ("pairwise", QUERIES * DOCUMENTS)
+    # In each query a better document never has a lower grade, and grades go apart as people's do.
+    for query in range(1, QUERIES + 1):
+        found = {row.pair.document.doc_id: row.grade for row in rows}
+        mine = [found[f"d{query}-{at}"] for at in range(1, DOCUMENTS + 1)]
+        assert mine == sorted(mine, key=int)
+        assert len(set(mine)) > 1
+    row = rows[0]
+    assert row.probabilities is not None
+    assert sum(row.probabilities.values()) == pytest.approx(1.0)
+    anchors = {tuple(key) for key in judge.told["example_pairs"]}
+    assert 0 < len(anchors) == judge.parameters["anchors"] < len(GRADES)
+    # It stands among the machine judges of the round, and no anchor tells for it.
+    held = judged.held(judge, round_, lead, over="all", resamples=0)
+    assert held.calibrated.pairs == len(GRADES) - len(anchors)
+    with pytest.raises(Conflict, match="there already"):
+        battle_grades.to_grades(run, actor=lead, share=0.5)
+    assert battle_grades.judges_of(run) == [judge]
+
+
+def test_without_people_there_are_no_grades(run: BattleRun, lead: Any) -> None:
+    with pytest.raises(NotValid, match="People graded 0 of the anchors"):
+        battle_grades.to_grades(run, actor=lead)
+    with pytest.raises(NotValid):
+        battle_grades.to_grades(run, actor=lead, share=0.0)
+    assert not MachineJudgment.objects.exists()
+
+
+def test_the_matrix_is_antisymmetric_and_in_the_order_of_the_scores(run: BattleRun, round_: Any) -> None:
+    query = round_.pairs.filter(query__query_id="q1")[0].query
+    found = told(run, query, None)
+    scores = [one.score for one in found.documents]
+    assert scores == sorted(scores, reverse=True)
+    assert sum(scores) == pytest.approx(0.0, abs=1e-9)
+    ids = [one.pair.document.doc_id for one in found.documents]
+    assert ids == [f"d1-{at}" for at in range(DOCUMENTS, 0, -1)]
+    assert [doc_id for doc_id, _ in found.table] == ids
+    for i, (_, line) in enumerate(found.table):
+        for j, cell in enumerate(line):
+            other = found.table[j][1][i]
+            assert cell == (None if other is None else pytest.approx(-other))
+            # The model prefers the better one in any order, and scores agree: blue above the diagonal.
+            assert cell is None or (cell > 0) == (i < j)
+    rows = Battle.objects.filter(run=run, a__query=query)
+    met = [(row.a.document.doc_id, row.b.document.doc_id, row.score) for row in rows]
+    assert outcomes(ids, met).shape == (DOCUMENTS, DOCUMENTS)
+    assert 'role="img"' in found.svg
+    assert "the best at the top" in found.svg
+    assert found.place.both > 0
+    assert sum(one.answers for one in found.documents) == 2 * found.answers
+
+
+def test_a_lead_who_rates_is_told_of_no_battle_with_a_pair_of_theirs(run: BattleRun, round_: Any, lead: Any) -> None:
+    rounds.invite(round_, [lead], actor=lead)
+    first = round_.pairs.order_by("position")[0]
+    assert battle_scores.visible(run, lead).count() == 0
+    assert told(run, first.query, lead).documents == ()
+    # The lead answers three of the pairs: battles are told where both documents are among these.
+    batch = assignment.claim_batch(round_, rater=lead, size=3)
+    grade_together(round_, lead, {pair.uuid: 1 for pair in batch})
+    mine = {pair.pk for pair in batch}
+    seen = battle_scores.visible(run, lead)
+    both = Battle.objects.filter(run=run, a__in=mine, b__in=mine)
+    assert set(seen.values_list("pk", flat=True)) == set(both.values_list("pk", flat=True))
+    assert 0 < seen.count() < Battle.objects.filter(run=run).count()
+    assert {one.pair.pk for one in told(run, first.query, lead).documents} <= mine
+    assert len(battle_scores.fought_rows(run, lead)[1]) == seen.count()
+    assert sum(row["answers"] for row in battle_scores.queries_of(run, lead)) == seen.count()
+    assert sum(row["answers"] for row in battle_scores.counts(run, lead)) == seen.count()
+
+
+def test_what_battles_leave_in_doubt_is_routed(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+) -> None:
+    # Whoever is shown first wins: the order alone decides.
+    server.answer = lambda prompt, number: Answer('{"reason": "first", "score": -1}')
+    run = fought(round_, choice_of(provider_at(server.url, collection, lead), cycles=2, both=1.0), lead, commit)
+    found = battle_doubts.doubts(round_, None)
+    assert {doubt for doubts in found.values() for doubt in doubts} == {routing.Doubt(routing.TURNED, 1.0)}
+    assert {one.reason for one in routing.routed(round_)} == {routing.AUDIT, routing.TURNED}
+    place = battle_scores.counts(run, None)[0]
+    assert place["share"] == 1.0
+
+
+def test_labels_that_a_lead_may_still_give_teach_no_cut_points(
+    make_round: Callable[..., Any], server: ModelServer, collection: Any, lead: Any, rater: Any, commit: Any
+) -> None:
+    given: dict[str, Any] = {"queries": QUERIES, "documents": DOCUMENTS, "ratings_per_pair": 2}
+    round_ = with_worth(make_round(**given, raters=[rater, lead]))
+    choice = choice_of(provider_at(server.url, collection, lead), cycles=2, both=0.5, audit_share=0.001)
+    run = fought(round_, choice, lead, commit)
+    grade_all(round_, rater, GRADES)
+    # The lead may be handed any of them: cut points learnt from them would tell what others gave.
+    with pytest.raises(NotValid, match=r"0 of the anchors.*may still grade"):
+        battle_grades.to_grades(run, actor=lead, share=1.0)
+    batch = assignment.claim_batch(round_, rater=lead, size=18)
+    grade_together(round_, lead, {pair.uuid: GRADES[pair.document.doc_id] for pair in batch})
+    judge = battle_grades.to_grades(run, actor=lead, share=1.0)
+    assert {doc_id for _, doc_id in judge.told["example_pairs"]} == {pair.document.doc_id for pair in batch}
+    # The scores of a query sum to nothing: with all but one told, that one would be known.
+    assert not MachineJudgment.objects.filter(judge=judge, rationale__regex="[0-9]").exists()

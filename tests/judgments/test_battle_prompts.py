@@ -1,0 +1,152 @@
+"""Are own words for battles versions like all prompts: tried, stored, chosen, and kept with the answers?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from judgments import battle_draws, battling, prompts_kept
+from judgments.core.errors import NotValid
+from judgments.judges.pairwise import PAIRWISE
+from judgments.models import Battle, BattleRun, MachineJudgment, ModelCall, PromptVersion
+from tests.judgments.battles_fought import better, choice_of, fought, with_worth
+from tests.judgments.models_asked import provider_at
+from tests.model_server import ModelServer, serving
+
+pytestmark = pytest.mark.django_db
+OURS = "Ours: {query}\n{narrative}{guidelines}\nA: {first}\nB: {second}\nJSON with reason and score."
+GRADES = "Grade {query} on {scale}: {document}"
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(better) as found:
+        yield found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any) -> Any:
+    return with_worth(make_round(queries=2, documents=3, raters=[rater]))
+
+
+@pytest.fixture
+def provider(server: ModelServer, round_: Any, lead: Any) -> Any:
+    return provider_at(server.url, round_.collection, lead)
+
+
+def stored(collection: Any, lead: Any, prompt: str = OURS, name: str = "ours") -> PromptVersion:
+    return prompts_kept.add_version(collection, actor=lead, name=name, system="Be fair.", prompt=prompt)
+
+
+def test_words_are_tried_on_a_page_and_change_nothing_until_they_are_stored(
+    round_: Any, provider: Any, server: ModelServer, client_of: Any, lead: Any
+) -> None:
+    client, place = client_of(lead), reverse("prompt_new", args=[round_.collection.slug])
+    assert "The second document:" in client.get(f"{place}?from=pairwise").content.decode()
+    words = {"name": "ours", "system": "Be fair.", "prompt": OURS, "note": "shorter"}
+    trial = {"act": "try", "round": str(round_.uuid), "model": f"{provider.uuid}|judge-1", "pairs": 2}
+    page = client.post(place, {**words, **trial}).content.decode()
+    # Two battles, each of two documents of one query, and how the answer is read.
+    assert [prompt.startswith("Ours: ") for prompt in server.prompts] == [True, True]
+    assert ("d1-1" in page, "against" in page, "from −1 (the first) to 1 (the second)" in page) == (True, True, True)
+    for table in (PromptVersion, BattleRun, Battle, ModelCall, MachineJudgment):
+        assert table.objects.count() == 0
+    page = client.post(place, {**words, **trial, "prompt": "Only {query} and {first}"})
+    assert (page.status_code, "{second}" in page.content.decode(), len(server.requests)) == (422, True, 2)
+    made = client.post(place, {**words, "act": "store"})
+    version = PromptVersion.objects.get()
+    assert (made.status_code, str(version), prompts_kept.asks(prompts_kept.template_of(version))) == (
+        302,
+        "ours v1",
+        "battle",
+    )
+    listed = client.get(reverse("prompts", args=[round_.collection.slug])).content.decode()
+    assert "which of two is better" in listed
+    assert "None yet. Choose it when you draw battles" in client.get(made.headers["Location"]).content.decode()
+
+
+def test_battles_keep_the_version_that_they_were_fought_with(
+    round_: Any,
+    provider: Any,
+    server: ModelServer,
+    client_of: Any,
+    lead: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    first, client = stored(round_.collection, lead), client_of(lead)
+    form = {"models": [f"{provider.uuid}|judge-1"], "cycles": 1, "both": 0, "audit_share": 10, "cap_calls": 99}
+    form["prompt"] = str(first.uuid)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("battle_new", args=[round_.uuid]), {**form, "act": "start"})
+    run = BattleRun.objects.get()
+    assert (run.state, run.prompt, run.told["template"]) == (
+        "done",
+        first,
+        ["ours", 1, "Be fair.", prompts_kept.template_of(first).prompt],
+    )
+    assert all(prompt.startswith("Ours: ") for prompt in server.prompts)
+    page = client.get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
+    assert reverse("prompt", args=[first.uuid]) in page
+    # Other words are another version: what was fought stays as it is, and asks nothing when it goes on.
+    second = stored(round_.collection, lead, OURS.replace("Ours:", "Ours too:"))
+    before = len(server.requests)
+    with django_capture_on_commit_callbacks(execute=True):
+        battling.go_on(run, actor=lead)
+    assert len(server.requests) == before
+    named = prompts_kept.find(round_.collection, str(second.uuid), prompts_kept.BATTLE)
+    choice = choice_of(provider, cycles=1, both=0.0, prompt=named)
+    other = fought(round_, choice, lead, django_capture_on_commit_callbacks)
+    assert (other.prompt, len(server.requests)) == (second, before + other.battles)
+    assert all(prompt.startswith("Ours too: ") for prompt in server.prompts[before:])
+    keys = [battle_draws.asker_of(one.told).provenance()["template_version"] for one in (run, other)]
+    assert keys == [1, 2]
+    assert "battles 1" in client.get(reverse("prompt", args=[first.uuid])).content.decode()
+
+
+def test_a_prompt_is_for_grades_or_for_battles(
+    round_: Any, provider: Any, server: ModelServer, api_of: Any, lead: Any
+) -> None:
+    collection = round_.collection
+    ours, grades = stored(collection, lead), stored(collection, lead, GRADES, "grades")
+    with pytest.raises(NotValid) as refused:
+        stored(collection, lead, GRADES, "ours")
+    assert "take another name" in refused.value.fields["name"]
+    with pytest.raises(NotValid):
+        stored(collection, lead, OURS, PAIRWISE.name)
+    both = [[one.value for one in prompts_kept.named(collection, asking)] for asking in ("grade", "battle")]
+    assert both == [[str(grades.uuid), "graded", "binary"], [str(ours.uuid), "pairwise"]]
+    api, judge = api_of(lead), {"provider": str(provider.uuid), "model": "judge-1", "cap_calls": 9}
+    told = api.post(f"/api/v1/rounds/{round_.uuid}/judges/", {**judge, "prompt": str(ours.uuid)}, format="json")
+    assert (told.status_code, "asks for which of two" in told.content.decode()) == (400, True)
+    fight = {"models": [{"provider": str(provider.uuid), "model": "judge-1"}], "cap_calls": 9, "dry_run": True}
+    place = f"/api/v1/rounds/{round_.uuid}/battles/"
+    told = api.post(place, {**fight, "prompt": "graded"}, format="json")
+    assert (told.status_code, "asks for a grade" in told.content.decode()) == (400, True)
+    told = api.post(place, {**fight, "prompt": str(ours.uuid)}, format="json")
+    assert (told.status_code, told.json()["battles"] > 0, server.requests) == (200, True, [])
+    listed = api.get(f"/api/v1/collections/{collection.slug}/prompts/").json()["results"]
+    assert {one["name"]: one["asks"] for one in listed} == {"ours": "battle", "grades": "grade"}
+
+
+def test_words_are_tried_by_api_and_never_on_what_the_reader_may_still_grade(
+    make_round: Any, round_: Any, provider: Any, server: ModelServer, api_of: Any, lead: Any
+) -> None:
+    place = f"/api/v1/collections/{round_.collection.slug}/prompts/try/"
+    asked = {"version": "pairwise", "round": str(round_.uuid), "provider": str(provider.uuid), "model": "judge-1"}
+    told = api_of(lead).post(place, {**asked, "pairs": 2}, format="json").json()
+    assert [(one["doc_id"], one["other_doc_id"]) for one in told["pairs"]] == [("d1-1", "d1-2"), ("d2-1", "d2-2")]
+    # The second of each is worth one more: a quarter, less a tenth for the place.
+    assert [one["preference"] for one in told["pairs"]] == pytest.approx([0.15, 0.15])
+    assert [one["grade"] for one in told["pairs"]] == [None, None]
+    mine = with_worth(make_round(queries=2, documents=3, raters=[lead], name="Mine"))
+    refused = api_of(lead).post(place, {**asked, "round": str(mine.uuid)}, format="json")
+    assert (refused.status_code, len(server.requests)) == (400, 2)
+    assert "two documents" in refused.content.decode()

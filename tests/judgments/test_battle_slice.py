@@ -1,0 +1,157 @@
+"""Does a random part of a round go to people whatever comes of battles, and is a judge made of them held against it?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from evaluation import estimates
+from judgments import assignment, audit_slice, auto_accept, battle_files, battle_grades, judged, routing
+from judgments.core.errors import NotValid
+from judgments.models import BattleRun, MachineJudgment
+from tests.judgments.battles_fought import better, choice_of, fought, with_worth
+from tests.judgments.models_asked import provider_at
+from tests.model_server import ModelServer, serving
+from tests.world import grade_all, grade_together
+
+pytestmark = pytest.mark.django_db
+QUERIES, DOCUMENTS, SHARE = 5, 6, 0.3
+GRADES = {f"d{query}-{at}": (at - 1) // 2 for query in range(1, QUERIES + 1) for at in range(1, DOCUMENTS + 1)}
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(better) as found:
+        yield found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any) -> Any:
+    return with_worth(make_round(queries=QUERIES, documents=DOCUMENTS, raters=[rater]))
+
+
+@pytest.fixture
+def run(round_: Any, server: ModelServer, collection: Any, lead: Any, django_capture_on_commit_callbacks: Any) -> Any:
+    choice = choice_of(provider_at(server.url, collection, lead), cycles=2, both=0.0, audit_share=SHARE)
+    found = fought(round_, choice, lead, django_capture_on_commit_callbacks)
+    found.round = round_
+    return found
+
+
+def slice_of(run: BattleRun) -> set[tuple[str, str]]:
+    """The slice by the draw itself."""
+    rows = run.round.pairs.values_list("query__query_id", "document__doc_id")
+    return {key for key in rows if audit_slice.drawn(run.seed, *key) < SHARE}
+
+
+def test_it_goes_to_people_before_any_grade_is_made(run: BattleRun, round_: Any, lead: Any) -> None:
+    inside = slice_of(run)
+    assert 4 < len(inside) < len(GRADES) - 10
+    listed = routing.routed(round_)
+    audited = {(one.pair.query.query_id, one.pair.document.doc_id) for one in listed if one.reason == routing.AUDIT}
+    assert audited == inside
+    # Whatever came of the battles: it is listed first, and no draft may cut it.
+    assert [one.reason for one in listed[: len(inside)]] == [routing.AUDIT] * len(inside)
+    with pytest.raises(NotValid, match="never cut"):
+        routing.draft_round(round_, actor=lead, most=len(inside) - 1)
+    made = routing.draft_round(round_, actor=lead, most=len(inside))
+    assert set(made.pairs.values_list("query__query_id", "document__doc_id")) == inside
+    assert not MachineJudgment.objects.exists()
+
+
+def test_it_teaches_nothing_and_the_judge_is_held_against_all_of_it(
+    run: BattleRun, round_: Any, rater: Any, lead: Any, client_of: Any, api_of: Any
+) -> None:
+    grade_all(round_, rater, GRADES)
+    inside = slice_of(run)
+    # Even where every grade of people is wanted as an anchor.
+    judge = battle_grades.to_grades(run, actor=lead, share=1.0)
+    anchors = {tuple(key) for key in judge.told["example_pairs"]}
+    assert anchors == {(key[0], key[1]) for key in judged.labels_of(round_)} - inside
+    assert judged.slice_keys(judge, round_) == inside
+    held = judged.held(judge, round_, lead, resamples=0)
+    assert (held.slice_size, held.slice_graded, held.calibrated.pairs) == (len(inside),) * 3
+    # The share of relevant pairs speaks of all pairs of the round, anchors among them.
+    rate = estimates.estimates_of(judge, round_, lead).rate
+    assert rate is not None
+    assert (rate.queries, rate.others) == (len(inside), len(GRADES) - len(inside))
+    here = f"/api/v1/rounds/{round_.uuid}/judges/{judge.uuid}/"
+    assert api_of(lead).get(here).json()["audit_share"] == SHARE
+    page = client_of(lead).get(reverse("machine_judge", args=[round_.uuid, judge.uuid])).content.decode()
+    assert f"{len(inside)} of the {len(inside)} pairs of the slice are graded by people" in page
+    assert "no anchor is among them" in page
+    page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
+    assert "30 % of all pairs" in page.replace("\xa0", " ")
+    # That a judge has a slice lets none of its grades stand by itself.
+    with pytest.raises(NotValid, match="need a person"):
+        auto_accept.ask(round_, judge, bound=0.9, actor=lead)
+
+
+def test_labels_of_the_slice_alone_make_no_judge(run: BattleRun, round_: Any, rater: Any, lead: Any) -> None:
+    inside = {doc_id for _, doc_id in slice_of(run)}
+    batch = assignment.claim_batch(round_, rater=rater, size=len(GRADES))
+    given = {pair.uuid: pair.document.doc_id for pair in batch}
+    grade_together(round_, rater, {uuid: GRADES[doc_id] for uuid, doc_id in given.items() if doc_id in inside})
+    with pytest.raises(NotValid, match=r"0 of the anchors.*audit slice has no anchors"):
+        battle_grades.to_grades(run, actor=lead, share=1.0)
+
+
+def test_its_share_is_chosen_on_the_page_and_by_api(
+    round_: Any,
+    server: ModelServer,
+    collection: Any,
+    lead: Any,
+    client_of: Any,
+    api_of: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    provider, api, client = provider_at(server.url, collection, lead), api_of(lead), client_of(lead)
+    here = f"/api/v1/rounds/{round_.uuid}/battles/"
+    body = {"models": [{"provider": str(provider.uuid), "model": "judge-1"}], "cycles": 1, "both": 0, "cap_usd": 1}
+    row = {"query_id": "q1", "a": "d1-1", "b": "d1-2", "score": 0.8, "model": "m"}
+    for share in (0, 1.1):
+        for place, sent in ((here, body), (f"{here}import/", {"battles": [row]})):
+            refused = api.post(place, {**sent, "audit_share": share}, format="json")
+            assert (refused.status_code, "audit_share" in refused.json()["error"]["fields"]) == (400, True)
+    with django_capture_on_commit_callbacks(execute=True):
+        api.post(here, {**body, "dry_run": False}, format="json")
+        api.post(here, {**body, "audit_share": 0.4}, format="json")
+    api.post(f"{here}import/", {"battles": [row], "audit_share": 0.5}, format="json")
+    form = {"models": [f"{provider.uuid}|judge-1"], "cycles": 1, "both": 0, "cap_usd": 1, "act": "start"}
+    new, import_ = (reverse(name, args=[round_.uuid]) for name in ("battle_new", "battle_import"))
+    assert client.post(new, {**form, "audit_share": 0}).status_code == 422
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(new, {**form, "audit_share": 20})
+    file = SimpleUploadedFile("fought.jsonl", json.dumps(row).encode())
+    client.post(import_, {"file": file, "audit_share": 60})
+    assert [one["audit_share"] for one in api.get(here).json()][::-1] == [0.1, 0.4, 0.5, 0.2, 0.6]
+    # A pair is for people where one of them wants it: the widest slice holds the others.
+    assert {one.share for one in audit_slice.in_round(round_)} == {0.1, 0.2, 0.4, 0.5, 0.6}
+
+
+def test_battles_from_before_slices_are_held_against_all_that_people_graded(
+    round_: Any, rater: Any, lead: Any, rate_all: Any
+) -> None:
+    rows = [
+        {"query_id": f"q{query}", "a": f"d{query}-1", "b": f"d{query}-{at}", "score": at / 6, "model": "m"}
+        for query in range(1, QUERIES + 1)
+        for at in range(2, DOCUMENTS + 1)
+    ]
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    run = battle_files.take_in(round_, content, filename="fought.jsonl", actor=lead)
+    BattleRun.objects.filter(pk=run.pk).update(audit_share=0.0)
+    grade_all(round_, rater, GRADES)
+    judge = battle_grades.to_grades(BattleRun.objects.get(pk=run.pk), actor=lead, share=0.5)
+    assert audit_slice.of_judge(judge, round_) is None
+    assert len(judged.slice_keys(judge, round_)) == len(GRADES)
+    assert not [one for one in routing.routed(round_) if one.reason == routing.AUDIT]
