@@ -1,9 +1,11 @@
-"""How much of a model's time is lost, and how much memory held, when a command asks it about thousands of pairs?
+"""How much of a model's time is lost, and how much memory held, when it is asked about thousands of pairs?
 
-    python benchmarks/judging.py [--reps N] [--quick]
+    python benchmarks/judging.py [--only CASE] [--reps N] [--quick]
 
 The model is a process of its own that answers each question after 200 ms; 32 are asked at once. Ideal is that it is
-never idle: pairs x 0.2 s / 32. The clock runs for the whole command, start, reading, ledger and labels included.
+never idle: pairs x 0.2 s / 32. `command` is the whole of ``assay judge``, start, reading, ledger and labels included;
+`sqlite` and `postgresql` are the server's job on a round, from its queue to its end, every answer committed.
+PostgreSQL is measured where ASSAY_BENCH_POSTGRES names a server.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from side_by_side.processes import HERE, CouldNotRun, Measured, measure
-from side_by_side.rows import Row, options, tell
+from side_by_side import databases
+from side_by_side.judged_round import text_of
+from side_by_side.processes import HERE, ROOT, CouldNotRun, Measured, child, measure
+from side_by_side.rows import Row, note, options, tell
 
 SECONDS, AT_ONCE = 0.2, 32
 PAIRS, QUICK = 10_000, 640
@@ -31,22 +37,53 @@ RUN = "from assay.cli.process import run; run()"
 
 def main() -> int:
     """Measure."""
-    cases = {"graded": graded}
+    cases = {"command": command, "sqlite": partial(job, "sqlite"), "postgresql": partial(job, "postgresql")}
     return tell(cases, options(__doc__, cases).parse_args())
 
 
-def graded(asked: argparse.Namespace) -> Iterator[Row]:
+def command(asked: argparse.Namespace) -> Iterator[Row]:
     """Grade all pairs, answers and ledger written as they come."""
     number = QUICK if asked.quick else PAIRS
     with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model() as url:
         write_pairs(Path(folder) / "pairs.jsonl", number)
         runs = [judged(Path(folder), url, number) for _ in range(asked.reps or 1)]
+    yield from told(f"assay judge, {number:,} pairs", number, runs, asked.quick)
+
+
+def job(database: str, asked: argparse.Namespace) -> Iterator[Row]:
+    """Grade all pairs of a round, every answer committed before the next question."""
+    if not databases.there(database):
+        note(f"{database} is left out: set {databases.SERVER}")
+        return
+    number = QUICK if asked.quick else PAIRS
+    runs = []
+    with model() as url:
+        for _ in range(asked.reps or 1):
+            with databases.fresh(database) as environment:
+                inside(environment, "make", number, url, CHARACTERS, AT_ONCE)
+                found = inside(environment, "work")
+            if (found["graded"], found["calls"]) != (number, number):
+                raise CouldNotRun(f"{found['graded']} of {number} pairs were graded: {found['said']}")
+            runs.append(Measured(found["wall"], found["cpu"], found["peak"], "", ""))
+    yield from told(f"the job on {database}, {number:,} pairs", number, runs, asked.quick)
+
+
+def inside(environment: dict[str, str], *words: str | int) -> dict[str, Any]:
+    """Have a process of its own make the round, or do the job; what it tells."""
+    line = child("judged_round", *map(str, words))
+    done = subprocess.run(line, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CouldNotRun(done.stderr.strip()[-2000:])
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def told(title: str, number: int, runs: Sequence[Measured], quick: bool) -> Iterator[Row]:
+    """A row for the time and one for the memory."""
     ideal = number * SECONDS / AT_ONCE
     walls, peaks = [run.wall for run in runs], [run.peak for run in runs]
-    told = f"{statistics.median(walls):.1f} s : {ideal:.1f} s, cpu {statistics.median(run.cpu for run in runs):.1f} s"
-    title = f"assay judge, {number:,} pairs"
-    limits = (None, None) if asked.quick else (LIMIT, 1.0)
-    yield Row(title, f"{AT_ONCE} always in flight", [wall / ideal for wall in walls], limits[0], None, told)
+    times = f"{statistics.median(walls):.1f} s : {ideal:.1f} s, cpu {statistics.median(run.cpu for run in runs):.1f} s"
+    limits = (None, None) if quick else (LIMIT, 1.0)
+    yield Row(title, f"{AT_ONCE} always in flight", [wall / ideal for wall in walls], limits[0], None, times)
     memory = f"{statistics.median(peaks):.0f} MB"
     yield Row(f"{title}, peak", f"{MEGABYTES:.0f} MB", [peak / MEGABYTES for peak in peaks], limits[1], None, memory)
 
@@ -66,12 +103,10 @@ def judged(folder: Path, url: str, number: int) -> Measured:
 
 def write_pairs(path: Path, number: int) -> None:
     """Pairs of documents that differ, as long as a product's page."""
-    words = ("light", "tent", "for", "two", "with", "a", "second", "door", "and", "seams", "against", "heavy", "rain")
     with path.open("w") as stream:
         for place in range(number):
-            body = " ".join(words[(place * 7 + at * (place % 5 + 1)) % len(words)] for at in range(CHARACTERS // 5))
-            text = f"Document {place}. {body}"[:CHARACTERS]
-            row = {"query_id": f"q{place // 50}", "query": "rain tent", "doc_id": f"d{place}", "text": text}
+            row = {"query_id": f"q{place // 50}", "query": "rain tent", "doc_id": f"d{place}"}
+            row["text"] = text_of(place, CHARACTERS)
             stream.write(json.dumps(row) + "\n")
 
 

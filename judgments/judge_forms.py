@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
 
-from judgments import judging, prompts_kept
+from judgments import expected_answers, judge_kinds, judging, model_judges, prompts_kept
 from judgments.core.errors import NotValid
 from judgments.forms import AssayForm
-from judgments.model_judges import MOST_EXAMPLES, Choice
-from judgments.models import Collection, Provider, Round
+from judgments.models import Collection, JudgeRun, Provider
 from judgments.providers import PROTOCOLS
+from judgments.providers.protocol import WITHOUT
 
 APART = "|"
 
@@ -25,7 +26,8 @@ class ProviderForm(AssayForm):
         label="Address (optional)",
         required=False,
         max_length=500,
-        help_text="Left empty, the makers’ own. For a server of yours, for example http://models.example.com:8000/v1.",
+        help_text="Left empty, the makers’ own. For a server of yours, for example http://models.example.com:8000/v1. "
+        "Azure’s ends in ?api-version=…",
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
     )
     key = forms.CharField(
@@ -39,7 +41,8 @@ class ProviderForm(AssayForm):
         label="Models",
         max_length=20_000,
         help_text="One a line: its name as the provider spells it, then dollars for a million tokens read and written. "
-        "For example: judge-large, 2.50, 10. Without prices a judge is capped in calls alone.",
+        "For example: judge-large, 2.50, 10. Without prices a judge is capped in calls alone. Behind that, where a "
+        "model wants it so: thinks, 4000 tokens, no schema, no temperature, no seed, no probabilities.",
         widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
     )
     prices_of = forms.DateField(
@@ -84,132 +87,83 @@ class ProviderForm(AssayForm):
 
 
 def models_in(text: str) -> list[dict[str, Any]]:
-    """The models of a list with one a line: name, price read, price written.
+    """The models of a list with one a line: name, price read, price written, and how it wants to be asked.
 
     Examples
     --------
     >>> models_in("judge-large, 2.5, 10")
     [{'name': 'judge-large', 'price_in': 2.5, 'price_out': 10.0}]
+    >>> models_in("ours, thinks, 4000 tokens, no schema")[0]["leave_out"]
+    ['schema']
     """
     found = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
-        name, *prices = (part.strip() for part in line.split(","))
+        name, *rest = (part.strip() for part in line.split(","))
+        how = {one: _setting(one) for one in rest}
+        prices = [one for one in rest if how[one] is None]
         try:
-            read, written = (float(prices[0]), float(prices[1])) if prices else (None, None)
-        except (ValueError, IndexError):
-            said = f"Line {number}: write a name, or a name and two prices, with commas between."
+            read, written = (float(one) for one in prices) if prices else (None, None)
+        except ValueError:
+            said = f"Line {number}: write a name, or a name and two prices, with commas between; then how it is asked."
             raise NotValid(said, {"models_offered": said}) from None
-        found.append({"name": name, "price_in": read, "price_out": written})
+        row: dict[str, Any] = {"name": name, "price_in": read, "price_out": written}
+        for key, value in filter(None, how.values()):
+            row[key] = [*row.get(key, ()), value] if key == "leave_out" else value
+        found.append(row)
     return found
 
 
+def _setting(word: str) -> tuple[str, Any] | None:
+    """One word on how a model is asked; None where it is none."""
+    first, _, second = word.lower().partition(" ")
+    if word.lower() in ("thinks", "does not think"):
+        return "thinks", word.lower() == "thinks"
+    if first == "no" and second in WITHOUT:
+        return "leave_out", second
+    return ("most_tokens", int(first)) if second == "tokens" and first.isascii() and first.isdigit() else None
+
+
+def _line(one: dict[str, Any]) -> str:
+    """A model as it is typed."""
+    told = [one["name"], *([] if one["price_in"] is None else [f"{one['price_in']:g}", f"{one['price_out']:g}"])]
+    thinks, most = one.get("thinks"), one.get("most_tokens")
+    told += [] if thinks is None else ["thinks" if thinks else "does not think"]
+    told += [] if most is None else [f"{most} tokens"]
+    return ", ".join(told + [f"no {name}" for name in one.get("leave_out", ())])
+
+
 def _of(provider: Provider) -> dict[str, Any]:
-    lines = [
-        ", ".join(
-            [one["name"], *([] if one["price_in"] is None else [f"{one['price_in']:g}", f"{one['price_out']:g}"])]
-        )
-        for one in provider.models_offered
-    ]
+    lines = [_line(one) for one in provider.models_offered]
     plain = ("name", "protocol", "base_url", "prices_of", "concurrency", "per_minute", "tokens_per_minute", "timeout")
     return {**{name: getattr(provider, name) for name in plain}, "models": "\n".join(lines)}
 
 
-class JudgeForm(AssayForm):
-    """Which model is to judge a round, in which words, within which caps."""
-
-    model = forms.ChoiceField(help_text="Of the collection’s providers.")
-    prompt = forms.ChoiceField(help_text="In which words it is asked; the round’s scale and guidelines are put in.")
-    cap_usd = forms.FloatField(
-        label="Cap in dollars (optional)",
-        required=False,
-        min_value=0.01,
-        max_value=1_000_000,
-        help_text="It never spends more: what a question can cost at most is held back before it is asked.",
-    )
-    cap_calls = forms.IntegerField(
-        label="Cap in calls (optional)",
-        required=False,
-        min_value=1,
-        max_value=10_000_000,
-        help_text="One of the two caps is needed.",
-    )
-    audit_share = forms.FloatField(
-        label="Audit slice, in percent",
-        min_value=0.1,
-        max_value=100,
-        initial=10,
-        help_text="This share of all pairs, drawn at random, is for people whatever the machine says.",
-    )
-    canaries = forms.IntegerField(
-        label="Canaries",
-        min_value=0,
-        max_value=judging.MOST_CANARIES,
-        initial=30,
-        help_text="On so many documents it is tried whether planted text talks the judge into a grade: two calls each.",
-    )
-    examples = forms.IntegerField(
-        label="Examples shown to the model",
-        min_value=0,
-        max_value=MOST_EXAMPLES,
-        initial=0,
-        help_text="Frozen grades of people, never for a query of this round.",
-    )
-    snapshot = forms.ChoiceField(label="Examples from (optional)", required=False)
-    probabilities = forms.BooleanField(
-        label="Ask for the probabilities of the grades",
-        required=False,
-        help_text="Where the provider tells them: how sure the model was says which pairs people should see.",
-    )
-
-    def __init__(self, *args: Any, round_: Round, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.round = round_
-        collection = round_.collection
-        self._providers = list(collection.providers.all())
-        self._choices("model", list(_models(self._providers)))
-        self._choices("prompt", [(one.value, one.title) for one in prompts_kept.named(collection)])
-        self._choices("snapshot", [("", "none"), *((str(one.uuid), one.name) for one in collection.snapshots.all())])
-
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 (they are declared above)
-        field.choices = choices
-
-    @property
-    def choice(self) -> Choice:
-        """What the verbs take as the judge."""
-        cleaned = self.cleaned_data
-        provider, _, model = cleaned["model"].partition(APART)
-        snapshots = self.round.collection.snapshots
-        return Choice(
-            next(one for one in self._providers if str(one.uuid) == provider),
-            model,
-            prompts_kept.find(self.round.collection, cleaned["prompt"]),
-            cleaned["examples"],
-            snapshots.get(uuid=cleaned["snapshot"]) if cleaned["snapshot"] else None,
-            self.round.seed,
-            cleaned["probabilities"],
-        )
-
-    @property
-    def caps(self) -> dict[str, Any]:
-        """What the verb takes beside it."""
-        cleaned = self.cleaned_data
-        return {
-            "cap_usd": cleaned["cap_usd"],
-            "cap_calls": cleaned["cap_calls"],
-            "audit_share": cleaned["audit_share"] / 100,
-            "canaries": cleaned["canaries"],
-        }
-
-
 class GoOnForm(AssayForm):
-    """Other caps for a run that goes on."""
+    """Other caps for a run that goes on, and on how many documents planted text is tried; left empty, each stays."""
 
     cap_usd = forms.FloatField(label="Cap in dollars", required=False, min_value=0.01, max_value=1_000_000)
     cap_calls = forms.IntegerField(label="Cap in calls", required=False, min_value=1, max_value=10_000_000)
+    canaries = forms.IntegerField(
+        label="Canaries, in all",
+        required=False,
+        min_value=0,
+        max_value=judging.MOST_CANARIES,
+        help_text="Two calls each: whether planted text talks the judge into a grade.",
+    )
+
+
+def go_on_form(run: JudgeRun | None) -> GoOnForm | None:
+    """The form for a run, with the fields that it can use: caps and canaries are for judges that ask a model."""
+    if run is None:
+        return None
+    form = GoOnForm(initial={name: getattr(run, name) for name in GoOnForm.base_fields})
+    if not model_judges.asks_a_model(run.judge):
+        form.fields.clear()
+    elif not judge_kinds.says_grades(run.judge.kind):
+        del form.fields["canaries"]
+    return form
 
 
 class PromptForm(AssayForm):
@@ -225,7 +179,17 @@ class PromptForm(AssayForm):
     prompt = forms.CharField(
         max_length=prompts_kept.LONGEST,
         widget=forms.Textarea(attrs={"rows": 22, "class": "mono"}),
-        help_text="Places in braces are filled in: {query}, {scale} and {document} have to be there.",
+        help_text="Places in braces are filled in: {query}, {scale} and {document} have to be there; for battles "
+        "{query}, {first} and {second}; for an expected answer {query}, {expected} and {document}.",
+    )
+    asks = forms.ChoiceField(
+        label="What they ask for",
+        required=False,
+        choices=[
+            ("", "What their places say"),
+            *((name, what.capitalize()) for name, what in prompts_kept.ASKS.items()),
+        ],
+        help_text="An answer, for the usefulness to a system, has to be chosen: it needs {query} and {document} alone.",
     )
     note = forms.CharField(label="What is new (optional)", required=False, max_length=500)
 
@@ -236,6 +200,13 @@ class TryForm(AssayForm):
     round = forms.ChoiceField(label="Pairs of the round")
     model = forms.ChoiceField()
     pairs = forms.IntegerField(min_value=1, max_value=10, initial=3, help_text="Each is a call that costs money.")
+    expected = forms.CharField(
+        label="Expected answers (where words are held against them)",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 2, "class": "mono", "spellcheck": "false"}),
+        help_text='JSON such as {"q1": ["an answer"]}, or CSV whose first line reads query_id,expected.',
+    )
 
     def __init__(self, *args: Any, collection: Collection, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -243,7 +214,7 @@ class TryForm(AssayForm):
         self._rounds = list(collection.rounds.all())
         for name, choices in (
             ("round", [(str(one.uuid), one.name) for one in self._rounds]),
-            ("model", list(_models(self._providers))),
+            ("model", list(models_of(self._providers))),
         ):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101 (they are declared above)
@@ -258,10 +229,20 @@ class TryForm(AssayForm):
             "provider": next(one for one in self._providers if str(one.uuid) == provider),
             "model": model,
             "number": self.cleaned_data["pairs"],
+            "expected": self.cleaned_data["expected"],
         }
 
+    def clean_expected(self) -> expected_answers.Expected:
+        """Answers by query id; none where nothing was typed."""
+        typed = self.cleaned_data["expected"].replace("\r\n", "\n")
+        try:
+            return expected_answers.read(typed) if typed.strip() else {}
+        except NotValid as error:
+            raise forms.ValidationError(error.fields.get("expected", str(error))) from error
 
-def _models(providers: list[Provider]) -> Any:
+
+def models_of(providers: list[Provider]) -> Iterator[tuple[str, str]]:
+    """Every model of the providers, as a form names it and as people read it."""
     for provider in providers:
         for one in provider.models_offered:
             price = "" if one["price_in"] is None else f" (${one['price_in']:g} / ${one['price_out']:g})"
@@ -276,5 +257,6 @@ class AcceptForm(AssayForm):
         min_value=50,
         max_value=99.9,
         initial=95,
-        help_text="The lower end of the interval of how often people confirm it, on the audit slice.",
+        help_text="So many of the pairs that stand are not relevant at least, going by the audit slice, at 95 % over "
+        "all judges and all times that it is asked for.",
     )

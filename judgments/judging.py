@@ -1,20 +1,24 @@
-"""How is a model set to judge a round, within caps, watched, paused and gone on with?"""
+"""How is a machine set to judge a round, within caps where it asks a model, watched, paused and gone on with?"""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from judgments import audit, jobs, model_judges
+from judgments import audit, audit_slice, ensembles, jobs, judge_kinds, model_judges, prejudging
 from judgments.core.errors import Conflict, NotValid
-from judgments.judging_estimate import Estimate, estimate
-from judgments.model_judges import Choice
-from judgments.models import JudgeRun, Round, User
+from judgments.judge_choice import Choice, check_used
+from judgments.judges.model_judge import ModelJudge
+from judgments.judging_estimate import Estimate, estimate, free
+from judgments.models import Judge, JudgeRun, Provider, Round, User
 
-KIND = "judge"
+# The jobs: of judges that ask a model, and of those that do not.
+KIND, LOCAL = "judge", "prejudge"
 MOST_CANARIES = 200
+MOST_USD, MOST_CALLS = 1_000_000, 10_000_000
 State = JudgeRun.State
 
 
@@ -24,11 +28,26 @@ def look(round_: Round, choice: Choice, *, canaries: int = 0) -> Estimate:
     Raises
     ------
     NotValid
-        As `model_judges.made_for`.
+        As `model_judges.made_for`, `prejudging.made_for` and `ensembles.made_for`.
     """
-    judge, graded = model_judges.made_for(round_, choice)
+    judge, asker = _made_for(round_, choice)
     kept = round_.collection.judges.filter(name=judge.name, parameters=judge.parameters).first()
-    return estimate(round_, kept or judge, graded, canaries=canaries)
+    return _told(round_, kept or judge, asker, canaries)
+
+
+def _made_for(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge | None]:
+    """The judge, not stored yet, and what asks for it where it asks a model."""
+    kind = judge_kinds.find(choice.kind)
+    check_used(choice, kind)
+    if kind.asks == "model":
+        return model_judges.made_for(round_, choice)
+    return (ensembles if kind.asks == "judges" else prejudging).made_for(round_, choice), None
+
+
+def _told(round_: Round, judge: Judge, asker: ModelJudge | None, canaries: int) -> Estimate:
+    if asker is None:
+        return free(prejudging.left_for(round_, judge))
+    return estimate(round_, judge, asker, canaries=canaries if judge_kinds.says_grades(judge.kind) else 0)
 
 
 @transaction.atomic
@@ -42,44 +61,48 @@ def start(
     audit_share: float = 0.1,
     canaries: int = 0,
 ) -> JudgeRun:
-    """Let a model judge the pairs of a round, as a job.
+    """Let a machine judge the pairs of a round, as a job.
 
     Parameters
     ----------
     round_ : Round
         In any state; a machine's grade takes no slot and counts for nothing by itself.
     choice : Choice
-        Which model, in which words.
+        Which kind of judge, which model, in which words.
     actor : User
         The lead who asks for it.
     cap_usd, cap_calls : float, int or None
         Where it stops, whatever is left; one of them at least. What a question can cost at most is held back before it
-        is asked.
+        is asked. A judge that asks no model spends nothing and has none.
     audit_share : float
         The share of all pairs that people judge whatever the machine says, drawn by the round's seed.
     canaries : int
-        On how many pairs it is tried whether a document can talk the judge into a grade.
+        On how many pairs it is tried whether a document can talk the judge into a grade; of judges that ask no model,
+        or give no grade, none.
 
     Raises
     ------
     NotValid
-        By field: caps, shares, or as `model_judges.made_for`.
+        By field: caps, shares, or as `look`.
     Conflict
         The judge is at work in this round, or there is nothing for it to do.
     """
-    _check_caps(choice, cap_usd, cap_calls)
-    if not 0 < audit_share <= 1:
-        said = "Above 0, at most 1: without pairs that people judge nobody can tell what its grades are worth."
-        raise NotValid("The audit slice is no share.", {"audit_share": said})
+    kind = judge_kinds.find(choice.kind)
+    if kind.asks == "model":
+        _check_caps(choice, cap_usd, cap_calls)
+        canaries = canaries if kind.says != "usefulness" else 0
+    else:
+        cap_usd, cap_calls, canaries = 0.0, None, 0
+    audit_slice.check(audit_share)
     if not 0 <= canaries <= MOST_CANARIES:
         raise NotValid("Too many canaries.", {"canaries": f"From 0 to {MOST_CANARIES}."})
-    judge, graded = model_judges.made_for(round_, choice)
+    judge, asker = _made_for(round_, choice)
     judge = model_judges.kept(judge)
-    told = estimate(round_, judge, graded, canaries=canaries)
+    told = _told(round_, judge, asker, canaries)
     if judge.runs.filter(round=round_).exists():
         raise Conflict(f"{judge} has been at work in this round before. Go on with it on its page.")
     if not told.pairs:
-        raise Conflict("There is no pair with a text that this judge has not answered.")
+        raise Conflict("There is no pair with what this judge needs that it has not answered.")
     run = JudgeRun.objects.create(
         round=round_,
         judge=judge,
@@ -94,7 +117,7 @@ def start(
     sentence = f"{actor} let {judge} judge {told.pairs:,} pairs of round {round_}"
     caps: dict[str, Any] = {"judge": str(judge.uuid), "cap_usd": cap_usd, "cap_calls": cap_calls}
     audit.record("judging.start", sentence, actor=actor, collection=round_.collection, target=run, **caps)
-    _queue(run, actor)
+    queue(run, actor)
     return run
 
 
@@ -107,7 +130,8 @@ def pause(run: JudgeRun, *, actor: User) -> None:
     Conflict
         It is not at work.
     """
-    if is_over(run):
+    # One that waits for its provider is tried again by the clock, unless somebody says no.
+    if is_over(run) and run.state != State.DOWN:
         raise Conflict(f"{run.judge} is not at work in this round.")
     JudgeRun.objects.filter(pk=run.pk).update(pause_asked=True)
     sentence = f"{actor} paused {run.judge} in round {run.round}"
@@ -141,7 +165,8 @@ def go_on(
     Conflict
         It is at work, or its provider is gone or elsewhere.
     NotValid
-        A cap below what was spent already, or none at all.
+        A cap below what was spent already, in dollars where the model has no price, or for a judge that spends nothing;
+        a local model that is not allowed here.
     """
     run = (
         JudgeRun.objects.select_for_update(of=("self",))
@@ -150,7 +175,14 @@ def go_on(
     )
     if not is_over(run):
         raise Conflict(f"{run.judge} is at work. Pause it first.")
-    model_judges.check_provider(run.judge)
+    if model_judges.asks_a_model(run.judge):
+        provider = model_judges.check_provider(run.judge)
+        _check_price(provider, run.judge.model, run.cap_usd if cap_usd is None else cap_usd)
+    elif any(given is not None for given in (cap_usd, cap_calls, canaries)):
+        said = f"{run.judge} asks no model: it has no caps and no canaries."
+        raise NotValid(said, {"cap_calls": said})
+    else:
+        prejudging.check_here(run.judge)
     for name, cap, used in (("cap_usd", cap_usd, run.spent_usd), ("cap_calls", cap_calls, run.calls)):
         if cap is not None and cap <= used:
             said = f"{used:,.2f} were used already." if name == "cap_usd" else f"{used:,} calls were made already."
@@ -163,7 +195,7 @@ def go_on(
     run.save(update_fields=["cap_usd", "cap_calls", "canaries"])
     sentence = f"{actor} went on with {run.judge} in round {run.round}"
     audit.record("judging.go_on", sentence, actor=actor, collection=run.round.collection, target=run)
-    _queue(run, actor)
+    queue(run, actor)
     return run
 
 
@@ -179,28 +211,42 @@ def state_of(run: JudgeRun) -> tuple[str, str]:
     return run.state, run.said
 
 
-def _queue(run: JudgeRun, actor: User) -> None:
+def queue(run: JudgeRun, actor: User | None, *, woken: int = 0) -> None:
+    """Put an attempt in line; `woken` counts those in a row that nobody asked for."""
     title = f"{run.judge} judges {run.round}"
-    parameters = {"run": str(run.uuid)}
-    run.job = jobs.start(KIND, title=title, parameters=parameters, collection=run.round.collection, actor=actor)
-    run.state, run.said, run.pause_asked, run.ended_at = State.WAITING, "", False, None
-    run.save(update_fields=["job", "state", "said", "pause_asked", "ended_at"])
+    parameters = {"run": str(run.uuid), **({"woken": woken} if woken else {})}
+    kind = KIND if model_judges.asks_a_model(run.judge) else LOCAL
+    run.job = jobs.start(kind, title=title, parameters=parameters, collection=run.round.collection, actor=actor)
+    run.state, run.said, run.pause_asked, run.ended_at, run.not_before = State.WAITING, "", False, None, None
+    run.save(update_fields=["job", "state", "said", "pause_asked", "ended_at", "not_before"])
 
 
-def ended(run: JudgeRun, state: str, said: str) -> None:
-    """Put on record how an attempt ended."""
-    JudgeRun.objects.filter(pk=run.pk).update(state=state, said=said[:2_000], ended_at=timezone.now())
+def ended(run: JudgeRun, state: str, said: str, *, leave_alone: float = 0.0) -> None:
+    """Put on record how an attempt ended, and for how many seconds the provider asked to be left alone."""
+    now = timezone.now()
+    fields = {"state": state, "said": said[:2_000], "ended_at": now, "not_before": not_before(now, leave_alone)}
+    JudgeRun.objects.filter(pk=run.pk).update(**fields)
+
+
+def not_before(now: datetime, leave_alone: float) -> datetime | None:
+    """Until when a provider wants to be left alone; of more than a year a year, and None where it said nothing."""
+    return now + min(timedelta(seconds=min(leave_alone, 1e9)), timedelta(days=365)) if leave_alone > 0 else None
 
 
 def _check_caps(choice: Choice, cap_usd: float | None, cap_calls: int | None) -> None:
     if cap_usd is None and cap_calls is None:
         said = "Give a limit in dollars, in calls, or both."
         raise NotValid("A judge needs a cap.", {"cap_usd": said})
-    if cap_usd is not None and not 0 < cap_usd <= 1_000_000:
+    if cap_usd is not None and not 0 < cap_usd <= MOST_USD:
         raise NotValid("The cap is out of bounds.", {"cap_usd": "Dollars, above 0."})
-    if cap_calls is not None and not 0 < cap_calls <= 10_000_000:
+    if cap_calls is not None and not 0 < cap_calls <= MOST_CALLS:
         raise NotValid("The cap is out of bounds.", {"cap_calls": "Calls, above 0."})
-    known = choice.provider.offered(choice.model)
+    _check_price(*choice.asked(), cap_usd)
+
+
+def _check_price(provider: Provider, model: str, cap_usd: float | None) -> None:
+    """A cap in dollars cannot be kept where nobody knows what an answer costs."""
+    known = provider.offered(model)
     if cap_usd is not None and known is not None and known["price_in"] is None:
-        said = f"{choice.provider} has no price for {choice.model}: give one on its page, or a cap in calls alone."
+        said = f"{provider} has no price for {model}: give one on its page, or a cap in calls alone."
         raise NotValid(said, {"cap_usd": said})

@@ -7,11 +7,13 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from judgments import model_judges, providers_kept
+from judgments import judge_kinds, model_judges
+from judgments.answers_kept import ratio_of
+from judgments.core.errors import UnknownName
 from judgments.judges.asking import Asking
 from judgments.judges.canaries import TRAPS
-from judgments.judges.contract import Context
-from judgments.judges.graded import Graded
+from judgments.judges.contract import Context, Need
+from judgments.judges.model_judge import ModelJudge
 from judgments.models import Judge, MachineJudgment, Pair, Round
 
 # So many pairs are looked at, spread over the round; a larger round is told in proportion.
@@ -25,17 +27,21 @@ class Estimate:
     Parameters
     ----------
     pairs : int
-        Without an answer of this judge, and with a text.
+        Without an answer of this judge, and with all that it needs.
     without_text : int
         Without a text: they wait until a documents file brings it.
+    without_expected : int
+        With a text, and without the expected answer or need that this judge compares with; of an ensemble, without an
+        answer of each of its judges.
     examples : int
         Shown to the model as examples, and so never asked about.
     canaries : int
         Planted documents that are asked about besides.
     calls : (int, int)
-        Each pair and canary once; each once more, where no answer can be read.
+        Each question about a pair or canary once; each once more, where no answer can be read. None of a judge that
+        asks no model.
     tokens_in, tokens_out : (int, int)
-        Low and high.
+        Low and high: four characters a token, corrected by what the provider counted when this model was asked before.
     usd : (float, float) or None
         Low and high; None where the model has no price.
     looked_at : int
@@ -51,13 +57,39 @@ class Estimate:
     tokens_out: tuple[int, int]
     usd: tuple[float, float] | None
     looked_at: int
+    without_expected: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Plain values under plain names."""
         return asdict(self)
 
 
-def estimate(round_: Round, judge: Judge, graded: Graded, *, canaries: int) -> Estimate:
+@dataclass(frozen=True)
+class Waiting:
+    """What a judge has not answered in a round.
+
+    Parameters
+    ----------
+    ready : QuerySet
+        The pairs that it can answer, in the round's order.
+    without_text, without_expected, examples : int
+        As in `Estimate`.
+    """
+
+    ready: QuerySet[Pair]
+    without_text: int
+    without_expected: int
+    examples: int
+
+
+def free(waits: Waiting) -> Estimate:
+    """What a judge takes that asks no model: nothing but time."""
+    number, nothing = waits.ready.count(), (0, 0)
+    lacking = waits.without_text, waits.without_expected
+    return Estimate(number, lacking[0], waits.examples, 0, nothing, nothing, nothing, (0.0, 0.0), number, lacking[1])
+
+
+def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -> Estimate:
     """Look at some of the pairs and tell in proportion what all of them would take; nothing is asked.
 
     Parameters
@@ -66,51 +98,76 @@ def estimate(round_: Round, judge: Judge, graded: Graded, *, canaries: int) -> E
         Whose pairs.
     judge : Judge
         Stored or not.
-    graded : Graded
+    asker : ModelJudge
         What asks for it.
     canaries : int
         How many documents are to be planted.
     """
-    ready, without_text, examples = waiting(round_, judge)
-    number = ready.count()
+    waits = waiting(round_, judge)
+    number = waits.ready.count()
     step = max(1, number // LOOKED_AT)
-    some = [pair for at, pair in enumerate(ready.iterator(chunk_size=1_000)) if at % step == 0][:LOOKED_AT]
-    known = providers_kept.endpoint(model_judges.check_provider(judge), judge.model)
-    plan = Asking(graded, known, [context_of(pair) for pair in some], {}).plan
+    some = [pair for at, pair in enumerate(waits.ready.iterator(chunk_size=1_000)) if at % step == 0][:LOOKED_AT]
+    contexts = [context_of(pair, judge) for pair in some]
+    known = model_judges.endpoint_of(judge, model_judges.check_provider(judge))
+    plan = Asking(asker, known, contexts, {}, ratio_of(judge)).plan
     # Canaries are the same documents with a sentence more.
     planted = canaries * len(TRAPS)
-    times = (number + planted) / plan.questions if plan.questions else 0.0
+    # Several questions about a pair where there are several expected answers.
+    a_pair = sum(len(asker.questions(one)) for one in contexts) / len(contexts) if contexts else 1.0
+    calls = round((number + planted) * a_pair)
+    times = calls / plan.questions if plan.questions else 0.0
     return Estimate(
         pairs=number,
-        without_text=without_text,
-        examples=examples,
+        without_text=waits.without_text,
+        examples=waits.examples,
         canaries=planted,
-        calls=(number + planted, 2 * (number + planted)),
+        calls=(calls, 2 * calls),
         tokens_in=_scaled(plan.tokens_in, times),
         tokens_out=_scaled(plan.tokens_out, times),
         usd=None if plan.usd is None else (plan.usd[0] * times, plan.usd[1] * times),
         looked_at=len(some),
+        without_expected=waits.without_expected,
     )
 
 
-def waiting(round_: Round, judge: Judge) -> tuple[QuerySet[Pair], int, int]:
-    """The pairs that the judge can answer and has not, how many lack a text, and how many are its examples."""
+def waiting(round_: Round, judge: Judge) -> Waiting:
+    """The pairs that the judge can answer and has not, and how many wait for what."""
+    needs = _needs(judge)
     rows = round_.pairs.select_related("query", "document").order_by("position")
     if judge.pk is not None:
         rows = rows.exclude(pk__in=MachineJudgment.objects.filter(judge=judge, pair__round=round_).values("pair"))
+    own = _examples_of(round_, judge)
+    rows = rows.exclude(pk__in=own)
+    # A stub has no content yet, unlike a text that is known to say nothing: a judge that matches words can answer that.
+    told = rows.filter(document__stub=False)
+    if "text" in needs:
+        told = told.exclude(document__title="", document__text="")
+    ready = told.filter(query__query_id__in=list(judge.told["expected"])) if "expected" in needs else told
+    ready = ready.exclude(query__narrative="") if "narrative" in needs else ready
+    there = told.count()
+    return Waiting(ready, rows.count() - there, there - ready.count() if ready is not told else 0, len(own))
+
+
+def _needs(judge: Judge) -> tuple[Need, ...]:
+    try:
+        return judge_kinds.find(judge.kind).needs
+    except UnknownName:
+        return ("query", "text")
+
+
+def _examples_of(round_: Round, judge: Judge) -> list[int]:
+    """The pairs of the round that the judge was shown with their grades."""
     shown = {tuple(key) for key in judge.told.get("example_pairs", ())}
     same = round_.pairs.filter(query__query_id__in={key[0] for key in shown}) if shown else round_.pairs.none()
     keys = same.values_list("pk", "query__query_id", "document__doc_id")
-    own = [pk for pk, query_id, doc_id in keys if (query_id, doc_id) in shown]
-    rows = rows.exclude(pk__in=own)
-    ready = rows.filter(document__stub=False).exclude(document__title="", document__text="")
-    return ready, rows.count() - ready.count(), len(own)
+    return [pk for pk, query_id, doc_id in keys if (query_id, doc_id) in shown]
 
 
-def context_of(pair: Pair) -> Context:
-    """The pair as a judge sees it: query, need and text, and nothing that would tell who found it."""
+def context_of(pair: Pair, judge: Judge | None = None) -> Context:
+    """The pair as a judge sees it: query, need, text and accepted answers, and nothing that would tell who found it."""
     text = "\n".join(part for part in (pair.document.title, pair.document.text) if part)
-    return Context(pair.query.text, text, (), pair.query.narrative)
+    expected = judge.told.get("expected", {}).get(pair.query.query_id, ()) if judge is not None else ()
+    return Context(pair.query.text, text, tuple(expected), pair.query.narrative)
 
 
 def _scaled(range_: tuple[int, int], times: float) -> tuple[int, int]:

@@ -1,37 +1,40 @@
 """How does a job ask a model thousands of questions, so that no answer is lost and none is paid for twice?
 
-Workers ask; the job's own thread reads and writes the database. A worker goes on when its answer is committed, so that
-a process that is killed at any moment repeats the questions in flight and no other.
+Workers ask; the job's own thread reads and writes the database, with one commit for all that came meanwhile. A worker
+goes on when its answer is committed, so that a process that is killed at any moment repeats the questions in flight and
+no other.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import Count, Sum
-
-from judgments import jobs, judging, model_judges, providers_kept
+from judgments import jobs, judge_kinds, judging, model_judges, providers_kept
+from judgments.answers_kept import AnswersKept, reply_of
 from judgments.audit_slice import drawn
 from judgments.core.errors import AssayError, NotFound
 from judgments.desk import Desk
 from judgments.judges.answers import Reply
-from judgments.judges.asking import Answered, Asking, Verdict, key_of, prompt_sha256
+from judgments.judges.asking import Answered, Asking, Verdict, key_of
 from judgments.judges.canaries import plant
 from judgments.judges.contract import Context, Outcome
-from judgments.judges.graded import Graded
-from judgments.judges.model_judge import again
+from judgments.judges.model_judge import ModelJudge, again
 from judgments.judging_estimate import context_of, waiting
-from judgments.models import JudgeRun, MachineJudgment, ModelCall, Pair
+from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair
 from judgments.providers.calls import Ended
 from judgments.providers.limits import Budget
 from judgments.providers.protocol import Endpoint
 
-# So many pairs are held at a time: prompts and texts of a large round would fill the memory.
-AT_ONCE = 1_000
+# So many pairs are held at a time: texts of a large round would fill the memory, and the last of a few leave many idle.
+AT_ONCE = 2_000
+# So many of the next ones are read in a step while these are asked: an answer waits no longer than that.
+A_STEP = 50
+# So many keys are looked up by one question: fewer than SQLite takes.
+KEYS = 5_000
 STATES = {
     "done": JudgeRun.State.DONE,
     "stopped": JudgeRun.State.PAUSED,
@@ -62,10 +65,20 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         judging.ended(run, JudgeRun.State.STOPPED, str(fault))
         raise
     state = STATES[ended.end]
-    judging.ended(run, state, ended.said)
+    judging.ended(run, state, ended.said, leave_alone=ended.leave_alone)
     if state in FAILED:
         raise AssayError(f"{ended.said}. What was answered is kept; go on from the judge's page.")
     return {"end": ended.end, "said": ended.said, "answered": ended.answered}
+
+
+@dataclass
+class _Portion:
+    """Pairs that are asked about together, and whose each key is."""
+
+    purpose: str
+    pairs: list[Pair] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
+    owners: dict[str, tuple[Pair, str, str]] = field(default_factory=dict)
 
 
 class _Sitting:
@@ -74,29 +87,39 @@ class _Sitting:
     def __init__(self, work: jobs.Work, run: JudgeRun) -> None:
         self.work, self.run, self.judge = work, run, run.judge
         self.provider = model_judges.check_provider(run.judge)
-        self.graded: Graded = model_judges.graded_of(run.judge.told)
-        self.endpoint: Endpoint = providers_kept.endpoint(self.provider, run.judge.model)
+        self.asker: ModelJudge = model_judges.asker_of(run.judge.told)
+        self.endpoint: Endpoint = model_judges.endpoint_of(run.judge, self.provider)
         self.values = run.round.scale.values()
-        # The ledger is the truth: what a killed sitting did not add up is in it all the same.
-        told = ModelCall.objects.filter(run=run).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
-        self.spent, self.calls = told["usd"] or 0.0, told["calls"]
-        self.budget = Budget(run.cap_usd, run.cap_calls, self.spent, self.calls)
-        self.last: dict[int, ModelCall] = {}
+        self.kept = AnswersKept(run, self.values)
+        self.budget = Budget(run.cap_usd, run.cap_calls, self.kept.spent, self.kept.calls)
         self.paused, self.done = False, 0
         self.taken_away: jobs.Cancelled | jobs.Lost | None = None
 
     def whole(self) -> Ended:
-        ready, _, _ = waiting(self.run.round, self.judge)
+        ready = waiting(self.run.round, self.judge).ready
         self.total = ready.count()
         ended = Ended("done", "", 0, 0)
         with closing(providers_kept.client(self.provider)) as self.client:
             # A pair without an answer, because the provider did not give one, is not asked again in this sitting.
-            for pairs in _portions(list(ready.values_list("pk", flat=True))):
-                one = self._asked(pairs, [context_of(pair) for pair in pairs], Purpose.PAIR, [""] * len(pairs))
+            keys = list(ready.values_list("pk", flat=True))
+            parts = [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
+            portions = [_Portion(Purpose.PAIR) for _ in parts]
+            reading = [self._read(portion, part) for portion, part in zip(portions, parts, strict=True)]
+            while portions:
+                deque(reading.pop(0), maxlen=0)  # the rest of it
+                one = self._asked(portions.pop(0), reading[0] if reading else None)
                 ended = replace(one, answered=ended.answered + one.answered, attempts=ended.attempts + one.attempts)
                 if ended.end != "done":
                     return ended
             return self._canaries() if self.run.canaries else ended
+
+    def _read(self, portion: _Portion, keys: Sequence[int]) -> Iterator[None]:
+        """Read the pairs of a portion, a few in a step: while the one before it is asked."""
+        for begin in range(0, len(keys), A_STEP):
+            rows = Pair.objects.filter(pk__in=keys[begin : begin + A_STEP])
+            for pair in rows.select_related("query", "document").order_by("position"):
+                self._add(portion, pair, context_of(pair, self.judge))
+            yield
 
     def _canaries(self) -> Ended:
         """Plant traps into documents that the judge gave its lowest grade, and ask about those."""
@@ -105,25 +128,25 @@ class _Sitting:
         rows.sort(key=lambda row: drawn(self.run.seed, row[1], row[2]))
         chosen = [pk for pk, _, _ in rows[: self.run.canaries]]
         pairs = list(Pair.objects.filter(pk__in=chosen).select_related("query", "document").order_by("position"))
-        planted = plant([context_of(pair) for pair in pairs], self.values[-1], seed=self.run.seed)
-        return self._asked(
-            [pairs[one.place] for one in planted],
-            [one.context for one in planted],
-            Purpose.CANARY,
-            [one.trap for one in planted],
-        )
+        planted = plant([context_of(pair, self.judge) for pair in pairs], self.values[-1], seed=self.run.seed)
+        portion = _Portion(Purpose.CANARY)
+        for one in planted:
+            self._add(portion, pairs[one.place], one.context, one.trap)
+        return self._asked(portion)
 
-    def _asked(self, pairs: Sequence[Pair], contexts: Sequence[Context], purpose: str, traps: Sequence[str]) -> Ended:
-        owners = self._owners(pairs, contexts, purpose, traps)
-        asking = Asking(self.graded, self.endpoint, contexts, self._known(owners))
+    def _asked(self, portion: _Portion, meanwhile: Iterator[None] | None = None) -> Ended:
+        pairs, owners = portion.pairs, portion.owners
+        # Known is, too, what the portion before this one was answered: so it is looked up now and not while reading.
+        asking = Asking(self.asker, self.endpoint, portion.contexts, self._known(owners))
         desk = Desk(self._beat)
 
         def answered(call: Answered) -> None:
-            desk.here(lambda: self._write(call, *owners[call.question.key]))
+            self.kept.call(call, self.endpoint.model, *owners[call.question.key])
 
         def told(verdict: Verdict) -> None:
-            if purpose == Purpose.PAIR:
-                desk.here(lambda: self._judged(pairs[verdict.place], verdict.outcome))
+            if portion.purpose == Purpose.PAIR:
+                self.done += 1
+                self.kept.judgment(pairs[verdict.place], verdict.outcome)
 
         ended = desk.during(
             lambda: asking.run(
@@ -133,95 +156,36 @@ class _Sitting:
                 budget=self.budget,
                 stop=lambda: self.paused,
                 client=self.client,
-            )
+                together=lambda work: desk.here(lambda: self.kept.together(work)),
+            ),
+            meanwhile,
         )
         self.add_up()
         if self.taken_away is not None:
             raise self.taken_away
         return ended
 
-    def _owners(
-        self, pairs: Sequence[Pair], contexts: Sequence[Context], purpose: str, traps: Sequence[str]
-    ) -> dict[str, tuple[Pair, str, str]]:
-        """Whose each key is that can come up: the question's, and those of its two repetitions."""
-        found: dict[str, tuple[Pair, str, str]] = {}
-        for pair, context, trap in zip(pairs, contexts, traps, strict=True):
-            for question in self.graded.questions(context):
-                repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]
-                found.setdefault(key_of(self.endpoint, question), (pair, purpose, trap))
-                for one in repeated:
-                    if one is not None:
-                        once_more = Purpose.REPAIR if purpose == Purpose.PAIR else purpose
-                        found.setdefault(key_of(self.endpoint, one), (pair, once_more, trap))
-        return found
+    def _add(self, portion: _Portion, pair: Pair, context: Context, trap: str = "") -> None:
+        """Put a pair into a portion, with the keys that can come up: the question's, and those of its repetitions."""
+        portion.pairs.append(pair)
+        portion.contexts.append(context)
+        purpose = portion.purpose
+        once_more = Purpose.REPAIR if purpose == Purpose.PAIR else purpose
+        for question in self.asker.questions(context):
+            repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]
+            portion.owners.setdefault(key_of(self.endpoint, question), (pair, purpose, trap))
+            for one in repeated:
+                if one is not None:
+                    portion.owners.setdefault(key_of(self.endpoint, one), (pair, once_more, trap))
 
     def _known(self, owners: Mapping[str, Any]) -> dict[str, Reply]:
-        """What this judge answered before, in whichever round."""
-        keys, found = list(owners), {}
-        for begin in range(0, len(keys), 500):
-            rows = ModelCall.objects.filter(judge=self.judge, key__in=keys[begin : begin + 500])
-            found |= {row.key: _reply(row) for row in rows.exclude(outcome="transport_error")}
+        """What this judge answered before, in whichever round, and what others did whose answers count as its own."""
+        keys, lenders = list(owners), _lenders(self.judge)
+        found: dict[str, Reply] = {}
+        for begin in range(0, len(keys), KEYS):
+            rows = ModelCall.objects.filter(judge__in=lenders, key__among=keys[begin : begin + KEYS])
+            found |= {row.key: reply_of(row) for row in rows.exclude(outcome="transport_error")}
         return found
-
-    def _write(self, call: Answered, pair: Pair, purpose: str, trap: str) -> None:
-        """Into the ledger, before anybody goes on."""
-        outcome, reply = call.outcome.on_scale(self.values), call.reply
-        row = ModelCall(
-            run=self.run,
-            judge=self.judge,
-            pair=pair,
-            purpose=purpose,
-            trap=trap,
-            key=call.question.key,
-            prompt_sha256=prompt_sha256(call.question),
-            model_asked=self.endpoint.model,
-            model_answered=reply.model[:200],
-            parameters={
-                "temperature": call.question.temperature,
-                "seed": call.question.seed,
-                "most_tokens": call.question.most_tokens,
-                "stop": reply.stop,
-            },
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            cost_usd=reply.cost_usd,
-            seconds=reply.seconds,
-            outcome=outcome.name,
-            grade=outcome.grade,
-            probabilities=outcome.probabilities,
-            rationale=_kept(outcome.rationale),
-            raw=_kept(outcome.raw),
-        )
-        try:
-            with transaction.atomic():
-                row.save()
-            self.last[pair.pk] = row
-        except IntegrityError:
-            pass  # two sittings at once are possible while a lease runs out: the other one wrote it down
-        self.spent, self.calls = self.spent + (reply.cost_usd or 0.0), self.calls + 1
-
-    def _judged(self, pair: Pair, outcome: Outcome) -> None:
-        """The judge's word on the pair; a pair that got no answer goes on waiting for one."""
-        self.done += 1
-        if outcome.name == "transport_error":
-            return
-        found = outcome.on_scale(self.values)
-        call = self.last.pop(pair.pk, None)
-        if call is None:
-            calls = ModelCall.objects.filter(judge=self.judge, pair=pair).exclude(purpose=Purpose.CANARY)
-            call = calls.order_by("-pk").first()
-        row = MachineJudgment(
-            judge=self.judge,
-            pair=pair,
-            outcome=found.name,
-            grade=found.grade,
-            probabilities=found.probabilities,
-            rationale=_kept(found.rationale),
-            raw=_kept(found.raw),
-            call=call,
-            document_sha256=pair.document.content_sha256,
-        )
-        MachineJudgment.objects.bulk_create([row], ignore_conflicts=True)
 
     def _beat(self) -> None:
         """Every second or so: how far it is, whether the job is still ours, and whether anybody wants it to stop.
@@ -237,23 +201,14 @@ class _Sitting:
 
     def add_up(self) -> None:
         """What was used so far, for those who look."""
-        JudgeRun.objects.filter(pk=self.run.pk).update(spent_usd=self.spent, calls=self.calls)
+        JudgeRun.objects.filter(pk=self.run.pk).update(spent_usd=self.kept.spent, calls=self.kept.calls)
 
 
-def _portions(keys: Sequence[int]) -> Iterator[list[Pair]]:
-    for begin in range(0, len(keys), AT_ONCE):
-        rows = Pair.objects.filter(pk__in=keys[begin : begin + AT_ONCE])
-        yield list(rows.select_related("query", "document").order_by("position"))
+def _lenders(judge: Judge) -> list[int]:
+    """Whose answers count as its own: another text metric over the same answers of the same system asks nothing anew.
 
-
-def _reply(row: ModelCall) -> Reply:
-    """The answer as it came, to be read again."""
-    stop = row.parameters.get("stop", "done")
-    return Reply(
-        row.raw, stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds, row.probabilities
-    )
-
-
-def _kept(text: str) -> str:
-    """As a text column can hold it: PostgreSQL knows no NUL."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    Not so for grades: which models gave them is counted judge by judge.
+    """
+    if judge_kinds.says_grades(judge.kind):
+        return [judge.pk]
+    return list(Judge.objects.filter(collection=judge.collection_id, kind=judge.kind).values_list("pk", flat=True))

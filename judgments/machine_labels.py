@@ -55,4 +55,7 @@ def _named(collection: Collection, name: str) -> Judge:
     row = collection.judges.filter(name=name).first()
     if row is None:
         raise NotValid(f"There is no judge called {name}.", {"judge": "Choose one of the collection's judges."})
+    if not judged.has_grades(row):
+        said = f"{name} tells how useful documents are to a system, and no grade. Choose a judge that grades."
+        raise NotValid(said, {"judge": said})
     return row

@@ -8,73 +8,86 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Q
 
+from judgments import judge_kinds, providers_kept
 from judgments.core.errors import Conflict, NotValid
 from judgments.few_shot import Chosen, choose
+from judgments.judge_choice import Choice, beside, fitting
+from judgments.judge_kinds import GRADED, Kind
+from judgments.judges import MODEL_JUDGES
 from judgments.judges.graded import BINARY, Example, Graded, GradeMeaning
+from judgments.judges.model_judge import ModelJudge, Told
 from judgments.judges.templates import Template
-from judgments.models import Collection, Judge, MachineJudgment, Provider, Round, Snapshot
-from judgments.prompts_kept import Named
+from judgments.models import Collection, Judge, MachineJudgment, Provider, Round
 from judgments.providers import PROTOCOLS
+from judgments.providers.protocol import Endpoint
+from judgments.textmetrics import TEXT_METRICS
 
 MOST_EXAMPLES = 20
-KIND = "graded"
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What a lead chose for a judge.
-
-    Parameters
-    ----------
-    provider : Provider
-        Who is asked.
-    model : str
-        Which of its models.
-    prompt : Named
-        In whose words.
-    examples : int
-        How many pairs that people graded it is shown.
-    snapshot : Snapshot, optional
-        Whose labels those are.
-    seed : int
-        Of the examples, and for providers that take one.
-    probabilities : bool
-        Whether the probabilities of the grades are asked for.
-    """
-
-    provider: Provider
-    model: str
-    prompt: Named
-    examples: int = 0
-    snapshot: Snapshot | None = None
-    seed: int = 1
-    probabilities: bool = False
-
-
-def made_for(round_: Round, choice: Choice) -> tuple[Judge, Graded]:
+def made_for(round_: Round, choice: Choice) -> tuple[Judge, ModelJudge]:
     """The judge for the round, not stored yet, and what asks for it.
 
     Raises
     ------
     NotValid
-        By field: a model that the provider does not have, a prompt that does not go with the scale, examples that there
-        are not.
+        By field: a model that the provider does not have, a prompt that does not go with the scale, examples or
+        expected answers that there are not.
     """
-    if choice.provider.offered(choice.model) is None:
-        said = f"{choice.provider} has no model {choice.model!r}. Its list stands on its page."
-        raise NotValid(said, {"model": said})
+    provider, model = choice.asked()
+    kind = judge_kinds.find(choice.kind)
+    told = _told_graded(round_, choice) if kind.name == GRADED else _told_other(round_, kind, choice)
+    asker = asker_of(told)
+    parameters: dict[str, Any] = {
+        **asker.provenance(),
+        "protocol": provider.protocol,
+        "base_url": provider.base_url,
+        "model": model,
+        **_asked_as(provider, model),
+        **_beside(round_, kind, choice, told),
+    }
+    name = f"{parameters['template']}-v{parameters['template_version']}" if "template" in parameters else kind.name
+    judge = Judge(
+        collection=round_.collection,
+        name=f"{name} {model[:80]} {digest(parameters)[:8]}"[:120],
+        kind=kind.name,
+        model=model,
+        prompt_sha256=parameters.get("template_sha256", ""),
+        parameters=parameters,
+        provider=provider,
+        prompt=None if choice.prompt is None else choice.prompt.version,
+        told=told,
+    )
+    return judge, asker
+
+
+def digest(parameters: Mapping[str, Any]) -> str:
+    """The hash of all that decides a judge's answers; its name ends with the beginning of it."""
+    return hashlib.sha256(json.dumps(parameters, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _asked_as(provider: Provider, model: str) -> dict[str, Any]:
+    """What was set of how the model is asked: part of the judge, so that another setting is another judge."""
+    told = providers_kept.settings_of(provider, model)
+    most = {"most_tokens": told["most_tokens"]} if "most_tokens" in told else {}
+    return {"asked_as": told, **most} if told else {}
+
+
+def _told_graded(round_: Round, choice: Choice) -> dict[str, Any]:
+    if choice.prompt is None:
+        raise NotValid("This judge is asked in words: choose a prompt.", {"prompt": "Choose one."})
     meanings = list(round_.scale.grades.order_by("value").values_list("value", "label", "cue"))
     template = choice.prompt.template
     if template == BINARY and len(meanings) != 2:
         said = f"This prompt knows two grades, and the round's scale has {len(meanings)}."
         raise NotValid(said, {"prompt": said})
     chosen = _examples(round_, choice)
-    told: dict[str, Any] = {
+    return {
         "template": [template.name, template.version, template.system, template.prompt],
         "scale": [list(one) for one in meanings],
         "guidelines": round_.guidelines.markdown,
@@ -83,30 +96,33 @@ def made_for(round_: Round, choice: Choice) -> tuple[Judge, Graded]:
         "example_pairs": [list(key) for key in chosen.keys],
         "seed": choice.seed,
         "probabilities": choice.probabilities,
+        "temperature": choice.temperature,
     }
-    graded = graded_of(told)
-    parameters = {
-        **graded.provenance(),
-        "protocol": choice.provider.protocol,
-        "base_url": choice.provider.base_url,
-        "model": choice.model,
+
+
+def _told_other(round_: Round, kind: Kind, choice: Choice) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": kind.name, "seed": choice.seed, "temperature": choice.temperature}
+    if kind.says == "usefulness":
+        if choice.text_metric not in TEXT_METRICS:
+            said = f"Choose what scores the answers: {', '.join(TEXT_METRICS)}."
+            raise NotValid(said, {"text_metric": said})
+        # One whose library is not here says so now, and not after the first answer was paid for.
+        TEXT_METRICS[choice.text_metric].score("tried", ["tried"])
+        told["text_metric"] = choice.text_metric
+    if choice.prompt is not None and choice.prompt.version is not None:
+        template = choice.prompt.template
+        told["template"] = [template.name, template.version, template.system, template.prompt]
+    return told | fitting(round_, kind, choice)
+
+
+def _beside(round_: Round, kind: Kind, choice: Choice, told: Mapping[str, Any]) -> dict[str, Any]:
+    if kind.name != GRADED:
+        return beside(told)
+    return {
         "guidelines_version": round_.guidelines.number,
-        "examples": len(chosen.examples),
+        "examples": len(told["examples"]),
         "examples_from": None if choice.snapshot is None else choice.snapshot.name,
     }
-    digest = hashlib.sha256(json.dumps(parameters, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    judge = Judge(
-        collection=round_.collection,
-        name=f"{template.name}-v{template.version} {choice.model[:80]} {digest[:8]}"[:120],
-        kind=KIND,
-        model=choice.model,
-        prompt_sha256=template.sha256,
-        parameters=parameters,
-        provider=choice.provider,
-        prompt=choice.prompt.version,
-        told=told,
-    )
-    return judge, graded
 
 
 def kept(judge: Judge) -> Judge:
@@ -134,8 +150,19 @@ def kept(judge: Judge) -> Judge:
     return found
 
 
-def graded_of(told: dict[str, Any]) -> Graded:
-    """What asks, from what the judge's row keeps."""
+def asker_of(told: Mapping[str, Any]) -> ModelJudge:
+    """What asks, from what the judge's row keeps; rows of before there were other kinds name none."""
+    if told.get("kind", GRADED) == GRADED:
+        return graded_of(told)
+    metric = TEXT_METRICS[told["text_metric"]] if "text_metric" in told else None
+    # Without words of the collection's own it has those that come with Assay.
+    template = Template(*told["template"]) if "template" in told else None
+    kept_as = Told(seed=told["seed"], temperature=told["temperature"], text_metric=metric, template=template)
+    return MODEL_JUDGES[told["kind"]].build(kept_as)
+
+
+def graded_of(told: Mapping[str, Any]) -> Graded:
+    """The same for the kind that is asked in words of the collection."""
     name, version, system, prompt = told["template"]
     return Graded(
         Template(name, version, system, prompt),
@@ -143,6 +170,7 @@ def graded_of(told: dict[str, Any]) -> Graded:
         told["guidelines"],
         tuple(Example(query, text, grade) for query, text, grade in told["examples"]),
         told["relevant_from"],
+        temperature=told.get("temperature", 0.0),
         seed=told["seed"],
         probabilities=told["probabilities"],
     )
@@ -167,6 +195,17 @@ def check_provider(judge: Judge) -> Provider:
     return provider
 
 
+def endpoint_of(judge: Judge, provider: Provider) -> Endpoint:
+    """The judge's model, asked as it was when the judge was made, whatever was set since.
+
+    Raises
+    ------
+    Conflict
+        The key was encrypted with one that is no more.
+    """
+    return providers_kept.endpoint(provider, judge.model, judge.parameters.get("asked_as", {}))
+
+
 def asks_a_model(judge: Judge) -> bool:
     """Whether it has a ledger, a provider and caps."""
     return judge.parameters.get("protocol") in PROTOCOLS
@@ -178,7 +217,8 @@ def in_round(collection: Collection, round_: Round) -> list[Judge]:
     answered = MachineJudgment.objects.filter(pair__round=round_).order_by().values("judge")
     asked = round_.judge_runs.order_by().values("judge")
     here = rows.filter(Q(pk__in=answered) | Q(pk__in=asked))
-    return list(here.select_related("provider", "prompt").order_by("name"))
+    # What a judge was told can be megabytes of accepted answers: it is fetched where it is needed.
+    return list(here.defer("told").select_related("provider", "prompt").order_by("name"))
 
 
 def _examples(round_: Round, choice: Choice) -> Chosen:

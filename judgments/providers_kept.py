@@ -18,7 +18,7 @@ from judgments.network.addresses import Allowed
 from judgments.network.checked import checked_client
 from judgments.providers import PROTOCOLS
 from judgments.providers.limits import Limits
-from judgments.providers.protocol import Endpoint
+from judgments.providers.protocol import WITHOUT, Endpoint, odd_parameters
 
 if TYPE_CHECKING:
     import httpx
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000
 MOST_MODELS = 50
+MOST_TOKENS = 100_000
+# How one model wants to be asked, where it is not as all others.
+SETTINGS = ("thinks", "leave_out", "most_tokens")
 DEAREST = 10_000.0
 FIELDS = (
     "name",
@@ -57,7 +60,7 @@ def add(collection: Collection, *, actor: User, given: Mapping[str, Any], key: s
         The lead who does it.
     given : mapping
         Values of `FIELDS`; ``models_offered`` is a list of name, price_in and price_out (dollars for a million tokens,
-        None where they are not known).
+        None where they are not known), and where they are set ``thinks``, ``leave_out`` and ``most_tokens``.
     key : str
         The secret; empty where the server wants none.
 
@@ -107,17 +110,28 @@ def remove(provider: Provider, *, actor: User) -> None:
     Conflict
         It is being asked right now.
     """
-    from judgments import judging
+    from judgments import battling, judging
 
     if any(not judging.is_over(run) for judge in provider.judges.all() for run in judge.runs.select_related("job")):
         raise Conflict(f"{provider} is being asked right now. Pause that judge first.")
+    if battling.asks(provider):
+        raise Conflict(f"{provider} is being asked about battles right now. Pause those first.")
     sentence = f"{actor} removed the model provider {provider}"
     audit.record("providers_kept.remove", sentence, actor=actor, collection=provider.collection, target=provider)
     provider.delete()
 
 
-def endpoint(provider: Provider, model: str) -> Endpoint:
+def endpoint(provider: Provider, model: str, settings: Mapping[str, Any] | None = None) -> Endpoint:
     """The model, ready to be asked.
+
+    Parameters
+    ----------
+    provider : Provider
+        Where.
+    model : str
+        Which.
+    settings : mapping, optional
+        How, as `settings_of` tells it; as is set now where None.
 
     Raises
     ------
@@ -125,9 +139,24 @@ def endpoint(provider: Provider, model: str) -> Endpoint:
         The key was encrypted with one that is no more.
     """
     known = provider.offered(model) or {}
-    key = sealing.unseal(provider.sealed).get("key", "")
-    protocol = PROTOCOLS[provider.protocol]
-    return Endpoint(protocol, model, provider.base_url, key, known.get("price_in"), known.get("price_out"))
+    told = settings_of(provider, model) if settings is None else settings
+    return Endpoint(
+        PROTOCOLS[provider.protocol],
+        model,
+        provider.base_url,
+        sealing.unseal(provider.sealed).get("key", ""),
+        known.get("price_in"),
+        known.get("price_out"),
+        frozenset(told.get("leave_out", ())),
+        told.get("thinks"),
+        told.get("most_tokens"),
+    )
+
+
+def settings_of(provider: Provider, model: str) -> dict[str, Any]:
+    """What was set of how a model is asked; nothing of what was not."""
+    known = provider.offered(model) or {}
+    return {name: known[name] for name in SETTINGS if name in known}
 
 
 def limits(provider: Provider) -> Limits:
@@ -164,9 +193,13 @@ def _checked_address(url: str) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         parts, host, port = urlsplit(""), "", None
-    if parts.scheme not in PORTS or not host or parts.query or parts.fragment or not url.isprintable():
+    if parts.scheme not in PORTS or not host or parts.fragment or not url.isprintable():
         said = "Write an address such as https://models.example.com/v1."
         raise NotValid(f"{url[:200]!r} is no address.", {"base_url": said})
+    if odd := odd_parameters(url.strip()):
+        # Its value may be a secret: only the name is said again.
+        said = f"Take the parameter {odd[0][:40]} out: api-version alone may stand there. Give the key as the key."
+        raise NotValid("The address has parameters.", {"base_url": said})
     if parts.username is not None or parts.password is not None:
         raise NotValid("The address holds a secret.", {"base_url": "Write it without, and give the key as the key."})
     port = port or PORTS[parts.scheme]
@@ -186,11 +219,27 @@ def _checked_models(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             raise NotValid("The list of models cannot be read.", {"models_offered": said})
         if (prices["price_in"] is None) != (prices["price_out"] is None):
             raise NotValid("A price is missing.", {"models_offered": f"{name}: give both prices, or none."})
-        found[name] = {"name": name, **prices}
+        found[name] = {"name": name, **prices, **_checked_settings(name, row)}
     if not found or len(found) > MOST_MODELS:
         said = f"Name at least one model, and {MOST_MODELS} at most."
         raise NotValid("Which models?", {"models_offered": said})
     return list(found.values())
+
+
+def _checked_settings(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What was set of how a model is asked; nothing of what was not."""
+    thinks, most, leave_out = row.get("thinks"), row.get("most_tokens"), row.get("leave_out") or ()
+    said = ""
+    if thinks is not None and not isinstance(thinks, bool):
+        said = "whether it thinks first is true, false, or left out."
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_TOKENS):
+        said = f"an answer has 1 to {MOST_TOKENS:,} tokens."
+    if not all(isinstance(one, str) and one in WITHOUT for one in leave_out):
+        said = f"what can be left out is {', '.join(WITHOUT)}."
+    if said:
+        raise NotValid("A model cannot be asked so.", {"models_offered": f"{name}: {said}"})
+    told = {"thinks": thinks, "leave_out": sorted(set(leave_out)), "most_tokens": most}
+    return {key: value for key, value in told.items() if value not in (None, [])}
 
 
 def _checked_price(name: str, price: Any) -> float | None:

@@ -20,6 +20,14 @@ def newer_guidelines(round_: Round) -> GuidelinesVersion | None:
     return newest if newest is not None and newest.number > round_.guidelines.number else None
 
 
+def judged_again(round_: Round) -> Round | None:
+    """The round that judges this one's overlap again, unless the guidelines are newer than it is, too."""
+    later = round_.collection.rounds.filter(provenance__judged_again__round=round_.name)
+    found = later.select_related("guidelines").order_by("-created_at", "-pk").first()
+    newest = newer_guidelines(round_)
+    return found if found is not None and (newest is None or newest.number <= found.guidelines.number) else None
+
+
 @transaction.atomic
 def rejudge_overlap(round_: Round, *, actor: User) -> Round:
     """Make a draft of the pairs that two or more raters graded, under the newest guidelines, for the same raters.

@@ -8,30 +8,31 @@ machine failed on a pair would know something of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import median_low
 from typing import Any
 
 from django.db import transaction
 
-from judgments import audit, audit_slice, judged, rounds, untold
+from judgments import audit, audit_slice, judged, people_rounds, untold
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.family import Family
 from judgments.judges.contract import Outcome
 from judgments.judges.ensemble import together
-from judgments.models import JudgeRun, MachineJudgment, ModelCall, Pair, Round, User
-from judgments.rejudging import LONGEST_NAME, still_raters
+from judgments.models import Judge, MachineJudgment, ModelCall, Pair, Round, User
 from judgments.round_labels import Key
-from judgments.round_settings import RoundSettings
 
 AUDIT, FAILED, FLIPPED, APART, UNSURE, HEAVY = "audit", "failed", "flipped", "apart", "unsure", "leverage"
+TURNED, ERROR = "order", "error"
 REASONS = {
     AUDIT: "audit slice",
     FAILED: "no machine could grade it",
     FLIPPED: "a planted sentence raised its grade",
     APART: "machines disagree",
+    TURNED: "who won hung on the order shown",
+    ERROR: "the error of its score reaches another grade",
     UNSURE: "the model was unsure",
     HEAVY: "much of a system's score hangs on it",
 }
@@ -40,6 +41,28 @@ HEAVIEST = 0.05
 # How much hangs on a pair is told by who knows metrics: given the round, its labels, and what each pair could be.
 Weigher = Callable[["Round", Mapping[Key, float], Mapping[Key, tuple[int, int]]], Mapping[Key, float]]
 WEIGHERS: Family[Weigher] = Family("weigher", {})
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """That a pair is in doubt for a reason that no single answer shows.
+
+    Parameters
+    ----------
+    reason : str
+        One of `REASONS`.
+    doubt : float
+        From 0 to 1.
+    """
+
+    reason: str
+    doubt: float
+
+
+# Who knows more of a round's pairs than their grades says so, by the pair's key: battles do (order, standard error).
+# To a reader who still rates nothing that hangs on a pair before them; None is a verb.
+Doubter = Callable[["Round", Any], Mapping[int, Sequence[Doubt]]]
+DOUBTERS: Family[Doubter] = Family("doubter", {"battles": "judgments.battle_doubts:doubts"})
 
 
 @dataclass(frozen=True)
@@ -76,23 +99,23 @@ def routed(round_: Round, viewer: Any = None) -> list[Routed]:
     round_ : Round
         Where judges have been.
     viewer : User, optional
-        Who reads it: pairs that they may still grade are left out. None for a verb, which tells nobody.
+        Who reads it: pairs that they may still grade are left out, and nothing is told that hangs on what was said of
+        them, such as how much a metric does of another pair of the query. None for a verb, which tells nobody.
     """
-    said, flipped = _said(round_), _flipped(round_)
-    runs = list(JudgeRun.objects.filter(round=round_))
+    said, flipped, doubts = _said(round_), _flipped(round_), _doubts(round_, viewer)
+    slices = audit_slice.in_round(round_)
     rows = round_.pairs.select_related("query", "document").order_by("position")
-    if viewer is not None:
-        rows = rows.exclude(pk__in=untold.untold_pairs(viewer, round_).values("pk"))
+    hidden = untold.untold_pairs(viewer, round_) if viewer is not None else Pair.objects.none()
+    rows = rows.exclude(pk__in=hidden.values("pk"))
     graded = _graded(round_)
     values = round_.scale.values()
-    weights = _weights(round_, said, values)
+    weights = _weights(round_, said, values, set(hidden.values_list("query__query_id", flat=True)))
     found: list[Routed] = []
     rest: list[Routed] = []
     for pair in rows:
-        inside = any(
-            audit_slice.drawn(run.seed, pair.query.query_id, pair.document.doc_id) < run.audit_share for run in runs
-        )
-        reason, doubt = (AUDIT, 1.0) if inside else _doubt(said.get(pair.pk, ()), values, pair.pk in flipped)
+        inside = any(one.holds(pair.query.query_id, pair.document.doc_id) for one in slices)
+        own = Doubt(*_doubt(said.get(pair.pk, ()), values, pair.pk in flipped))
+        reason, doubt = (AUDIT, 1.0) if inside else _strongest([own, *doubts.get(pair.pk, ())])
         weight = weights.get((pair.query.query_id, pair.document.doc_id))
         one = Routed(pair, reason or HEAVY, doubt, graded.get(pair.pk, 0), weight)
         (found if reason else rest).append(one)
@@ -123,10 +146,14 @@ def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round
     Raises
     ------
     Conflict
-        No machine has judged here, so that there is nothing to route, or people have judged all of it.
+        No machine has judged here, so that there is nothing to route, people have judged all of it, or the lead may
+        still grade pairs of the round: which of them are left to people would tell them something.
     NotValid
         Fewer than the audit slice has.
     """
+    if untold.untold_pairs(actor, round_).exists():
+        said = "You may still grade pairs of this round: which of them are left to people would tell you."
+        raise Conflict(f"{said} Rate them first, or have another lead do it.")
     left = routed(round_)
     if not left:
         raise Conflict("No machine has judged in this round yet, so there is nothing to route.")
@@ -139,23 +166,8 @@ def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round
         said = f"The audit slice alone has {audited:,} pairs, and it is never cut."
         raise NotValid(said, {"most": said})
     chosen = found if most is None else found[:most]
-    chosen.sort(key=lambda one: one.pair.position)
-    made = rounds.create_round(
-        round_.collection,
-        name=_free_name(round_),
-        # Nothing of why it is here: the reason would say what a machine made of it.
-        candidates=[rounds.Candidate(one.pair.query, one.pair.document, one.pair.origin) for one in chosen],
-        provenance={**round_.provenance, "pairs": len(chosen), "routed": {"round": round_.name, "audited": audited}},
-        guidelines=round_.guidelines,
-        actor=actor,
-        grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
-        relevant_from=round_.scale.relevant_from,
-        settings=RoundSettings.of(round_),
-        ratings_per_pair=round_.ratings_per_pair,
-        overlap=round_.overlap,
-        raters=still_raters(round_),
-        seed=round_.seed,
-    )
+    how = {"routed": {"round": round_.name, "audited": audited}}
+    made = people_rounds.draft_of(round_, [one.pair for one in chosen], how=how, actor=actor)
     sentence = f"{actor} made round {made} of {amount(len(chosen), 'pair')} that machines leave to people"
     audit.record("routing.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
     return made
@@ -176,10 +188,30 @@ def _doubt(said: Sequence[MachineJudgment], values: Sequence[int], flipped: bool
     return (UNSURE, unsure) if unsure > 0.5 else ("", unsure)
 
 
+def _strongest(doubts: Sequence[Doubt]) -> tuple[str, float]:
+    """The largest doubt that has a reason, the weightier reason where two are as large; else how far the rest goes."""
+    named = [one for one in doubts if one.reason]
+    if not named:
+        return "", max((one.doubt for one in doubts), default=0.0)
+    most = min(named, key=lambda one: (-one.doubt, list(REASONS).index(one.reason)))
+    return most.reason, most.doubt
+
+
+def _doubts(round_: Round, viewer: Any) -> dict[int, list[Doubt]]:
+    found: dict[int, list[Doubt]] = {}
+    for name in DOUBTERS:
+        for pk, doubts in DOUBTERS[name](round_, viewer).items():
+            found.setdefault(pk, []).extend(doubts)
+    return found
+
+
 def _weights(
-    round_: Round, said: Mapping[int, Sequence[MachineJudgment]], values: Sequence[int]
+    round_: Round, said: Mapping[int, Sequence[MachineJudgment]], values: Sequence[int], untold_queries: Set[str]
 ) -> Mapping[Key, float]:
-    """How much hangs on each pair that machines graded: from a step below to a step above what they said."""
+    """How much hangs on each pair that machines graded: from a step below to a step above what they said.
+
+    A metric is made of all grades of a query: of those with a pair that must not be told nothing is.
+    """
     if not said:
         return {}
     keys = {
@@ -191,11 +223,12 @@ def _weights(
     doubts: dict[Key, tuple[int, int]] = {}
     for pk, rows in said.items():
         grades = [row.grade for row in rows if row.grade in steps]
-        if grades:
+        if grades and keys[pk][0] not in untold_queries:
             low, high = max(steps[min(grades)] - 1, 0), min(steps[max(grades)] + 1, len(values) - 1)
             machine[keys[pk]] = float(median_low(grades))
             doubts[keys[pk]] = values[low], values[high]
-    labels = {**machine, **judged.labels_of(round_)}
+    people = {key: grade for key, grade in judged.labels_of(round_).items() if key[0] not in untold_queries}
+    labels = {**machine, **people}
     for name in WEIGHERS:
         return WEIGHERS[name](round_, labels, doubts)
     return {}
@@ -223,8 +256,12 @@ def entropy(probabilities: Mapping[str, float] | None) -> float:
 
 def _said(round_: Round) -> dict[int, list[MachineJudgment]]:
     found: dict[int, list[MachineJudgment]] = {}
-    rows = MachineJudgment.objects.filter(pair__round=round_).only("pair_id", "grade", "probabilities", "outcome")
-    for row in rows:
+    # What a system made of a document is its usefulness: that it is no grade is no failure and no doubt.
+    said = MachineJudgment.objects.filter(pair__round=round_).order_by().values("judge")
+    judges = Judge.objects.filter(pk__in=said).only("kind")
+    graders = [judge.pk for judge in judges if judged.has_grades(judge)]
+    rows = MachineJudgment.objects.filter(pair__round=round_, judge__in=graders)
+    for row in rows.only("pair_id", "grade", "probabilities", "outcome"):
         found.setdefault(row.pair_id, []).append(row)
     return found
 
@@ -249,11 +286,3 @@ def _graded(round_: Round) -> dict[int, int]:
     for pair in Judgment.objects.counted().of_round(round_).values_list("pair", flat=True):
         found[pair] = found.get(pair, 0) + 1
     return found
-
-
-def _free_name(round_: Round) -> str:
-    taken = set(round_.collection.rounds.values_list("name", flat=True))
-    stem, number = f"{round_.name[: LONGEST_NAME - 20]}, for people", 1
-    while (name := stem if number == 1 else f"{stem} {number}") in taken:
-        number += 1
-    return name

@@ -1,82 +1,263 @@
 """Does any address that a rater reaches tell anything of what a machine said?
 
-Each is asked before and after a machine has judged every pair: not one answer may differ, and none may hold a word of
-it.
+Each is asked before and after machines of every kind have been at every pair, with whatever a rater can send there, and
+what follows from a grade is looked at as well: not one answer may differ, in its status, its headers or a byte, and
+none may hold a word of it.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import transaction
+from django.utils.http import urlencode
 
-from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
+from judgments import adjudication, assignment, calibration, gold, invite_links, people_rounds, rounds, submission
+from judgments.models import BattleRun, Document, Query, Round, User
+from judgments.round_settings import RoundSettings
+from pooling import pools
+from tests.machines import MODEL, NAME, PLANTED, judge_everything
 from tests.test_access_matrix import LINES, WHO, address
-from tests.world import World, make_world
+from tests.world import SECRETS, World, grade_all, make_world
 
 pytestmark = pytest.mark.django_db
-MARKS = ("reasons-of-a-machine", "raw-of-a-machine", "name-of-a-judge", "another-judge", "planted-for-a-rater")
-# What differs from one answer to the next whoever asks: tokens of forms (64 letters), of the page's scripts, the number
-# under which an answer will be sent, and times.
+MARKS = (PLANTED, NAME, MODEL, "reasons-of-a-machine", "raw-of-a-machine", "name-of-a-judge")
+# What differs from one answer to the next whoever asks: tokens of forms (64 letters) and of programs, of the page's
+# scripts, the number under which an answer will be sent, and times.
 CHANGING = re.compile(
-    rb"[A-Za-z0-9]{64}|nonce-[\w=+/-]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d\d:\d\d(:\d\d[.\d]*Z?)?"
+    rb"[A-Za-z0-9]{64}|assay_[\w-]+|nonce-[\w=+/-]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    rb"|\d\d:\d\d(:\d\d[.\d]*Z?)?"
 )
+IDS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+Known = Mapping[bytes, bytes]
 
 
-@pytest.fixture
-def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
-    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
+@dataclass(frozen=True)
+class Ask:
+    """One request of a rater; what ``sent`` is as JSON or as a form, its address says."""
+
+    method: str
+    path: str
+    sent: Any = ""
+
+    @property
+    def body(self) -> tuple[str, str]:
+        if self.path.startswith("/api/"):
+            return (json.dumps(self.sent) if self.sent != "" else ""), JSON
+        return urlencode(self.sent, doseq=True) if self.sent else "sent=1", FORM
 
 
-def asked(client: Any, method: str, path: str, world: World) -> bytes:
-    """The whole answer, redirects' goals among it; nothing that was done stays."""
-    api = path.startswith("/api/")
-    body, kind = _sent(path, world) if method != "GET" and api else ("sent=1", "application/x-www-form-urlencoded")
+@dataclass(frozen=True)
+class Told:
+    """All that came back: status, headers and body, of redirects too, without what changes each time."""
+
+    ask: Ask
+    status: int
+    parts: list[bytes] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A round that the rater is at: what they hold there, and what they have answered."""
+
+    round: Round
+    held: list[Any] = field(default_factory=list)
+    answered: Any = None  # the judgment
+
+    def known(self) -> Known:
+        """The ids that stand in answers, by the place: two rounds of the same pairs read the same."""
+        pairs = self.round.pairs.order_by("position")
+        named = {str(pair.uuid).encode(): b"pair-%d" % pair.position for pair in pairs}
+        return named | {str(self.round.uuid).encode(): b"round"}
+
+
+def asked(client: Any, ask: Ask, known: Known, *more: Ask) -> list[Told]:
+    """What is told to one request and to those that follow it; nothing that was done stays."""
     cookies = dict(client.cookies)
+    cache.clear()  # what was computed before would hide what is told now
     with transaction.atomic():
-        response = client.generic(method, path, body, content_type=kind)
+        found = [_told(client, one, known) for one in (ask, *more)]
         transaction.set_rollback(True)
     client.cookies.clear()
     client.cookies.update(cookies)
+    return found
+
+
+def _told(client: Any, ask: Ask, known: Known) -> Told:
+    body, kind = ask.body
+    response = client.generic(ask.method, ask.path, body, content_type=kind)
+    parts = _parts(response, known)
+    while response.status_code in (301, 302, 303):
+        response = client.get(response.headers["Location"])
+        parts += _parts(response, known)
+    return Told(ask, response.status_code, parts)
+
+
+def _parts(response: Any, known: Known) -> list[bytes]:
     text = b"".join(response.streaming_content) if response.streaming else response.content
-    return CHANGING.sub(b"", text) + response.headers.get("Location", "").encode()
+    headers = sorted(f"{name}: {value}" for name, value in response.headers.items())
+    cookies = sorted(response.cookies)
+    whole = [str(response.status_code).encode(), *(part.encode() for part in (*headers, *cookies)), text]
+    return [CHANGING.sub(lambda found: known.get(found[0], b""), part) for part in whole]
 
 
-def _sent(path: str, world: World) -> tuple[str, str]:
-    return ('{"size": 50}' if path.endswith("/batch/") else ""), "application/json"
-
-
-def reached(world: World) -> list[tuple[str, str]]:
-    """Every address that lets a rater in, from the table that holds every address there is."""
+def reached(world: World, rated: list[Round]) -> Iterator[Ask]:
+    """Every address that lets a rater in, from the table that holds every address there is, in each of the rounds."""
     column = WHO.index("rater")
-    lines = [line for line in LINES if line.expected[column] not in (403, 404) and "docs" not in line.route]
-    return [(line.method, address(line.route, world)) for line in lines if "schema" not in line.route]
+    for line in LINES:
+        if line.expected[column] in (403, 404) or "docs" in line.route or "schema" in line.route:
+            continue
+        for round_ in rated if "rounds/<uuid:uuid>" in line.route else rated[:1]:
+            yield Ask(line.method, address(line.route, replace(world, round=round_)))
 
 
-def judge_everything(world: World) -> None:
-    judge = Judge.objects.create(collection=world.collection, name="another-judge", kind="graded")
-    for round_ in (world.round, world.closed, world.draft):
-        run = JudgeRun.objects.create(round=round_, judge=judge, cap_calls=100, audit_share=0.5)
-        for pair in round_.pairs.all():
-            words = {"outcome": "graded", "grade": 3, "rationale": "planted-for-a-rater", "raw": "planted-for-a-rater"}
-            key = f"{pair.pk:064}"
-            call = ModelCall.objects.create(
-                run=run, judge=judge, pair=pair, purpose="pair", key=key, prompt_sha256=key, model_asked="m", **words
-            )
-            MachineJudgment.objects.create(judge=judge, pair=pair, call=call, **words)
+def sent_in(at: Rated) -> Iterator[Ask]:
+    """All that a rater can send in a round, as it is really sent."""
+    page, api = f"/rounds/{at.round.uuid}", f"/api/v1/rounds/{at.round.uuid}"
+    first, second, *_ = (str(pair.uuid) for pair in at.held)
+    one, two = (str(uuid.UUID(int=number)) for number in (1, 2))
+    form = {"pair": first, "client_id": one}
+    rows = {f"pair-{first}": "2", f"client-{first}": one, f"was-{first}": "", f"client-{second}": two}
+    yield from (Ask("GET", f"{page}/rate/{query}") for query in ("", "?mode=list", f"?pair={second}"))
+    yield Ask("POST", f"{page}/rate/", {**form, "grade": "3", "note": "mine"})
+    yield Ask("POST", f"{page}/rate/", {**form, "state": "unrateable", "reason": "language"})
+    yield Ask("POST", f"{page}/rate/", {**form, "state": "later"})
+    yield from (Ask("POST", f"{page}/rate/", {"list": how, **rows}) for how in ("save", "later"))
+    yield from (Ask("POST", f"{page}/rate/", {name: "1"}) for name in ("undo", "read"))
+    ahead = ({}, {"have": [first]}, {"looks": 1, "have": [second]})
+    yield from (Ask("POST", f"{page}/rate/next/", have) for have in ahead)
+    yield from (Ask("POST", f"{page}/{act}/") for act in ("join", "release"))
+    yield Ask("POST", f"{api}/judgments/", {"pair": first, "client_id": one, "grade": 2})
+    listed = [{"pair": second, "client_id": two, "grade": 0}, {"pair": first, "client_id": one, "state": "unrateable"}]
+    yield Ask("POST", f"{api}/judgments/", listed)
+    yield from (Ask("POST", f"{api}/batch/?size={size}") for size in (1, 50))
+    yield from (Ask("POST", f"{api}/{act}/") for act in ("join", "release"))
+    yield Ask("GET", f"{api}/progress/")
+    if at.answered is not None:
+        again = {"again": "1", "pair": str(at.answered.pair.uuid), "client_id": one, "grade": "1"}
+        yield Ask("GET", f"{page}/rate/?again={again['pair']}")
+        yield Ask("POST", f"{page}/rate/", again)
+        sent = {"pair": again["pair"], "client_id": str(at.answered.client_id), "grade": at.answered.grade}
+        yield Ask("POST", f"{api}/judgments/", sent)
+        yield Ask("POST", f"{api}/judgments/{at.answered.client_id}/undo/")
+
+
+def then(at: Rated, ask: Ask) -> list[Ask]:
+    """What a rater looks at after an answer of theirs, or after taking one back."""
+    page, api = f"/rounds/{at.round.uuid}", f"/api/v1/rounds/{at.round.uuid}"
+    if ask.method != "POST" or not ask.path.endswith(("/rate/", "/judgments/", "/undo/")):
+        return []
+    looks = (f"{page}/rate/last/", f"{api}/judgments/", f"{api}/progress/", "/")
+    return [Ask("POST", f"{api}/batch/?size=50"), *(Ask("GET", path) for path in looks)]
+
+
+def of_their_own(learning: Round, rater: User, code: str) -> Iterator[Ask]:
+    """What a rater can send that belongs to no open round: a calibration, and what is theirs."""
+    probe = calibration.next_probe(learning, rater)
+    assert probe is not None
+    answer = {"pair": str(probe.uuid), "client_id": str(uuid.UUID(int=3))}
+    page = f"/rounds/{learning.uuid}/calibrate/"
+    yield from (Ask("POST", page, sent) for sent in ({**answer, "grade": "3"}, {**answer, "state": "unrateable"}))
+    yield Ask("POST", page, {"again": "1"})
+    for path in ("/c/new/", "/api/v1/collections/"):
+        yield Ask("POST", path, {"slug": "own", "name": "Own"})
+    for path in ("/tokens/", "/api/v1/tokens/"):
+        yield Ask("POST", path, {"name": "own", "scopes": ["read"]})
+    new = {"new_password1": "rain-jacket-and-tent", "new_password2": "rain-jacket-and-tent"}
+    yield Ask("POST", "/password/", {"old_password": "pass", **new})
+    yield Ask("POST", "/keys/", {"undo": "x"})
+    yield Ask("POST", "/invite/", {"code": code})
+    yield Ask("POST", "/invite/", {"code": "a code"})
+    yield Ask("POST", "/login/", {"username": rater.username, "password": "pass"})
+
+
+@pytest.fixture
+def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any, settings: Any) -> World:
+    settings.INVITE_LINKS = True
+    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
+
+
+def new_round(world: World, name: str, lead: User, *raters: User, **options: Any) -> Round:
+    """A round over the world's pool at which no machine has been."""
+    return pools.make_round(world.pool, actor=lead, name=name, guidelines=world.version, raters=raters, **options)
+
+
+def begun(round_: Round, rater: User, *, answers: int) -> Rated:
+    """The round with its first pairs in the rater's hands, the first of them answered."""
+    held = assignment.claim_batch(round_, rater=rater, size=50)
+    given = None
+    for pair in held[:answers]:
+        given = submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, 2), rater=rater).judgment
+    return Rated(round_, held[answers:], given)
+
+
+def calibrating(world: World, lead: User, rater: User) -> Round:
+    settings = RoundSettings(pass_mark=0.5)
+    round_ = rounds.open_round(new_round(world, "Learning", lead, rater, settings=settings), actor=lead)
+    query = Query.objects.create(collection=world.collection, query_id="g1", text="known")
+    texts = [Document.objects.create(collection=world.collection, doc_id=f"g{at}", title=f"G{at}") for at in (1, 2)]
+    known = [gold.Known(query, document, 3, "why-it-is-known") for document in texts]
+    gold.add(round_, known, use="calibration", actor=lead)
+    return Round.objects.get(pk=round_.pk)
 
 
 def test_no_address_of_a_rater_tells_what_a_machine_said(
-    world: World, client_of: Callable[[Any], Any], rater: Any
+    world: World, client_of: Callable[[Any], Any], lead: Any, rater: Any, rater2: Any, settings: Any
 ) -> None:
-    places = reached(world)
-    assert len(places) > 15
+    settings.INVITE_LINKS = True
+    open_ = rounds.open_round(new_round(world, "Clean", lead, rater, rater2), actor=lead)
+    draft = new_round(world, "Not open yet", lead, rater)
+    learning = calibrating(world, lead, rater)
+    _, code = invite_links.make(world.collection, actor=lead, round_=draft)
+    grade_all(open_, rater2, dict.fromkeys(("d1", "d2", "d3", "d4", "d5"), 0))
+    at = begun(open_, rater, answers=2)
+    closed = Rated(world.closed)
+    adjudication.settle(world.conflict, grade=1, actor=lead, reason="It is no jacket.")
     client = client_of(rater)
-    before = {place: asked(client, *place, world) for place in places}
-    judge_everything(world)
-    after = {place: asked(client, *place, world) for place in places}
-    assert [place for place in places if before[place] != after[place]] == []
-    assert [place for place in places if any(mark.encode() in after[place] for mark in MARKS)] == []
+    known = at.known()
+    plain = [*reached(world, [open_, draft, learning, closed.round]), *of_their_own(learning, rater, code)]
+    sent = list(sent_in(at))
+
+    def everything() -> list[Told]:
+        singly = [one for ask in plain for one in asked(client, ask, known)]
+        return singly + [one for ask in sent for one in asked(client, ask, known, *then(at, ask))]
+
+    before = everything()
+    assert _unanswered(before, plain, sent) == []
+    judge_everything(world.collection, [open_, draft, learning, closed.round, world.round, world.draft])
+    for kept in open_.battle_runs.get(), world.collection.judges.get(name=f"{NAME} first"):
+        kind = "battles" if isinstance(kept, BattleRun) else "judges"
+        answers = client_of(lead).get(f"/api/v1/rounds/{open_.uuid}/{kind}/{kept.uuid}/answers/")
+        assert PLANTED in answers.content.decode()
+    after = everything()
+    assert [(old.ask, old.status, new.status) for old, new in zip(before, after, strict=True) if old != new] == []
+    assert _telling(after) == []
+    # A round of what machines left to people was not there before: not a word of them stands in it.
+    how = {"auto_accept": {"judge": NAME, "left_out": 1}, "routed": {"round": PLANTED}}
+    left = people_rounds.draft_of(open_, at.held, how=how, actor=lead)
+    there = begun(rounds.open_round(left, actor=lead), rater, answers=1)
+    seen = [*reached(world, [there.round]), *sent_in(there)]
+    assert _telling([one for ask in seen for one in asked(client, ask, known)]) == []
+
+
+def _shape(ask: Ask) -> tuple[str, str]:
+    return ask.method, IDS.sub("*", ask.path.split("?")[0])
+
+
+def _unanswered(told: list[Told], plain: list[Ask], sent: list[Ask]) -> list[Any]:
+    """Addresses that never gave anything, and what was really sent and refused: of those nothing would be shown."""
+    good = [one.ask for one in told if one.status < 300]
+    silent = {_shape(ask) for ask in plain} - {_shape(ask) for ask in good}
+    return [*sorted(silent), *(ask for ask in sent if ask not in good)]
+
+
+def _telling(told: list[Told]) -> list[Ask]:
+    return [one.ask for one in told if any(mark.encode() in b"".join(one.parts) for mark in (*MARKS, *SECRETS))]

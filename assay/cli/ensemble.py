@@ -7,15 +7,17 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from assay.cli.families import add_under_test, tell_kin
 from assay.cli.files import add_out, stdin_once, tell_warnings, write_out
 from assay.cli.scale import add_scale, scale_values
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
+    from judgments.formats.labels_jsonl import MachineLabel
     from judgments.judges.contract import Outcome
     from judgments.judges.ensemble import Together
 
@@ -34,34 +36,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--least", type=int, default=2, metavar="N", help="grades that a label takes; default 2")
     add_scale(parser)
     parser.add_argument("--apart", metavar="FILE", help="CSV of all pairs, those with the least agreement first")
+    add_under_test(parser)
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, put together, write labels and where judges are apart."""
+    from judgments.formats import labels_jsonl
     from judgments.judges.ensemble import all_together
 
     stdin_once(args.labels)
     if args.least < 1:
         raise NotValid(f"--least is {args.least}; give 1 or more")
-    judged = _read(args.labels, scale_values(args.scale))
-    if len(judged) < 2:
-        raise NotValid(f"{' '.join(args.labels)}: {len(judged)} judge; an ensemble has two at least")
+    judged = read_judged(args.labels, scale_values(args.scale))
+    tell_kin_of(judged, args.under_test)
     found = all_together(judged, scale_values(args.scale), args.rule, least=args.least)
-    write_out(_labels(found, list(judged), args.rule, args.least), args.out)
+    stream = io.BytesIO()
+    labels_jsonl.write(labels_of(found, parameters_of(judged, args.rule, args.least)), stream)
+    write_out(stream.getvalue().decode(), args.out)
     if args.apart:
-        write_out(_apart(found, judged), args.apart)
-    undecided = sum(one.grade is None for one in found.values())
-    every = [one.agree for one in found.values() if one.agree is not None]
-    agree = f"; two judges give one grade in {sum(every) / len(every):.1%}" if every else ""
-    sys.stderr.write(
-        f"{len(found) - undecided:,} labels of {len(judged)} judges, {undecided:,} pairs undecided{agree}\n"
-    )
+        write_out(apart(found, judged), args.apart)
+    sys.stderr.write(f"{told(found, len(judged))}\n")
     return 0
 
 
-def _read(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tuple[str, str], Outcome]]:
-    """The answers by judge: the same kind with another model or other parameters is another one."""
+def tell_kin_of(judged: Mapping[str, object], under_test: Sequence[str] | None) -> None:
+    """Warn where one of the judges is a model of the family of a system under test."""
+    tell_kin((json.loads(who)[1] for who in judged), under_test)
+
+
+def told(found: Mapping[tuple[str, str], Together], judges: int) -> str:
+    """How many labels there are, and how far the judges go together."""
+    undecided = sum(one.grade is None for one in found.values())
+    every = [one.agree for one in found.values() if one.agree is not None]
+    agree = f"; two judges give one grade in {sum(every) / len(every):.1%}" if every else ""
+    return f"{len(found) - undecided:,} labels of {judges} judges, {undecided:,} pairs undecided{agree}"
+
+
+def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tuple[str, str], Outcome]]:
+    """The answers by judge: the same kind with another model or other parameters is another one.
+
+    Raises
+    ------
+    UnreadableInput
+        A file is none of labels.
+    NotValid
+        All of it is one judge's.
+    """
     from judgments.formats import labels_jsonl
     from judgments.judges.contract import Outcome
 
@@ -74,15 +95,22 @@ def _read(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tuple[str
             who = json.dumps([row.judge, row.model, row.parameters], sort_keys=True)
             outcome = Outcome(row.outcome, row.grade) if row.grade is not None else Outcome("unparseable")  # type: ignore[arg-type]
             judged.setdefault(who, {})[row.query_id, row.doc_id] = outcome
+    if len(judged) < 2:
+        raise NotValid(f"{' '.join(paths)}: {len(judged)} judge; an ensemble has two at least")
     return judged
 
 
-def _labels(found: Mapping[tuple[str, str], Together], judges: list[str], rule: str, least: int) -> str:
+def parameters_of(judges: Iterable[str], rule: str, least: int) -> dict[str, Any]:
+    """What stands in every label of the ensemble: how it decides, and of whom it is made."""
+    names = [" ".join(part for part in json.loads(who)[:2] if part) for who in judges]
+    return {"rule": rule, "least": least, "judges": names}
+
+
+def labels_of(found: Mapping[tuple[str, str], Together], parameters: Mapping[str, Any]) -> list[MachineLabel]:
+    """A label for each pair that was decided."""
     from judgments.formats import labels_jsonl
 
-    names = [" ".join(part for part in json.loads(who)[:2] if part) for who in judges]
-    parameters = {"rule": rule, "least": least, "judges": names}
-    rows = [
+    return [
         labels_jsonl.MachineLabel(
             query_id,
             doc_id,
@@ -95,12 +123,10 @@ def _labels(found: Mapping[tuple[str, str], Together], judges: list[str], rule: 
         for (query_id, doc_id), one in found.items()
         if one.grade is not None
     ]
-    stream = io.BytesIO()
-    labels_jsonl.write(rows, stream)
-    return stream.getvalue().decode()
 
 
-def _apart(found: Mapping[tuple[str, str], Together], judged: Mapping[str, Mapping[tuple[str, str], Outcome]]) -> str:
+def apart(found: Mapping[tuple[str, str], Together], judged: Mapping[str, Mapping[tuple[str, str], Outcome]]) -> str:
+    """All pairs as CSV, those with the least agreement first."""
     stream = io.StringIO()
     write = csv.writer(stream, lineterminator="\n")
     write.writerow(["query_id", "doc_id", "grades", "failed", "spread", "agree", "label"])

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.cli import judge_words, provider_options
+from assay.cli import judge_recall, judge_words, provider_options
+from assay.cli.families import tell_kin
 from assay.cli.judge_pairs import Pairs, label, read_pairs, tell
 from assay.cli.label_file import LabelFile
 from assay.cli.ledger import Known, Ledger, beside
@@ -46,6 +47,9 @@ class _Work:
     counts: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     tokens: list[int] = field(default_factory=lambda: [0, 0])
+    # Dollars that nobody counted, and what of the questions the model was not told.
+    estimated: float = 0.0
+    left_out: set[str] = field(default_factory=set)
 
 
 def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
@@ -53,6 +57,8 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
     if args.canaries is not None and args.canaries < 0:
         raise NotValid(f"--canaries is {args.canaries}; give a number from 0")
     endpoint = provider_options.endpoint(args, key_needed=not args.dry_run)
+    judge_words.refuse_in_vain(args, endpoint)
+    tell_kin([endpoint.model], args.under_test)
     limits, rows = provider_options.limits(args), read_pairs(args.pairs)
     told, shown = judge_words.words(args, kind, rows)
     _tell_in_vain(args, kind)
@@ -74,12 +80,15 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
     by = _asker(args)
     work = _Work(kind, judge, endpoint, limits, budget, parameters, known, by, dict(earlier))
     work.models.update(known.models)
+    ranks = judge_recall.ranks(args, rows, judge)
     with ledger.opened(endpoint) as keep:
         ended = _ask(work, pairs, asking, output, keep, append=args.resume)
         if ended.end == "refused":
             raise NotValid(f"{endpoint.protocol.title} refused: {ended.said}; what was answered before is kept")
         tell(args.pairs, pairs, work.counts)
         _tell_asked(work, ended, asking.plan)
+        if ranks is not None:
+            judge_recall.tell_recall(args, rows, ranks, judge_recall.Answered(judge, endpoint, known.replies))
         if args.canaries and ended.end == "done":
             from assay.cli.judge_canaries import tell_canaries
 
@@ -116,9 +125,13 @@ def _ask(work: _Work, pairs: Pairs, asking: Asking, output: LabelFile, keep: Any
 
     def answered(call: Answered) -> None:
         keep(call)
+        if not call.reply.fault:
+            work.known.replies[call.question.key] = call.reply
         work.tokens[0] += call.reply.tokens_in or 0
         work.tokens[1] += call.reply.tokens_out or 0
         work.models.update([call.reply.model] if call.reply.model else [])
+        work.estimated += call.reply.cost_usd or 0.0 if call.reply.estimated else 0.0
+        work.left_out.update(call.reply.left_out)
 
     with output.opened(append=append) as add:
 
@@ -140,6 +153,7 @@ def _parameters(judge: ModelJudge, endpoint: Endpoint, told: Told, shown: Sequen
         "base_url": provider_options.address(endpoint.base_url),
         "model": endpoint.model,
         **judge.provenance(),
+        **({"asked_as": endpoint.settings} if endpoint.settings else {}),
     }
     if told.relevant_from is not None:
         found["relevant_from"] = told.relevant_from
@@ -171,6 +185,11 @@ def _tell_asked(work: _Work, ended: Ended, plan: Plan) -> None:
     cost = "" if work.endpoint.price_in is None or work.endpoint.price_out is None else f", {spent:.4f} USD"
     read, written = work.tokens
     lines = [f"  asked {ended.answered} questions: {read} tokens read, {written} written{cost}"]
+    if work.estimated:
+        what = "answers and attempts that nobody counted are booked at the most that they can have cost"
+        lines.append(f"note: {what}: {work.estimated:.4f} USD of it, as the ledger marks them")
+    if work.left_out:
+        lines.append(f"note: not told: {', '.join(sorted(work.left_out))}; this model or its protocol takes none")
     if plan.known:
         lines.append(f"  answers known, not asked again: {plan.known}")
     if len(work.models) > 1:

@@ -45,7 +45,7 @@ class Pairs:
         for row in rows:
             if (row.query_id, row.doc_id) in earlier:
                 continue
-            context = Context(row.query, row.text, (row.expected,) if row.expected else (), row.narrative)
+            context = Context(row.query, row.text, row.expected, row.narrative)
             if missing := context.lacks(needs):
                 found.lacking.append((row, list(missing)))
             else:

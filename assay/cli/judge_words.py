@@ -16,6 +16,8 @@ from judgments.core.errors import NotValid
 if TYPE_CHECKING:
     from judgments.judges.graded import Example, GradeMeaning
     from judgments.judges.model_judge import ModelJudgeKind, Told
+    from judgments.judges.templates import Template
+    from judgments.providers.protocol import Endpoint
 
 EXAMPLES = 4
 # Which field of what a judge is told each option sets.
@@ -30,7 +32,8 @@ OF = {
     "probabilities": "probabilities",
     "text_metric": "text_metric",
 }
-COMMON = ("temperature", "most_tokens", "most_characters", "seed")
+# Those that any judge that asks a model takes.
+COMMON = ("template", "temperature", "most_tokens", "most_characters", "seed")
 NAMES = (*OF, *COMMON)
 
 
@@ -46,6 +49,9 @@ def add_words_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--relevant", type=int, metavar="GRADE", help="the lowest relevant grade")
     group.add_argument("--probabilities", action="store_true", default=None, help="ask for those of the grades")
     group.add_argument("--text-metric", metavar="NAME", help="downstream: what scores an answer; default token_f1")
+    group.add_argument(
+        "--template", metavar="FILE", help="a prompt of your own, with places in braces; or JSON with system and prompt"
+    )
     group.add_argument("--temperature", type=float, metavar="X", help="default 0")
     group.add_argument("--most-tokens", type=int, metavar="N", help="the longest answer")
     group.add_argument("--most-characters", type=int, metavar="N", help="of a document, default 12000")
@@ -76,18 +82,15 @@ def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Sequence[Any]) 
     """
     from judgments.judges.model_judge import Told
 
+    check_numbers(args)
     scale = _scale(args, kind)
     drawn = _examples(args, [one.value for one in scale], pairs) if "examples" in kind.takes else []
     more: dict[str, Any] = {} if args.most_characters is None else {"most_characters": args.most_characters}
-    for name, low, high in (("temperature", 0, 2), ("most_tokens", 1, 100_000), ("most_characters", 100, 1_000_000)):
-        value = getattr(args, name)
-        if value is not None and not low <= value <= high:
-            raise NotValid(f"--{name.replace('_', '-')} is {value:g}; give {low} to {high:,}")
     if args.relevant is not None and scale and args.relevant not in [one.value for one in scale]:
         raise NotValid(f"--relevant is {args.relevant}, which is not on the scale")
     told = Told(
         scale,
-        _text(args.guidelines) if args.guidelines else "",
+        text_of(args.guidelines) if args.guidelines else "",
         [example for _, example in drawn],
         args.relevant,
         args.most_tokens,
@@ -95,9 +98,40 @@ def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Sequence[Any]) 
         seed=args.seed or 0,
         probabilities=bool(args.probabilities),
         text_metric=_text_metric(args.text_metric) if "text_metric" in kind.takes else None,
+        template=template(args.template, kind.template, kind.places, kind.needed) if args.template else None,
         **more,
     )
     return told, [list(pair) for pair, _ in drawn]
+
+
+def check_numbers(args: argparse.Namespace) -> None:
+    """Refuse numbers that no model takes.
+
+    Raises
+    ------
+    NotValid
+        With the option and its bounds.
+    """
+    for name, low, high in (("temperature", 0, 2), ("most_tokens", 1, 100_000), ("most_characters", 100, 1_000_000)):
+        value = getattr(args, name)
+        if value is not None and not low <= value <= high:
+            raise NotValid(f"--{name.replace('_', '-')} is {value:g}; give {low} to {high:,}")
+
+
+def template(path: str, own: Template | None, places: Sequence[str], needed: Sequence[str]) -> Template:
+    """The words of a file in place of a judge's own.
+
+    Raises
+    ------
+    NotValid
+        With the file: no UTF-8, nothing said, a place that nothing fills, or one that is needed and missing.
+    """
+    if own is None:
+        raise NotValid("--template is given, and this judge takes no other words than its own; leave it out")
+    try:
+        return own.worded(text_of(path), places, needed)
+    except NotValid as fault:
+        raise NotValid(f"{path}: {fault}") from None
 
 
 def _scale(args: argparse.Namespace, kind: ModelJudgeKind) -> tuple[GradeMeaning, ...]:
@@ -119,7 +153,7 @@ def _scale(args: argparse.Namespace, kind: ModelJudgeKind) -> tuple[GradeMeaning
 def _scale_file(path: str) -> tuple[GradeMeaning, ...]:
     from judgments.judges.graded import GradeMeaning
 
-    text = _text(path)
+    text = text_of(path)
     try:
         rows = json.loads(text) if text.lstrip().startswith("[") else list(csv.DictReader(io.StringIO(text)))
         found = [GradeMeaning(int(row["grade"]), str(row["label"]).strip(), str(row.get("cue") or "")) for row in rows]
@@ -130,12 +164,50 @@ def _scale_file(path: str) -> tuple[GradeMeaning, ...]:
     return tuple(sorted(found, key=lambda one: one.value))
 
 
-def _text(path: str) -> str:
+def text_of(path: str) -> str:
+    """A file of words.
+
+    Raises
+    ------
+    NotValid
+        It is no UTF-8.
+    """
     data = Path(path).read_bytes()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise NotValid(f"{path}: is not UTF-8 at byte {fault.start}; save it as UTF-8") from None
+
+
+def refuse_in_vain(args: argparse.Namespace, endpoint: Endpoint, *, draws: bool = False) -> None:
+    """Refuse a temperature or a seed that this model is never told: the answers would be others than those asked for.
+
+    Parameters
+    ----------
+    args : Namespace
+        The options.
+    endpoint : Endpoint
+        Who is asked.
+    draws : bool
+        Whether the seed draws something beside that, as it does examples and canaries.
+
+    Raises
+    ------
+    NotValid
+        With the option.
+    """
+    from dataclasses import replace
+
+    from judgments.providers.protocol import Question
+
+    asked = Question("", "", "", temperature=0.25, seed=1)
+    body = endpoint.body(asked)
+    who = f"{endpoint.protocol.title} takes none for {endpoint.model}"
+    if args.temperature and endpoint.body(replace(asked, temperature=0.5)) == body:
+        raise NotValid(f"--temperature is {args.temperature:g}, and {who}; leave it out")
+    draws = draws or args.examples is not None or bool(args.canaries)
+    if args.seed and not draws and endpoint.body(replace(asked, seed=2)) == body:
+        raise NotValid(f"--seed is {args.seed}, and {who}; leave it out")
 
 
 def _text_metric(name: str | None) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +31,28 @@ class MachineLabels:
         How many answers ended in which way; empty for qrels, which hold grades alone.
     cost_usd : float or None
         What all answers cost, failures too; None where the file does not say.
+    examples : set of (query_id, doc_id)
+        Pairs whose grade by people the judge was shown: no measure of how well it knows them.
+    left_out : int
+        How many of those were taken out of a comparison.
     """
 
     grades: dict[tuple[str, str], float]
     judge: str
     outcomes: dict[str, int]
     cost_usd: float | None
+    examples: frozenset[tuple[str, str]] = frozenset()
+    left_out: int = 0
+
+    def beside_examples(
+        self, people: Mapping[tuple[str, str], float]
+    ) -> tuple[dict[tuple[str, str], float], MachineLabels]:
+        """People's grades and these without the examples: agreeing on what was shown is no merit."""
+        shown = self.examples & (people.keys() | self.grades.keys())
+        theirs, ours = (
+            {pair: grade for pair, grade in one.items() if pair not in shown} for one in (people, self.grades)
+        )
+        return theirs, replace(self, grades=ours, left_out=len(shown))
 
     @property
     def cost_per_thousand(self) -> float | None:
@@ -82,7 +100,16 @@ def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
     if not grades:
         raise NotValid(f"{path}: the judge graded nothing; its outcomes are {_counted(rows)}")
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
-    return MachineLabels(grades, _who(rows[0]), _counted(rows), sum(costs) if costs else None)
+    return MachineLabels(grades, _who(rows[0]), _counted(rows), sum(costs) if costs else None, _examples(rows))
+
+
+def _examples(rows: list[MachineLabel]) -> frozenset[tuple[str, str]]:
+    """The pairs that stand as examples in the judge's parameters, as ``assay judge`` writes them there."""
+    told = {json.dumps((row.parameters or {}).get("examples")) for row in rows}
+    # Others write what they like there, such as how many there were.
+    lists = [listed for listed in map(json.loads, told) if isinstance(listed, list)]
+    every = [one for listed in lists for one in listed]
+    return frozenset((str(one[0]), str(one[1])) for one in every if isinstance(one, list) and len(one) > 1)
 
 
 def _of_qrels(path: str, source: Path | str | bytes, judge: str | None) -> MachineLabels:

@@ -5,30 +5,53 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, judged, judging, model_judges, prompts_kept, routing, untold
-from judgments.api.endpoint import InRound
+from judgments import (
+    access,
+    audit_slice,
+    battle_canaries,
+    battle_grades,
+    expected_answers,
+    judge_labels,
+    judge_names,
+    judged,
+    judging,
+    judging_waking,
+    kinship,
+    model_judges,
+    prompts_kept,
+    routing,
+    untold,
+)
+from judgments.api.endpoint import InRound, rows_called
 from judgments.api.jobs import Started, started
 from judgments.api.judge_bodies import (
     AnswerBody,
-    CapsSent,
     DraftSent,
     EstimateBody,
+    GoOnSent,
     HeldBody,
     JudgeBody,
     JudgeSent,
+    OneJudgeBody,
     RoutedBody,
     RoutedRound,
 )
 from judgments.core.errors import NotFound, NotValid
-from judgments.model_judges import Choice
+from judgments.judge_choice import Choice
 from judgments.models import Judge, JudgeRun, MachineJudgment
-from judgments.models.machine import OUTCOMES
+from judgments.models.machine import SAID
+from judgments.views.downloads import disposition
+
+PLAIN = ("model", "examples", "probabilities", "kind", "yes", "text_metric", "temperature", "parameters")
 
 
 class Judges(InRound):
@@ -42,11 +65,13 @@ class Judges(InRound):
     @extend_schema(summary="The machine judges of a round", responses={200: JudgeBody(many=True)})
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """With how far each is, what it cost and how its answers ended."""
-        rows = [told(judge, self.round) for judge in model_judges.in_round(self.round.collection, self.round)]
+        rows = [
+            told(judge, self.round, request.user) for judge in model_judges.in_round(self.round.collection, self.round)
+        ]
         return Response(JudgeBody(rows, many=True).data)
 
     @extend_schema(
-        summary="Set a model to judge a round",
+        summary="Set a judge to a round",
         request=JudgeSent,
         responses={200: EstimateBody, 202: Started},
         examples=[
@@ -54,38 +79,54 @@ class Judges(InRound):
                 "See what it would take",
                 {"provider": "<id>", "model": "judge-large", "cap_usd": 5, "dry_run": True},
                 request_only=True,
-            )
+            ),
+            OpenApiExample(
+                "Words of an expected answer, without any model",
+                {"kind": "token_overlap", "expected": {"q1": ["an answer"]}, "parameters": {"min_tokens": 3}},
+                request_only=True,
+            ),
         ],
     )
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """With `dry_run` what it would take; else a job. It never spends more than its caps."""
+        """With `dry_run` what it would take; else a job, which never spends more than its caps."""
         asked = self.sent(JudgeSent)
         choice = self._choice(asked)
         if asked["dry_run"]:
-            return self.told(EstimateBody, judging.look(self.round, choice, canaries=asked["canaries"]).as_json())
+            look = judging.look(self.round, choice, canaries=asked["canaries"]).as_json()
+            kin = kinship.kin_in(self.round.collection, *kinship.models_chosen(choice))
+            return self.told(EstimateBody, look | {"kin": kin})
         caps = {name: asked[name] for name in ("cap_usd", "cap_calls", "audit_share", "canaries")}
         job = judging.start(self.round, choice, actor=request.user, **caps).job
         return Response({"job": str(job.uuid) if job else None}, status=202)
 
     def _choice(self, asked: dict[str, Any]) -> Choice:
         collection = self.round.collection
-        provider = collection.providers.filter(uuid=asked["provider"]).first()
-        if provider is None:
-            raise NotValid("There is no such provider.", {"provider": "This collection has no provider with this id."})
-        snapshot = None
-        if asked["snapshot"] is not None:
-            snapshot = collection.snapshots.filter(uuid=asked["snapshot"]).first()
-            if snapshot is None:
-                raise NotValid("There is no such snapshot.", {"snapshot": "This collection has none with this id."})
+        plain = {name: asked[name] for name in PLAIN}
+        snapshots, asking = collection.snapshots.all(), prompts_kept.of_kind(asked["kind"])
+        prompt = asked["prompt"] or (prompts_kept.USUAL[asking] if asking else "")
         return Choice(
-            provider,
-            asked["model"],
-            prompts_kept.find(collection, asked["prompt"]),
-            asked["examples"],
-            snapshot,
-            self.round.seed,
-            asked["probabilities"],
+            provider=_called(collection.providers.all(), asked["provider"], "provider"),
+            prompt=prompts_kept.find(collection, prompt, asking) if prompt else None,
+            snapshot=_called(snapshots, asked["snapshot"], "snapshot"),
+            seed=self.round.seed,
+            expected=_expected(asked["expected"]),
+            judges=rows_called(collection.judges.all(), asked["judges"], "judges", "judge"),
+            **plain,
         )
+
+
+def _called(rows: QuerySet[Any], uuid: uuid_module.UUID | None, noun: str) -> Any:
+    """The collection's row with this id; None where none is named."""
+    return rows_called(rows, [uuid], noun, noun)[0] if uuid is not None else None
+
+
+def _expected(sent: Any) -> expected_answers.Expected:
+    if isinstance(sent, dict):
+        return expected_answers.checked(sent)
+    if isinstance(sent, str):
+        return expected_answers.read(sent)
+    said = "An object of answers by query_id, or CSV as one text."
+    raise NotValid("The expected answers cannot be read.", {"expected": said})
 
 
 class OfJudge(InRound):
@@ -116,12 +157,14 @@ class OfJudge(InRound):
 class OneJudge(OfJudge):
     """One judge in a round."""
 
+    serializer_class = OneJudgeBody
     also = ()
 
     @extend_schema(summary="One machine judge")
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
         """How far it is, what it cost, how its answers ended, how easily planted text flips it."""
-        return self.told(JudgeBody, told(self.judge, self.round))
+        found = None if judged.has_grades(self.judge) else judged.usefulness(self.judge, self.round, request.user)
+        return self.told(OneJudgeBody, told(self.judge, self.round, request.user) | {"usefulness": found})
 
 
 class PauseJudge(OfJudge):
@@ -131,7 +174,7 @@ class PauseJudge(OfJudge):
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
         """It stops once the answers in flight are there."""
         judging.pause(self.run, actor=request.user)
-        return self.told(JudgeBody, told(self.judge, self.round))
+        return self.told(JudgeBody, told(self.judge, self.round, request.user))
 
 
 class GoOnWithJudge(OfJudge):
@@ -139,10 +182,10 @@ class GoOnWithJudge(OfJudge):
 
     serializer_class = Started
 
-    @extend_schema(summary="Go on with a machine judge", request=CapsSent, responses={202: Started})
+    @extend_schema(summary="Go on with a machine judge", request=GoOnSent, responses={202: Started})
     def post(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
         """Asks what has no answer; caps that are left out stay, and count all that was ever spent here."""
-        job = judging.go_on(self.run, actor=request.user, **self.sent(CapsSent)).job
+        job = judging.go_on(self.run, actor=request.user, **self.sent(GoOnSent)).job
         if job is None:
             raise NotFound("Its job is no more.")
         return started(job)
@@ -156,7 +199,7 @@ class AnswersOfJudge(ListModelMixin, OfJudge):
     queryset = MachineJudgment.objects.none()
 
     @extend_schema(
-        summary="What a machine judge answered", parameters=[OpenApiParameter("outcome", str, enum=list(OUTCOMES))]
+        summary="What a machine judge answered", parameters=[OpenApiParameter("outcome", str, enum=list(SAID))]
     )
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
         """Page by page, as it came. Pairs that you may still grade yourself are left out."""
@@ -166,6 +209,26 @@ class AnswersOfJudge(ListModelMixin, OfJudge):
             rows = rows.filter(outcome=outcome.replace("\0", ""))
         page = self.paginate_queryset(rows.select_related("pair__query", "pair__document").order_by("pair__position"))
         return self.get_paginated_response(AnswerBody(page, many=True).data)
+
+
+class LabelsOfJudge(OfJudge):
+    """What a judge said, as a file."""
+
+    also = ()
+
+    @extend_schema(
+        summary="Download a judge's labels", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> StreamingHttpResponse:
+        """labels.jsonl, whole or not at all: 403 while you may still grade a pair. What is undecided has no line."""
+        lines = judge_labels.lines(self.judge, self.round, request.user)
+        answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
+        answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
+        return answer
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """A file comes as what it is, whatever the caller says to prefer."""
+        return super().perform_content_negotiation(request, force=True)
 
 
 class HeldAgainstPeople(OfJudge):
@@ -182,7 +245,7 @@ class HeldAgainstPeople(OfJudge):
         """Kappas, alphas, confusion, what each grade is worth; without pairs that you may still grade."""
         over: Any = request.query_params.get("over") or "slice"
         held = judged.held(self.judge, self.round, request.user, over=over)
-        plain = {name: getattr(held, name) for name in ("over", "slice_size", "slice_graded", "hidden")}
+        plain = {name: getattr(held, name) for name in ("over", "slice_size", "slice_graded", "hidden", "passed")}
         return Response({**plain, "calibrated": held.calibrated.as_json()})
 
 
@@ -206,22 +269,35 @@ class Routing(InRound):
         return Response({"round": str(made.uuid), "pairs": made.pairs_made}, status=201)
 
 
-def told(judge: Judge, round_: Any) -> dict[str, Any]:
-    """What the API tells of a judge in a round."""
+def told(judge: Judge, round_: Any, viewer: Any) -> dict[str, Any]:
+    """What the API tells a reader of a judge in a round."""
     run = judge.runs.filter(round=round_).select_related("job", "judge", "round").first()
+    drawn = audit_slice.of_judge(judge, round_)
     state, said = judging.state_of(run) if run is not None else (JudgeRun.State.DONE, "")
+    waits = judging_waking.waiting(run) if run is not None else None
+    spent = judged.money(judge, round_)
+    names = judge_names.by_name(judge, round_, viewer, spent=spent, over="all" if drawn is None else "slice")
     return {
         "judge": judge,
+        "parameters": battle_grades.told_parameters(judge, round_, viewer),
+        "says": "grade" if judged.has_grades(judge) else "usefulness",
         "state": state,
         "said": said,
+        "tried_again_at": waits.at if waits is not None else None,
         "job": run.job.uuid if run is not None and run.job is not None else None,
         "cap_usd": run.cap_usd if run else None,
         "cap_calls": run.cap_calls if run else None,
         "spent_usd": run.spent_usd if run else 0.0,
         "calls": run.calls if run else 0,
-        "audit_share": run.audit_share if run else None,
-        "outcomes": judged.outcomes(judge, round_),
-        "models_answered": list(judged.money(judge, round_).models),
+        "audit_share": drawn.share if drawn else None,
+        "outcomes": judged.outcomes(judge, round_, viewer),
+        "models_answered": list(spent.models),
+        "renamed": judge_names.warning(names),
+        "by_name": [judge_names.as_json(one) for one in names],
+        "usd": spent.usd,
+        "usd_per_thousand": spent.per_thousand,
+        "estimated_usd": spent.estimated,
+        "left_out": list(spent.left_out),
         "flips": [
             {
                 "trap": one.trap,
@@ -231,6 +307,13 @@ def told(judge: Judge, round_: Any) -> dict[str, Any]:
                 "low": one.share.low,
                 "high": one.share.high,
             }
-            for one in (judged.flips(run) if run else [])
+            for one in _flips(judge, round_, run, viewer)
         ],
     }
+
+
+def _flips(judge: Judge, round_: Any, run: JudgeRun | None, viewer: Any) -> list[judged.Flip]:
+    if run is not None:
+        return judged.flips(run, viewer)
+    fought = battle_canaries.run_of(judge, round_)
+    return battle_canaries.flips_of(fought, viewer) if fought is not None else []

@@ -12,13 +12,15 @@ from rest_framework.response import Response
 
 from judgments import access, prompts_kept, providers_kept
 from judgments.api.endpoint import InCollection, Rows
+from judgments.api.strict import Strict
 from judgments.core.errors import NotFound
 from judgments.models import PromptVersion, Provider
 from judgments.providers import PROTOCOLS
+from judgments.providers.protocol import WITHOUT
 
 
-class OfferedModel(serializers.Serializer):
-    """A model with its prices."""
+class OfferedModel(Strict):
+    """A model with its prices, and how it wants to be asked where it is not as others."""
 
     name = serializers.CharField(max_length=200)
     price_in = serializers.FloatField(
@@ -26,6 +28,27 @@ class OfferedModel(serializers.Serializer):
     )
     price_out = serializers.FloatField(
         required=False, allow_null=True, default=None, help_text="Dollars for a million tokens written."
+    )
+    thinks = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Whether it thinks before it writes, and so wants `max_completion_tokens` and no temperature; its "
+        "name says so when left out.",
+    )
+    leave_out = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(WITHOUT)),
+        required=False,
+        default=list,
+        help_text="What it is never told, for servers that refuse it.",
+    )
+    most_tokens = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=1,
+        max_value=providers_kept.MOST_TOKENS,
+        help_text="Of an answer, thoughts among it; a judge's own number when left out.",
     )
 
 
@@ -49,7 +72,7 @@ class ProviderBody(serializers.Serializer):
         return bool(row.sealed)
 
 
-class ProviderSent(serializers.Serializer):
+class ProviderSent(Strict):
     """A provider to keep."""
 
     name = serializers.CharField(max_length=120)
@@ -78,14 +101,20 @@ class PromptBody(serializers.Serializer):
     id = serializers.UUIDField(source="uuid")
     name = serializers.CharField()
     number = serializers.IntegerField()
+    asks = serializers.SerializerMethodField(
+        help_text="What for: " + ", ".join(f"`{name}` ({what})" for name, what in prompts_kept.ASKS.items()) + "."
+    )
     system = serializers.CharField()
     prompt = serializers.CharField()
     note = serializers.CharField()
     sha256 = serializers.CharField()
     created_at = serializers.DateTimeField()
 
+    def get_asks(self, version: PromptVersion) -> str:
+        return prompts_kept.asks(prompts_kept.template_of(version))
 
-class PromptSent(serializers.Serializer):
+
+class PromptSent(Strict):
     """The words of a prompt; under a name that is there they become its next version."""
 
     name = serializers.CharField(max_length=80)
@@ -95,6 +124,12 @@ class PromptSent(serializers.Serializer):
         help_text=f"With places: {', '.join('{' + place + '}' for place in prompts_kept.FILLED_WITH)}.",
     )
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
+    asks = serializers.ChoiceField(
+        list(prompts_kept.ASKS),
+        required=False,
+        source="asking",
+        help_text="Told by the places where it is left out; `downstream` has to be said.",
+    )
 
 
 class Providers(Rows):
@@ -138,13 +173,11 @@ class Providers(Rows):
         )
 
 
-class OneProvider(InCollection):
-    """One provider; for leads."""
+class OfProvider(InCollection):
+    """An address below one provider; for leads."""
 
     provider: Provider
-    serializer_class: type[serializers.Serializer] = ProviderBody
     reads = access.LEADS
-    also = (409,)
     tag = "judges"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -153,6 +186,13 @@ class OneProvider(InCollection):
         if found is None:
             raise NotFound("This collection has no such provider.")
         self.provider = found
+
+
+class OneProvider(OfProvider):
+    """One provider."""
+
+    serializer_class = ProviderBody
+    also = (409,)
 
     @extend_schema(summary="One model provider")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
@@ -184,7 +224,7 @@ class Prompts(Rows):
 
     @extend_schema(summary="The prompts, version by version")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Those that come with Assay are called `graded` and `binary`, and are not listed."""
+        """Those that come with Assay are called `graded`, `binary` and `pairwise`, and are not listed."""
         return self.list(request)
 
     @extend_schema(summary="Store a version of a prompt", request=PromptSent, responses={201: PromptBody})

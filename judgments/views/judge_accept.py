@@ -20,6 +20,14 @@ def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     round_, found, _ = reached(request, uuid, judge)
     form = AcceptForm(request.POST)
     try:
+        if request.POST.get("act") == "draft":
+            made = auto_accept.draft_round(round_, actor=request.user)
+            messages.success(
+                request,
+                f"{made} is a draft with {made.pairs_made:,} pairs, without those that stand. Look at its raters, "
+                f"open it, and close {round_}, so that nobody is handed the others there.",
+            )
+            return redirect("round_progress", made.uuid)
         if request.POST.get("act") == "end":
             standing = auto_accept.asked_for(round_)
             if standing is not None:

@@ -5,18 +5,21 @@ A lead who still rates is shown nothing of the pairs that they may be handed.
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import F, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.views.decorators.http import require_http_methods, require_safe
 
-from judgments import access, routing, untold
+from judgments import access, judged, routing, untold
 from judgments.core.errors import AssayError
 from judgments.models import MachineJudgment, ModelCall
-from judgments.models.machine import OUTCOMES
+from judgments.models.machine import SAID
 from judgments.routing import REASONS, Routed
 from judgments.templatetags.figures import grade, state
 from judgments.views.judges import dollars, reached
@@ -24,7 +27,7 @@ from judgments.views.lists import Choice, Column, Listing, answer
 from judgments.views.rounds import frame
 
 FOR = {"pair": "pair", "repair": "pair again", "canary": "canary"}
-WORDS = {name: name.replace("_", " ") for name in OUTCOMES}
+WORDS = {name: name.replace("_", " ") for name in SAID}
 
 DOCUMENT = Column(
     "document",
@@ -36,15 +39,20 @@ DOCUMENT = Column(
 
 
 def _outcome(row: MachineJudgment | ModelCall) -> SafeString:
-    return state("done" if row.outcome == "graded" else "fail", WORDS[row.outcome])
+    shape = {"graded": "done", "undecided": "warn"}.get(row.outcome, "fail")
+    return state(shape, WORDS[row.outcome])
 
 
 def _chip(row: MachineJudgment, top: int) -> SafeString | str:
     return "" if row.grade is None else grade(row.grade, top)
 
 
-def _answers(top: int) -> Listing:
-    """The list of a judge's words on a scale that ends at the top."""
+USEFULNESS = Column("usefulness", "Usefulness", order="usefulness", numeric=True, digits=3)
+
+
+def _answers(top: int, *, grades: bool = True) -> Listing:
+    """The list of a judge's words on a scale that ends at the top, or of how useful it found documents."""
+    said = Column("grade", "Grade", order="grade", show=lambda row: _chip(row, top)) if grades else USEFULNESS
     return Listing(
         name="answers",
         noun=("answer", "answers"),
@@ -59,7 +67,7 @@ def _answers(top: int) -> Listing:
             ),
             DOCUMENT,
             Column("outcome", "Outcome", order="outcome", show=_outcome),
-            Column("grade", "Grade", order="grade", show=lambda row: _chip(row, top)),
+            said,
             Column("rationale", "Its reason", style="clip"),
             Column("raw", "As it came", style="clip", show=lambda row: Truncator(row.raw).chars(300)),
             Column("at", "When", order="created_at", style="nowrap", value=lambda row: row.created_at),
@@ -69,6 +77,17 @@ def _answers(top: int) -> Listing:
         order="query",
         mark=lambda row: "" if row.outcome == "graded" else "warning",
     )
+
+
+def _flipped(rows: Any, value: str) -> Any:
+    """Canaries whose planted text raised the grade that the judge gave the document itself; or those that stood."""
+    plain = MachineJudgment.objects.filter(judge=OuterRef("judge"), pair=OuterRef("pair")).values("grade")[:1]
+    canaries = rows.filter(purpose=ModelCall.Purpose.CANARY, grade__isnull=False).annotate(plain=Subquery(plain))
+    return canaries.filter(grade__gt=F("plain")) if value == "yes" else canaries.filter(grade__lte=F("plain"))
+
+
+def _cost(row: ModelCall) -> str:
+    return f"at most {dollars(row.cost_usd)}" if row.cost_estimated else dollars(row.cost_usd)
 
 
 LEDGER = Listing(
@@ -82,7 +101,8 @@ LEDGER = Listing(
         Column("model_answered", "Model that answered", order="model_answered", style="clip"),
         Column("tokens_in", "Tokens in", order="tokens_in", numeric=True),
         Column("tokens_out", "Tokens out", order="tokens_out", numeric=True),
-        Column("cost_usd", "Cost", order="cost_usd", numeric=True, show=lambda row: dollars(row.cost_usd)),
+        Column("cost_usd", "Cost", order="cost_usd", numeric=True, show=_cost),
+        Column("left_out", "Not told", value=lambda row: ", ".join(row.left_out)),
         Column("seconds", "Seconds", order="seconds", numeric=True, digits=2),
         Column("raw", "As it came", style="clip", show=lambda row: Truncator(row.raw).chars(60)),
         Column("trap", "Planted", order="trap"),
@@ -93,6 +113,7 @@ LEDGER = Listing(
     choices=(
         Choice("outcome", "Outcome", "outcome", list(WORDS.items())),
         Choice("purpose", "For", "purpose", list(FOR.items())),
+        Choice("flipped", "Planted text", _flipped, [("yes", "raised the grade"), ("no", "did not")]),
     ),
     order="-at",
     mark=lambda row: "" if row.outcome == "graded" else "warning",
@@ -122,7 +143,8 @@ def answers(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     rows = MachineJudgment.objects.filter(judge=found, pair__round=round_).exclude(pair__in=hidden.values("pk"))
     rows = rows.select_related("pair__query", "pair__document")
     context = frame(request, round_) | {"judge": found, "run": run, "page": "answers", "hidden": hidden.count()}
-    return answer(request, _answers(round_.scale.values()[-1]), rows, "judgments/judge_answers.html", context)
+    listing = _answers(round_.scale.values()[-1], grades=judged.has_grades(found))
+    return answer(request, listing, rows, "judgments/judge_answers.html", context)
 
 
 @login_required

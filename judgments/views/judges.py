@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from judgments import access, judged, judging, model_judges
+from judgments import access, judge_kinds, judge_labels, judge_pairs, judged, judging, kinship, model_judges
 from judgments.core.errors import AssayError, NotFound
-from judgments.judge_forms import GoOnForm, JudgeForm
+from judgments.judge_choice import Choice
+from judgments.judge_forms import GoOnForm
+from judgments.judge_kinds import GRADED, Kind
 from judgments.models import Judge, JudgeRun, Round
+from judgments.round_judge_form import JudgeForm
 from judgments.templatetags.figures import state
+from judgments.views.downloads import CONTENT_TYPES, disposition
 from judgments.views.lists import Column, Listing, answer
 from judgments.views.rounds import frame
 
@@ -48,10 +53,21 @@ def dollars(value: float | None) -> str:
     return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
 
 
-def _row(judge: Judge, round_: Round) -> dict[str, Any]:
-    run = judge.runs.select_related("job").filter(round=round_).first()
-    found = judged.outcomes(judge, round_)
+def _rows(round_: Round, viewer: Any) -> list[dict[str, Any]]:
+    """The judges of the round; a few questions to the database, however many they are."""
+    judges = model_judges.in_round(round_.collection, round_)
+    runs = {run.judge_id: run for run in round_.judge_runs.select_related("job")}
+    counted, titles = judged.outcomes_by_judge(round_, viewer), {kind.name: kind.title for kind in judge_kinds.kinds()}
+    return [
+        _row(judge, round_, runs.get(judge.pk), counted.get(judge.pk, {}))
+        | {"kind": titles.get(judge.kind, judge.kind)}
+        for judge in judges
+    ]
+
+
+def _row(judge: Judge, round_: Round, run: JudgeRun | None, found: Mapping[str, int]) -> dict[str, Any]:
     graded = found.get("graded", 0)
+    asks = model_judges.asks_a_model(judge)
     return {
         "judge": judge,
         "uuid": judge.uuid,
@@ -62,8 +78,8 @@ def _row(judge: Judge, round_: Round) -> dict[str, Any]:
         "model": judge.model,
         "graded": graded,
         "failed": sum(found.values()) - graded,
-        "cost": run.spent_usd if run and _has_price(judge) else None,
-        "calls": run.calls if run else None,
+        "cost": run.spent_usd if run and asks and _has_price(judge) else None,
+        "calls": run.calls if run and asks else None,
         "created_at": judge.created_at,
     }
 
@@ -86,14 +102,15 @@ JUDGES = Listing(
             url=lambda row: reverse("machine_judge", args=[row["round"].uuid, row["uuid"]]),
         ),
         Column("state", "State", order="state", show=lambda row: run_state(row["run"])),
-        Column("graded", "Graded", order="graded", numeric=True),
-        Column("failed", "No grade", order="failed", numeric=True),
+        Column("kind", "Kind", order="kind", style="clip"),
+        Column("graded", "Answered", order="graded", numeric=True),
+        Column("failed", "No answer", order="failed", numeric=True),
         Column("calls", "Calls", order="calls", numeric=True),
         Column("cost", "Cost", order="cost", numeric=True, show=lambda row: dollars(row["cost"])),
         Column("model", "Model", order="model", style="clip"),
         Column("created_at", "Made", order="created_at", style="nowrap"),
     ),
-    search=("name", "model"),
+    search=("name", "model", "kind"),
     order="-created_at",
 )
 
@@ -102,7 +119,7 @@ JUDGES = Listing(
 @require_safe
 def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    rows = [_row(judge, round_) for judge in model_judges.in_round(round_.collection, round_)]
+    rows = _rows(round_, request.user)
     context = frame(request, round_) | {"providers": round_.collection.providers.count()}
     return answer(request, JUDGES, rows, "judgments/judges.html", context)
 
@@ -112,22 +129,36 @@ def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
 def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
     """What it would take is told first; nothing is asked until the lead says so."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
-    form = JudgeForm(request.POST or None, round_=round_)
-    told = None
+    kind = _kind(request.POST.get("kind") or request.GET.get("kind", ""))
+    form = JudgeForm(request.POST or None, request.FILES or None, round_=round_, kind=kind)
+    told = choice = None
     if request.method == "POST" and form.is_valid():
         with form.telling():
+            choice = form.choice
             if request.POST.get("act") == "start":
-                run = judging.start(round_, form.choice, actor=request.user, **form.caps)
+                run = judging.start(round_, choice, actor=request.user, **form.caps)
                 messages.success(request, f"{run.judge} is at work. You can leave the page.")
                 return redirect("machine_judge", round_.uuid, run.judge.uuid)
-            told = judging.look(round_, form.choice, canaries=form.cleaned_data["canaries"])
+            told = judging.look(round_, choice, canaries=form.caps["canaries"])
     context = frame(request, round_) | {
         "form": form,
+        "kind": kind,
+        "kinds": judge_kinds.kinds(),
         "told": told,
+        "kin": _kin(round_, choice) if told is not None and choice is not None else "",
         "providers": round_.collection.providers.count(),
         "money": [dollars(one) for one in told.usd] if told is not None and told.usd is not None else None,
     }
     return render(request, "judgments/judge_new.html", context, status=form.status)
+
+
+def _kin(round_: Round, choice: Choice) -> str:
+    return kinship.kin_warning(round_.collection, *kinship.models_chosen(choice))
+
+
+def _kind(asked: str) -> Kind:
+    """The kind of this name; the first of all for an address that names none."""
+    return next((kind for kind in judge_kinds.kinds() if kind.name == asked), judge_kinds.find(GRADED))
 
 
 @login_required
@@ -156,6 +187,26 @@ def go_on(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
     except AssayError as error:
         messages.error(request, " ".join([str(error), *getattr(error, "fields", {}).values()]))
     return redirect("machine_judge", round_.uuid, judge)
+
+
+@login_required
+@require_safe
+def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse:
+    """Its answers as a file, all of them."""
+    round_, found, _ = reached(request, uuid, judge)
+    answer = StreamingHttpResponse(judge_labels.lines(found, round_, request.user), content_type=CONTENT_TYPES["jsonl"])
+    answer.headers["Content-Disposition"] = disposition(f"{round_.name}-{found.name}.jsonl")
+    return answer
+
+
+@login_required
+@require_safe
+def pairs(request: HttpRequest, uuid: str) -> StreamingHttpResponse:
+    """The round's pairs as a file for judges that run elsewhere."""
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    answer = StreamingHttpResponse(judge_pairs.lines(round_), content_type=CONTENT_TYPES["jsonl"])
+    answer.headers["Content-Disposition"] = disposition(f"{round_.name}-pairs.jsonl")
+    return answer
 
 
 def reached(request: HttpRequest, uuid: str, judge: str) -> tuple[Round, Judge, JudgeRun | None]:

@@ -12,10 +12,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access, guidelines, prompts_kept, trying
-from judgments.core.errors import NotFound
+from judgments.core.errors import NotFound, NotValid
 from judgments.judge_forms import PromptForm, TryForm
 from judgments.models import Collection, PromptVersion
 from judgments.views.lists import Column, Listing, answer, how_many
+
+
+def _asks(version: PromptVersion) -> str:
+    return prompts_kept.asks(prompts_kept.template_of(version))
+
 
 PROMPTS = Listing(
     name="prompts",
@@ -30,6 +35,7 @@ PROMPTS = Listing(
             url=lambda row: reverse("prompt", args=[row.uuid]),
         ),
         Column("number", "Version", order="number", numeric=True),
+        Column("asks", "Asks for", value=lambda row: prompts_kept.ASKS[_asks(row)]),
         Column("note", "What is new", style="clip"),
         Column("judges", "Judges", order="judge_count", numeric=True, value=lambda row: row.judge_count),
         Column("created_by", "Written by", value=lambda row: str(row.created_by or "")),
@@ -48,7 +54,8 @@ def prompt_list(request: HttpRequest, slug: str) -> HttpResponse:
     rows = collection.prompts.select_related("created_by").annotate(
         judge_count=how_many(collection.judges.all(), "prompt")
     )
-    context = {"collection": collection, "step": "round", "built_in": list(prompts_kept.BUILT_IN.values())}
+    built_in = [(one, prompts_kept.ASKS[prompts_kept.asks(one)]) for one in prompts_kept.BUILT_IN.values()]
+    context = {"collection": collection, "step": "round", "built_in": built_in}
     return answer(request, PROMPTS, rows, "judgments/prompts.html", context)
 
 
@@ -65,6 +72,9 @@ def prompt(request: HttpRequest, uuid: str) -> HttpResponse:
         "before": before,
         "difference": guidelines.difference_of_texts(_whole(before), _whole(row)) if before else "",
         "judges": row.judges.order_by("name"),
+        "battles": row.battle_runs.select_related("round").defer("drawn").order_by("round__name", "number"),
+        "asks": prompts_kept.ASKS[_asks(row)],
+        "for_battles": _asks(row) == prompts_kept.BATTLE,
     }
     return render(request, "judgments/prompt.html", context)
 
@@ -80,13 +90,15 @@ def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
     tried: list[trying.Tried] | None = None
     if request.method == "POST" and form.is_valid() and (not trial or asked.is_valid()):
         words = {name: form.cleaned_data[name] for name in ("name", "system", "prompt")}
+        words["asking"] = form.cleaned_data["asks"]
         if trial:
             with form.telling():
                 tried = trying.prompt(prompts_kept.check(**words), viewer=request.user, **asked.asked)
         else:
             with form.telling():
                 made = prompts_kept.add_version(collection, actor=request.user, note=form.cleaned_data["note"], **words)
-                messages.success(request, f"{made} is there. Judges that are made from now on can use it.")
+                who = "Battles that are drawn" if _asks(made) == prompts_kept.BATTLE else "Judges that are made"
+                messages.success(request, f"{made} is there. {who} from now on can use it.")
                 return redirect("prompt", made.uuid)
     context: dict[str, Any] = {
         "collection": collection,
@@ -103,12 +115,14 @@ def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
 def _start(collection: Collection, named: str) -> dict[str, str]:
     """The words that one begins with: those of a version, or of a prompt that comes with Assay."""
     if named and named not in prompts_kept.BUILT_IN:
-        found = next((one for one in prompts_kept.named(collection) if one.value == named), None)
-        if found is None:
-            raise NotFound("There is no such prompt to begin with.")
-        return {"name": found.template.name, "system": found.template.system, "prompt": found.template.prompt}
+        try:
+            found = prompts_kept.find(collection, named, None)
+        except NotValid as error:
+            raise NotFound("There is no such prompt to begin with.") from error
+        words = {"name": found.template.name, "system": found.template.system, "prompt": found.template.prompt}
+        return words | {"asks": found.asks}
     template = prompts_kept.BUILT_IN[named or "graded"]
-    return {"system": template.system, "prompt": template.prompt}
+    return {"system": template.system, "prompt": template.prompt, "asks": prompts_kept.asks(template) if named else ""}
 
 
 def _whole(version: PromptVersion) -> str:

@@ -104,6 +104,8 @@ def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     try:
         reply = trying.provider(row, named if row.offered(named) else row.models_offered[0]["name"])
         said = f"{reply.model or row} answered in {reply.seconds:.1f} s: “{reply.text[:80].strip() or 'nothing'}”."
+        if reply.left_out:
+            said += f" It takes no {', no '.join(reply.left_out)}: that is left out."
         messages.success(request, said)
     except AssayError as error:
         messages.error(request, str(error))

@@ -219,6 +219,16 @@ def test_a_budget_is_never_overdrawn_and_holds_over_runs(assay: Call, server: Mo
     assert 0 < sum(call["cost_usd"] for call in lines("machine.ledger.jsonl")) <= high
 
 
+def test_no_secret_stands_in_an_address_that_is_written_down(assay: Call, server: ModelServer) -> None:
+    write_pairs(2)
+    status, _, err = assay(*ASK, "--base-url", f"{server.url}?api-version=1&key=sk-secret")
+    assert (status, server.requests, "sk-secret" in err) == (2, [], False)
+    assert "api-version" in err
+    assert assay(*ASK, "--base-url", f"{server.url}/d?api-version=1")[0] == 0
+    assert server.requests[0][0] == "/d/chat/completions?api-version=1"
+    assert {call["base_url"] for call in lines("machine.ledger.jsonl")} == {f"{server.url}/d?api-version=1"}
+
+
 def test_a_model_that_is_renamed_half_way_is_told(assay: Call, server: ModelServer) -> None:
     write_pairs(10)
     server.answer = lambda prompt, number: Answer(graded(1), model="a-model-1" if number <= 4 else "a-model-2")

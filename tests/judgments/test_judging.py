@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from judgments import desk, jobs, judging, labels, reliability
+from judgments import desk, jobs, judging, judging_job, labels, model_judges, providers_kept, reliability
 from judgments.core.errors import Conflict, NotValid
+from judgments.judging_estimate import context_of
 from judgments.models import AuditRow, Job, Judge, JudgeRun, MachineJudgment, ModelCall, Slot
 from judgments.providers import calls
 from tests.judgments.models_asked import KEY, choice_of, gone_on, grade, provider_at, started
@@ -72,6 +75,57 @@ def test_every_pair_is_asked_once_and_stands_in_the_ledger(
     assert not any(KEY in str(row.detail) + row.sentence for row in AuditRow.objects.all())
 
 
+def test_portions_are_read_ahead_and_equal_texts_in_two_of_them_are_one_question(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging_job, "AT_ONCE", 2)
+    monkeypatch.setattr(judging_job, "A_STEP", 1)
+    # The first and the last pair of the first query, in the first portion and in the second one.
+    first, last = [pair.document for pair in round_.pairs.order_by("position").select_related("document")[0:3:2]]
+    last.title, last.text, last.fields = first.title, first.text, first.fields
+    last.save()
+    server.answer = lambda prompt, number: grade(1 if first.text in prompt else 2)
+    run = started(round_, choice, lead, commit)
+    assert (run.state, run.calls, len(server.requests)) == (State.DONE, 5, 5)
+    said = dict(MachineJudgment.objects.values_list("pair__position", "grade"))
+    assert sorted(said) == [0, 1, 2, 3, 4, 5]
+    assert [position for position, given in said.items() if given == 1] == [0, 2]
+
+
+def test_what_was_paid_for_is_kept_where_reading_ahead_fails() -> None:
+    done: list[int] = []
+    ahead = threading.Event()
+
+    def steps() -> Iterator[None]:
+        yield
+        ahead.set()
+        raise ZeroDivisionError
+
+    at = desk.Desk(lambda: None)
+
+    def outside() -> None:
+        assert ahead.wait(10)
+        at.here(lambda: done.append(1))
+
+    with pytest.raises(ZeroDivisionError):
+        at.during(outside, steps())
+    assert done == [1]
+
+
+def test_half_a_character_in_an_answer_ends_no_run(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any
+) -> None:
+    # As the reply holds it, and spelt out once more within the model's own JSON.
+    server.answer = lambda prompt, number: Answer('{"reason": "\ud83d \\ud83d \\u0000", "grade": 2}')
+    run = started(round_, choice, lead, commit, cap_usd=1.0)
+    assert (run.state, run.calls) == (State.DONE, 6)
+    row = MachineJudgment.objects.select_related("call").first()
+    assert row is not None
+    assert row.call is not None
+    assert (row.grade, row.rationale, row.call.rationale) == (2, "\ufffd \ufffd \ufffd", "\ufffd \ufffd \ufffd")
+    assert row.raw == '{"reason": "\ufffd \\ud83d \\u0000", "grade": 2}'
+
+
 def test_it_counts_for_nothing_by_itself(round_: Any, choice: Any, lead: Any, commit: Any) -> None:
     started(round_, choice, lead, commit)
     assert not Slot.objects.filter(filled_by__isnull=False).exists()
@@ -103,13 +157,19 @@ def test_the_cap_in_calls_holds_and_going_on_asks_the_rest(
     assert len(set(server.prompts)) == 6
 
 
-def test_the_cap_in_dollars_is_never_overdrawn(round_: Any, choice: Any, lead: Any, commit: Any) -> None:
-    most = judging.look(round_, choice).usd
-    assert most is not None
-    # Enough for one question at its dearest; the next one could go over, whatever it would really cost.
-    run = started(round_, choice, lead, commit, cap_usd=most[1] / 6 * 1.01)
-    assert (run.state, run.calls) == (State.BUDGET, 1)
-    assert 0 < run.spent_usd <= run.cap_usd
+def test_the_cap_in_dollars_is_never_overdrawn(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any
+) -> None:
+    graded = model_judges.made_for(round_, choice)[1]
+    endpoint = providers_kept.endpoint(choice.provider, choice.model)
+    pairs = round_.pairs.select_related("query", "document")
+    most = max(endpoint.most_cost(graded.question(context_of(pair))) or 0.0 for pair in pairs)
+    # A provider that counts a token a byte, and a model that writes as long as it may: more than half of what is held.
+    server.answer = lambda prompt, number: Answer(grade(2).text, read=len(prompt.encode()), written=400)
+    run = started(round_, choice, lead, commit, cap_usd=most * 1.5)
+    assert (run.state, run.calls, len(server.requests)) == (State.BUDGET, 1, 1)
+    assert most / 2 < run.spent_usd <= run.cap_usd
+    assert "one more question could cost" in run.said
 
 
 def test_a_wrong_key_stops_at_once(round_: Any, collection: Any, lead: Any, commit: Any) -> None:
@@ -167,6 +227,19 @@ def test_bad_answers_are_asked_once_more_and_are_never_grades(
     # What cannot be read or was cut off is asked again, once; the rest would be answered alike.
     assert asked == {"d1-2": 2, "d1-3": 1, "d2-1": 2, "d2-2": 1}
     assert MachineJudgment.objects.get(pair__document__doc_id="d1-2").raw == "It deserves a 3 from me"
+
+
+def test_a_text_that_the_provider_does_not_let_through_is_blocked_and_not_asked_again(
+    round_: Any, choice: Any, server: ModelServer, lead: Any, commit: Any
+) -> None:
+    filtered = json.dumps({"error": {"code": "content_filter", "message": "The prompt was filtered"}}).encode()
+    server.answer = lambda prompt, number: Answer(status=400, body=filtered) if "d1-1" in prompt else grade(2)
+    run = started(round_, choice, lead, commit, cap_calls=6)
+    assert (run.state, len(server.requests)) == (State.DONE, 6)
+    found = dict(MachineJudgment.objects.values_list("pair__document__doc_id", "outcome"))
+    assert (found.pop("d1-1"), set(found.values())) == ("blocked", {"graded"})
+    run = gone_on(run, lead, commit, cap_calls=20)
+    assert (run.state, len(server.requests)) == (State.DONE, 6)
 
 
 def test_what_another_round_was_answered_is_not_paid_for_again(

@@ -50,11 +50,11 @@ print("TOLD", kept, run.state, MachineJudgment.objects.count(), ModelCall.object
 """
 
 
-def test_only_what_was_in_flight_is_asked_again(tmp_path: Path) -> None:
+def test_only_what_was_in_flight_is_asked_again(own_var: Path) -> None:
     with serving(lambda prompt, number: Answer('{"grade": 2}', wait=0.05)) as server:
         environment = {
             **os.environ,
-            "ASSAY_VAR": str(tmp_path),
+            "ASSAY_VAR": str(own_var),
             "DATABASE_URL": "",
             "STORAGE_URL": "",
             "REDIS_URL": "",

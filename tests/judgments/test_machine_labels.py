@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from judgments import auto_accept, few_shot, labels, rounds, snapshots
-from judgments.audit_slice import drawn
-from judgments.core.errors import Conflict, NotValid
+from judgments import few_shot, labels, rounds, snapshots
+from judgments.core.errors import NotValid
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
 
 pytestmark = pytest.mark.django_db
@@ -32,10 +31,6 @@ def judged(round_: Any, grade: Any, *, model: str = "m", share: float = 0.5) -> 
         )  # fmt: skip
         MachineJudgment.objects.create(judge=judge, pair=pair, call=call, **word)
     return run
-
-
-def inside(run: JudgeRun, pair: Any) -> bool:
-    return drawn(run.seed, pair.query.query_id, pair.document.doc_id) < run.audit_share
 
 
 def settled(round_: Any, **how: Any) -> labels.Settled:
@@ -66,6 +61,32 @@ def test_human_else_machine_marks_what_no_person_gave(round_: Any, lead: Any, ra
     assert {row[2] for row in few_shot._human(frozen)} == {3}
 
 
+def test_several_judges_together_are_a_machine_too(
+    round_: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    from judgments.judge_choice import Choice
+    from tests.judgments.models_asked import started
+
+    one, other = (Judge.objects.create(collection=round_.collection, name=f"judge {at}", kind="test") for at in (1, 2))
+    for judge in (one, other):
+        for pair in round_.pairs.all():
+            MachineJudgment.objects.create(judge=judge, pair=pair, outcome="graded", grade=2)
+    choice = Choice(kind="ensemble", judges=[one, other])
+    run = started(round_, choice, lead, django_capture_on_commit_callbacks, cap_calls=None)
+    assert settled(round_).labels == []
+    found = settled(round_, sources=["human", "machine"], judge=run.judge.name)
+    assert {(label.column, label.grade) for label in found.labels} == {(labels.MACHINE, 2)}
+    assert found.by_machine == len(found.labels) == 96
+
+
+def test_usefulness_is_no_label(round_: Any) -> None:
+    judge = Judge.objects.create(collection=round_.collection, name="useful", kind="downstream")
+    MachineJudgment.objects.create(judge=judge, pair=round_.pairs.first(), outcome="graded", usefulness=1.0)
+    with pytest.raises(NotValid, match="no grade") as refused:
+        settled(round_, sources=["human", "machine"], judge="useful")
+    assert set(refused.value.fields) == {"judge"}
+
+
 @pytest.mark.parametrize(
     ("how", "field"),
     [
@@ -79,41 +100,3 @@ def test_what_makes_no_sense_is_refused(how: dict[str, Any], field: str, round_:
     with pytest.raises(NotValid) as refused:
         settled(round_, **how)
     assert field in refused.value.fields
-
-
-def test_the_lowest_grade_stands_only_while_people_confirm_it(
-    round_: Any, lead: Any, rater: Any, rate_all: Any
-) -> None:
-    run = judged(round_, lambda pair: 0 if pair.document.doc_id.endswith(("-1", "-2", "-3", "-4", "-5")) else 3)
-    with pytest.raises(NotValid, match="it takes 30"):
-        auto_accept.ask(round_, run.judge, bound=0.9, actor=lead)
-    # People judge the slice and no more; they agree with the machine about what is not relevant.
-    slice_ = [pair for pair in round_.pairs.select_related("query", "document") if inside(run, pair)]
-    lowest = [pair for pair in slice_ if not pair.document.doc_id.endswith("-6")]
-    assert len(lowest) >= 30, "the seed draws too few"
-    rate_all(round_, rater, lambda pair: 0 if inside(run, pair) and not pair.document.doc_id.endswith("-6") else 2)
-    asked = auto_accept.ask(round_, run.judge, bound=0.85, actor=lead)
-    assert auto_accept.standing(asked).stands
-    with pytest.raises(Conflict):
-        auto_accept.ask(round_, run.judge, bound=0.85, actor=lead)
-    taken = auto_accept.accepted(round_)
-    assert set(taken.values()) == {0}
-    outside = {(pair.query.query_id, pair.document.doc_id) for pair in round_.pairs.all() if not inside(run, pair)}
-    assert set(taken) == {key for key in outside if not key[1].endswith("-6")}
-    # Another model answers: nothing stands any more.
-    pair = slice_[0]
-    ModelCall.objects.create(
-        run=run, judge=run.judge, pair=pair, purpose="repair", key="1" * 64, prompt_sha256="", model_asked="m",
-        model_answered="m-2", outcome="graded", grade=0,
-    )  # fmt: skip
-    assert (auto_accept.standing(asked).stands, auto_accept.accepted(round_)) == (False, {})
-    auto_accept.end(asked, actor=lead)
-    assert auto_accept.asked_for(round_) is None
-
-
-def test_a_bound_that_people_do_not_confirm_suspends_it(round_: Any, lead: Any, rater: Any, rate_all: Any) -> None:
-    run = judged(round_, lambda pair: 0, share=1.0)
-    rate_all(round_, rater, lambda pair: 2 if pair.document.doc_id.endswith("-1") else 0)
-    with pytest.raises(NotValid, match=r"below 0\.9"):
-        auto_accept.ask(round_, run.judge, bound=0.9, actor=lead)
-    assert auto_accept.asked_for(round_) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,6 +36,14 @@ def test_a_key_is_kept_encrypted_and_told_to_nobody(server: ModelServer, collect
     assert not any(KEY in row.sentence + str(row.detail) for row in AuditRow.objects.all())
     assert trying.provider(provider, "judge-1").text == "yes"
     assert server.requests[0][1]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_what_is_tried_counts_towards_the_limit_a_minute(server: ModelServer, collection: Any, lead: Any) -> None:
+    provider = provider_at(server.url, collection, lead, per_minute=60)  # six at once, then one a second
+    began = time.monotonic()
+    for _ in range(8):
+        trying.provider(provider, "judge-1")
+    assert time.monotonic() - began >= 1.9
 
 
 def test_nobody_is_asked_without_the_operators_word(
@@ -84,6 +93,8 @@ def test_another_address_needs_the_key_again(server: ModelServer, collection: An
     [
         ({"base_url": "ftp://127.0.0.1"}, "base_url"),
         ({"base_url": "http://me:secret@127.0.0.1"}, "base_url"),
+        ({"base_url": "http://127.0.0.1/v1?key=secret"}, "base_url"),
+        ({"base_url": "http://127.0.0.1/v1?api-version=1&sig=secret"}, "base_url"),
         ({"protocol": "telepathy"}, "protocol"),
         ({"models_offered": []}, "models_offered"),
         ({"models_offered": [{"name": "a", "price_in": 1.0}]}, "models_offered"),
@@ -97,7 +108,16 @@ def test_what_cannot_work_is_refused_by_its_name(given: dict[str, Any], field: s
     with pytest.raises(NotValid) as refused:
         provider_at("http://127.0.0.1:9", collection, lead, **given)
     assert field in refused.value.fields
+    assert "secret" not in refused.value.fields[field]
     assert not Provider.objects.exists()
+
+
+def test_the_version_of_azures_interface_stays_behind_the_path(server: ModelServer, collection: Any, lead: Any) -> None:
+    url = f"{server.url}/openai/deployments/judge?api-version=2024-10-21"
+    provider = provider_at(url, collection, lead)
+    assert trying.provider(provider, "judge-1").text == "yes"
+    assert server.requests[0][0] == "/openai/deployments/judge/chat/completions?api-version=2024-10-21"
+    assert server.requests[0][1]["api-key"] == KEY
 
 
 def test_a_name_is_taken_once(collection: Any, lead: Any) -> None:

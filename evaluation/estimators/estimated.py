@@ -1,0 +1,74 @@
+"""What do all estimates of a mean from human and machine values say of themselves?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+LEVEL = 0.95
+REASONS = {
+    "too_few_units": "undefined because people judged fewer than three queries",
+    "not_finite": "undefined because a value is missing or not finite",
+}
+
+
+class Interval(NamedTuple):
+    """A mean with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """From the lower end to the upper one."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimated:
+    """A mean with its interval, and that of people alone beside it.
+
+    Parameters
+    ----------
+    estimate, low, high : float or None
+        The mean and its interval; None exactly where ``reason`` says why.
+    human_only : Interval or None
+        The mean of people's values alone, with Student's interval.
+    correlation : float or None
+        Between people's values and what the machine says; None where one of them never varies.
+    queries, others : int
+        Units judged by people and the machine, and by the machine alone.
+    level : float
+        Coverage of the intervals.
+    reason : str or None
+        A key of `REASONS`.
+    """
+
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    human_only: Interval | None = None
+    correlation: float | None = None
+    queries: int
+    others: int
+    level: float = LEVEL
+    reason: str | None = None
+
+    @property
+    def width_ratio(self) -> float | None:
+        """The width of the interval in that of people alone; below 1 the machine helped."""
+        if self.low is None or self.high is None or self.human_only is None or not self.human_only.width:
+            return None
+        return (self.high - self.low) / self.human_only.width
+
+    @property
+    def queries_saved(self) -> int | None:
+        """How many more units people would have to judge for an interval as narrow as this one."""
+        ratio = self.width_ratio
+        return None if ratio is None or ratio <= 0 else max(0, round(self.queries / ratio**2) - self.queries)
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape of ``assay estimate --format json``, with ``--method stratified`` too."""
+        human = None if self.human_only is None else self.human_only._asdict()
+        return {**asdict(self), "human_only": human, "width_ratio": self.width_ratio, "saved": self.queries_saved}

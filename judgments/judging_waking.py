@@ -1,0 +1,176 @@
+"""When are a judge and battles whose provider did not answer tried again, without anybody asking?
+
+Only where the provider was down: who was refused, reached a cap or was paused waits for a person. The caps stay what
+they are. The wait begins at ten minutes and doubles up to a day, and is as long as the provider asked for where that is
+longer; an attempt that got an answer begins it anew, and after a week of silence it is left to a lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from judgments import audit, battle_draws, battling, judging, model_judges
+from judgments.core.amounts import amount
+from judgments.core.errors import AssayError
+from judgments.models import Battle, BattleRun, JudgeRun, ModelCall
+
+FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=24)
+# A provider that wants to be left alone for longer than this is left to a lead.
+PATIENT = timedelta(days=7)
+# Seven attempts of the first day, then one a day for a week.
+MOST = 14
+# An answer of an attempt stands among its last calls: five fail in a row, and as many as are asked at a time.
+LATEST = 512
+State = JudgeRun.State
+Run = JudgeRun | BattleRun
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What sets runs of judges and of battles apart.
+
+    Parameters
+    ----------
+    runs : type of Run
+        Their table.
+    related : tuple of str
+        What is read with one.
+    calls : callable
+        The calls of a run.
+    check : callable
+        Raises where nobody can be asked any more.
+    verbs : module
+        With `is_over`, `queue` and `ended`.
+    named : callable
+        Who is tried again, in words.
+    """
+
+    runs: type[Any]
+    related: tuple[str, ...]
+    calls: Callable[[Any], QuerySet[Any]]
+    check: Callable[[Any], object]
+    verbs: Any
+    named: Callable[[Any], str]
+
+
+def _check_members(run: BattleRun) -> None:
+    for member in run.ensemble:
+        battle_draws.provider_of(run.round, member)
+
+
+KINDS = (
+    _Kind(
+        JudgeRun,
+        ("judge__provider", "round__collection", "job", "created_by"),
+        lambda run: ModelCall.objects.filter(run=run),
+        lambda run: model_judges.check_provider(run.judge),
+        judging,
+        lambda run: f"{run.judge} is tried again in round {run.round}, since its provider did not answer",
+    ),
+    _Kind(
+        BattleRun,
+        ("round__collection", "job", "created_by"),
+        # What was taken over from other battles was not asked.
+        lambda run: Battle.objects.filter(run=run, reused=False),
+        _check_members,
+        battling,
+        lambda run: f"{str(run).capitalize()} are tried again in round {run.round}, since a provider did not answer",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How a run waits for its provider.
+
+    Parameters
+    ----------
+    at : datetime or None
+        When it is tried next; None where that is left to a lead.
+    tried : int
+        How often it was tried again by itself in a row, in vain.
+    why : str
+        In words, for a page.
+    """
+
+    at: datetime | None
+    tried: int
+    why: str
+
+
+def waiting(run: Run) -> Waiting | None:
+    """When the run is tried again; None for one that does not wait for its provider."""
+    if run.state != State.DOWN or run.ended_at is None or run.job is None:
+        return None
+    tried = _in_vain(run)
+    if run.pause_asked:
+        return Waiting(None, tried, "It is not tried again by itself: a lead paused it.")
+    vain = f"; it was tried again {amount(tried, 'time')} in vain" if tried else ""
+    if tried >= MOST:
+        return Waiting(None, tried, f"It is not tried again by itself any more{vain}.")
+    at = run.ended_at + min(FIRST * 2**tried, LONGEST)
+    if run.not_before is None or run.not_before <= at:
+        return Waiting(at, tried, f"It is tried again by itself{vain}, within the same caps.")
+    if run.not_before - run.ended_at > PATIENT:
+        said = f"the provider wants to be left alone for more than {amount(PATIENT.days, 'day')}"
+        return Waiting(None, tried, f"It is not tried again by itself: {said}.")
+    said = "once the provider’s own wait is over"
+    return Waiting(run.not_before, tried, f"It is tried again by itself {said}{vain}, within the same caps.")
+
+
+def wake_due(now: datetime | None = None) -> int:
+    """Put in line again the runs whose wait is over; looked at with every tick.
+
+    Parameters
+    ----------
+    now : datetime, optional
+        The time to go by; the clock's when left out.
+
+    Returns
+    -------
+    int
+        How many were put in line.
+    """
+    now = now or timezone.now()
+    return sum(_woken(kind, pk, now) for kind in KINDS for pk in _down(kind, now))
+
+
+def _down(kind: _Kind, now: datetime) -> list[int]:
+    rows = kind.runs.objects.filter(state=State.DOWN, pause_asked=False, ended_at__lte=now - FIRST)
+    return list(rows.values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _woken(kind: _Kind, pk: int, now: datetime) -> bool:
+    """Queue it, unless a lead or another tick was first."""
+    run = kind.runs.objects.select_for_update(of=("self",)).select_related(*kind.related).get(pk=pk)
+    found = waiting(run)
+    if found is None or found.at is None or found.at > now or not kind.verbs.is_over(run):
+        return False
+    try:
+        kind.check(run)
+    except AssayError as error:
+        kind.verbs.ended(run, State.STOPPED, f"It cannot be tried again: {error}")
+        return False
+    kind.verbs.queue(run, run.created_by, woken=found.tried + 1)
+    collection = run.round.collection
+    audit.record("judging_waking.wake_due", kind.named(run), actor=None, collection=collection, target=run)
+    return True
+
+
+def _in_vain(run: Run) -> int:
+    """How often in a row it was tried again by itself and got no answer."""
+    if run.job is None or not (woken := run.job.parameters.get("woken", 0)):
+        return 0
+    calls = next(kind.calls for kind in KINDS if isinstance(run, kind.runs))(run)
+    latest = calls.order_by("-pk").values_list("outcome", "at")[:LATEST]
+    begun = run.job.started_at
+    answered = any(outcome != "transport_error" and (begun is None or at >= begun) for outcome, at in latest)
+    return 0 if answered else int(woken)

@@ -1,0 +1,49 @@
+"""How does a judge that asks no model work through a round as a job, so that it can be watched, paused and killed?
+
+Each batch is stored before the next one begins, and what is stored is never judged again: a job that was killed goes on
+with the first pair that has no answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from judgments import jobs, judging, prejudging
+from judgments.core.errors import AssayError, NotFound
+from judgments.models import JudgeRun
+
+State = JudgeRun.State
+
+
+class _Paused(Exception):
+    """A lead asked for it."""
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """The job: answer what has no answer, batch by batch, and say how it ended."""
+    rows = JudgeRun.objects.select_related("judge", "round__scale", "round__collection")
+    run = rows.filter(uuid=work.job.parameters["run"]).first()
+    if run is None:
+        raise NotFound("This run of a judge is no more.")
+    JudgeRun.objects.filter(pk=run.pk).update(state=State.RUNNING)
+
+    def watch(done: int, total: int) -> None:
+        work.progress(done, total)
+        if done < total and JudgeRun.objects.filter(pk=run.pk, pause_asked=True).exists():
+            raise _Paused
+
+    try:
+        answered = prejudging.answer(run.judge, run.round, watch=watch)
+    except jobs.Lost:
+        raise  # another worker has the run by now
+    except jobs.Cancelled:
+        judging.ended(run, State.STOPPED, "Its job was cancelled. What was answered is kept.")
+        raise
+    except _Paused:
+        judging.ended(run, State.PAUSED, "")
+        return {"end": "stopped"}
+    except AssayError as fault:
+        judging.ended(run, State.STOPPED, str(fault))
+        raise
+    judging.ended(run, State.DONE, "")
+    return {"end": "done", "answered": answered}

@@ -1,0 +1,36 @@
+"""What is a judge's page that tells usefulness: how useful are documents to a system, beside how relevant they are?"""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from judgments import judged, judging, judging_waking, kinship
+from judgments.judge_forms import go_on_form
+from judgments.models import Grade, Judge, JudgeRun, Round
+from judgments.views.judges import dollars, run_state
+from judgments.views.rounds import frame
+
+
+def useful_page(request: HttpRequest, round_: Round, judge: Judge, run: JudgeRun | None) -> HttpResponse:
+    """The page; whoever calls it has checked who asks."""
+    useful, spent = judged.usefulness(judge, round_, request.user), judged.money(judge, round_)
+    labels = dict(Grade.objects.filter(scale=round_.scale).values_list("value", "label"))
+    counted = judged.outcomes(judge, round_, request.user)
+    context = frame(request, round_) | {
+        "judge": judge,
+        "run": run,
+        "run_state": run_state(run),
+        "said": judging.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not judging.is_over(run),
+        "waiting": judging_waking.waiting(run) if run is not None else None,
+        "kin": kinship.kin_warning(round_.collection, judge.model, *spent.models),
+        "useful": useful,
+        "failed": sum(counted.values()) - counted.get("graded", 0),
+        "grades": [(value, labels.get(value, ""), number, mean) for value, number, mean in useful.by_grade],
+        "top": max(labels, default=0),
+        "money": spent,
+        "per_thousand": dollars(spent.per_thousand),
+        "go_on": go_on_form(run),
+    }
+    return render(request, "judgments/judge_useful.html", context)

@@ -1,0 +1,106 @@
+"""Does the verdict over a judge say what its numbers say, and no more?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from evaluation.judge_verdict import verdict
+from judgments.agreement.machine import Calibrated, Share, against_people
+from judgments.judged import Flip
+
+SCALE = (0, 1, 2, 3)
+
+
+def held(machine: Callable[[int, np.random.Generator], int], *, queries: int = 40, each: int = 10) -> Calibrated:
+    """People's grades at random, and what a machine makes of each."""
+    rng = np.random.default_rng(11)
+    people = {(f"q{q}", f"d{d}"): int(rng.integers(4)) for q in range(queries) for d in range(each)}
+    said = {key: machine(grade, rng) for key, grade in people.items()}
+    return against_people(people, said, SCALE, resamples=200)
+
+
+def flips(flipped: int, planted: int) -> list[Flip]:
+    return [Flip("instruction", flipped, Share(flipped / planted, 0.0, 1.0, planted))]
+
+
+def same(grade: int, rng: np.random.Generator) -> int:
+    return grade
+
+
+def near(grade: int, rng: np.random.Generator) -> int:
+    """A step off every third time."""
+    return int(np.clip(grade + (rng.choice([-1, 1]) if rng.random() < 0.34 else 0), 0, 3))
+
+
+def far(grade: int, rng: np.random.Generator) -> int:
+    return grade if rng.random() < 0.55 else int(rng.integers(4))
+
+
+def guess(grade: int, rng: np.random.Generator) -> int:
+    return int(rng.integers(4))
+
+
+@pytest.mark.parametrize(
+    ("machine", "state", "head"),
+    [
+        (same, "done", "Close to people"),
+        (near, "warn", "Good for a first pass, not for a snapshot alone"),
+        (far, "warn", "Good for sorting out, not for grading"),
+        (guess, "fail", "Not good enough"),
+    ],
+)
+def test_the_bands(machine: Callable[[int, np.random.Generator], int], state: str, head: str) -> None:
+    found = verdict(held(machine), flips(0, 30))
+    assert (found.state, found.head.startswith(head)) == (state, True)
+    assert "None of 30 planted texts moved a grade." in found.why
+
+
+def test_weak_grades_are_named_with_their_shares() -> None:
+    found = held(lambda grade, rng: 2 if grade == 1 and rng.random() < 0.6 else grade)
+    two = next(one for one in found.worth if one.grade == 2).same.value
+    assert two is not None
+    assert f"Its 2 is right in {100 * two:.0f} % of the pairs with it." in verdict(found, flips(0, 30)).why
+
+
+def test_planted_text_that_moves_grades_is_a_but() -> None:
+    found = verdict(held(same), flips(4, 60))
+    assert (found.state, found.head) == ("warn", "Good for a first pass, not for a snapshot alone.")
+    assert "Planted text moved 4 grades of 60: read those before widening its use." in found.why
+    assert "Nobody has tried" in verdict(held(same), []).why
+    assert "Nobody has tried" not in verdict(held(same), [], asks_a_model=False).why
+
+
+def test_a_judge_that_leans_or_leaves_a_grade_out_is_told() -> None:
+    found = verdict(held(lambda grade, rng: min(grade + 1, 3)), flips(0, 30))
+    assert "above people on average" in found.why
+    assert "It never says 0, which people do." in found.why
+
+
+def test_an_interval_that_straddles_decides_nothing() -> None:
+    found = held(lambda grade, rng: grade if rng.random() < 0.5 else int(rng.integers(4)), queries=5, each=10)
+    low, value = found.kappa["quadratic"].low, found.kappa["quadratic"].value
+    assert low is not None
+    assert value is not None
+    assert low < 0.6 <= value
+    assert "does not decide" in verdict(found, []).head
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (held(same, queries=2, each=5), "it takes 30"),
+        (held(same, queries=1, each=60), "one query"),
+        (
+            against_people({("q", f"{n}"): 0 for n in range(50)}, {("q", f"{n}"): 0 for n in range(50)}, SCALE),
+            "one grade",
+        ),
+        (against_people({}, {}, SCALE), "0 pairs"),
+    ],
+)
+def test_too_little_is_called_so(found: Calibrated, words: str) -> None:
+    told = verdict(found, [])
+    assert (told.state, told.head) == ("todo", "Too little to say.")
+    assert words in told.why
