@@ -6,7 +6,8 @@ A database of its own is filled with 500,000 pairs of two grades each, and each 
 Django's test client, once before it counts. The ratio is the median over 300 ms. PostgreSQL is measured where
 ASSAY_BENCH_POSTGRES names an empty database, for example postgres://postgres@127.0.0.1:5432/bench.
 
-What takes seconds, the report on all judgments, is computed by a job; its time is told beside.
+What takes seconds, the report on all judgments, is computed by a job; its time is told beside. So are the preview of a
+snapshot of the round and its freezing, which a lead waits for once.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from side_by_side.processes import CouldNotRun, child, measure
 from side_by_side.rows import Row, note, options, tell
 
 LIMIT = 0.3
+# What somebody waits for once a round is told against this, without a verdict.
+MINUTE = 60.0
 JUDGMENTS, FEW = 1_000_000, 30_000
 # Those that the limit was set for; what else hangs on a round is told without a verdict.
 ASKED = ("round_progress", "round_agreement")
@@ -53,6 +56,9 @@ def measured(title: str, url: str, asked: argparse.Namespace) -> Iterator[Row]:
         told = f"{statistics.median(times):.3f} s, {len(times)}x; first {found['before'][name][0]:.3f} s"
         ratios = [one / LIMIT for one in times]
         yield Row(f"{count:,} judgments, {title}: {name}", "300 ms", ratios, at_most, None, told)
+    for name, what in (("preview", "freeze preview"), ("freezing", "freezing")):
+        told = f"{found[name]:.1f} s, once"
+        yield Row(f"{count:,} judgments, {title}: {what}", "a minute", [found[name] / MINUTE], None, None, told)
 
 
 def loaded(url: str, folder: str, count: int, reps: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key
+from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key, too_large
 from judgments import snapshots
 from judgments.computed import once
 from judgments.core.errors import NotAllowed, NotValid
@@ -71,7 +71,10 @@ def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterE
     if rule not in RULES:
         raise NotValid(f"There is no label rule {rule!r}.", {"rule": f"One of {', '.join(RULES)}."})
     if is_large(round_):
-        raise NotValid("The round has more grades than can be read while a page waits. Export its ratings instead.")
+        raise NotValid(
+            f"{too_large(round_)} The round's page of agreement tells at any size what each rater does to the "
+            "agreement; what one does to the order of runs, a smaller round with a random share of the pairs does."
+        )
     bound, runs = metric_named(metric, round_), runs_of(round_.collection)
     key = f"raters:{FORM}:{state_key(round_, runs, bound.name, rule)}"
 
@@ -90,6 +93,15 @@ def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterE
         return RaterEffects(bound.name, rule, tuple(table.name for table in answering), tuple(found))
 
     return once(key, compute, keep=DAY)
+
+
+def rules_for(round_: Round) -> list[str]:
+    """The label rules that `look` takes for a round of this size."""
+    from judgments.aggregation.rules import RULES
+
+    given = [tally.graded for tally in round_.tallies.all() if tally.graded]
+    few = sum(given) * len(given) <= MOST_FITTED
+    return [name for name in RULES if few or name not in SLOW]
 
 
 def check_reader(round_: Round, reader: Any) -> None:

@@ -41,6 +41,11 @@ def is_large(round_: Round) -> bool:
     return events(round_) > GRADES_AT_ONCE
 
 
+def too_large(round_: Round) -> str:
+    """What is said of such a round: how many answers it has, and of how many a page tells more."""
+    return f"The round has {events(round_):,} answers, and up to {GRADES_AT_ONCE:,} are read while a page waits."
+
+
 def metrics_of(collection: Collection) -> list[str]:
     """The metrics that runs of the collection were scored with, else the usual ones; those with a plain mean."""
     from evaluation.metrics import DEFAULT_METRICS

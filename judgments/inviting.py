@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -94,6 +94,16 @@ def joinable(user: Any) -> list[Round]:
     rounds = rounds.exclude(pk__in=asked.values("round")).select_related("collection").order_by("opened_at", "pk")
     members = {row.collection_id: row for row in Membership.objects.filter(user_id=user.pk)}
     return [one for one in rounds if not refusal(one, members.get(one.collection_id)) and not _has_seen(one, [user])]
+
+
+def may_join(round_: Round, members: Iterable[Membership]) -> list[Membership]:
+    """Those of the collection's members who take no part in the round and may still come by."""
+    if not round_.walk_in or round_.state == Round.State.CLOSED:
+        return []
+    present = {*round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)}
+    fit = [row for row in members if row.user_id not in present and not refusal(round_, row)]
+    seen = _has_seen(round_, [*User.objects.filter(pk__in=[row.user_id for row in fit])])
+    return [row for row in fit if row.user_id not in seen]
 
 
 @transaction.atomic

@@ -32,10 +32,11 @@ SET_ASIDE = (Judgment.State.GRADED, Judgment.State.UNRATEABLE)
 
 @dataclass(frozen=True)
 class Choice:
-    """Which of a rater's judgments are meant: all of them, those since a moment, those of some queries, or both."""
+    """Which of a rater's judgments are meant: all of them, or those for which all holds that is said."""
 
     since: datetime | None = None
     queries: tuple[str, ...] = ()
+    quicker_than: float | None = None  # seconds; what nobody timed is not meant
 
 
 EVERYTHING = Choice()
@@ -113,6 +114,8 @@ def chosen(asked: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuerySet:
         rows = rows.filter(created_at__gte=choice.since)
     if choice.queries:
         rows = rows.filter(pair__query__query_id__in=choice.queries)
+    if choice.quicker_than is not None:
+        rows = rows.filter(seconds_active__lt=choice.quicker_than)
     return rows
 
 
@@ -170,8 +173,7 @@ def start(asked: RoundRater, choice: Choice = EVERYTHING, *, reason: str, actor:
         return requeue(asked, choice, reason=reason, actor=actor)
     with transaction.atomic():
         _begin(asked, choice, reason, actor)
-        since = choice.since.isoformat() if choice.since else None
-        what = {"asked": asked.pk, "since": since, "queries": list(choice.queries), "reason": reason.strip()}
+        what = {"asked": asked.pk, **_kept(choice), "reason": reason.strip()}
         title = f"Set judgments of {asked.pseudonym} in {asked.round} aside"
         return jobs.start("requeue", title=title, parameters=what, collection=asked.round.collection, actor=actor)
 
@@ -181,7 +183,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     what = work.job.parameters
     asked = RoundRater.objects.select_related("round__collection", "user").get(pk=what["asked"])
     since = datetime.fromisoformat(what["since"]) if what["since"] else None
-    choice = Choice(since, tuple(what["queries"]))
+    choice = Choice(since, tuple(what["queries"]), what.get("quicker_than"))
     pairs = sorted(chosen(asked, choice).order_by().values_list("pair", flat=True))
     done = _in_parts(asked, choice, pairs, what["reason"], work)
     return work.keep({"judgments": done})
@@ -199,10 +201,15 @@ def _begin(asked: RoundRater, choice: Choice, reason: str, actor: object) -> lis
     if not pairs:
         raise NotValid(f"{asked.user} has no such judgment in round {asked.round}.", {"since": "Nothing is chosen."})
     sentence = f"{actor} set {amount(len(pairs), 'judgment')} of {asked.user} in round {asked.round} aside: {why}"
-    detail = {"since": choice.since.isoformat() if choice.since else None, "queries": list(choice.queries)}
     collection = asked.round.collection
-    audit.record("pausing.requeue", sentence, actor=actor, collection=collection, target=asked.round, **detail)
+    audit.record("pausing.requeue", sentence, actor=actor, collection=collection, target=asked.round, **_kept(choice))
     return pairs
+
+
+def _kept(choice: Choice) -> dict[str, Any]:
+    """The choice as it is kept with the job and on record."""
+    since = choice.since.isoformat() if choice.since else None
+    return {"since": since, "queries": list(choice.queries), "quicker_than": choice.quicker_than}
 
 
 def _in_parts(asked: RoundRater, choice: Choice, pairs: Sequence[int], why: str, work: jobs.Work | None = None) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid as uuid_module
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -64,6 +64,8 @@ def mix_in(round_: Round, rater: User, pairs: Sequence[Pair], size: int) -> list
 
 def _held(round_: Round, rater: User) -> list[Probe]:
     """Probes that the rater was handed and has not answered, those that were put off last."""
+    if not waiting(round_, rater):
+        return []
     rows = Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED, answered=False)
     rows = rows.select_related("gold__query", "gold__document", "pair__query", "pair__document")
     later = ProbeAnswer.objects.current().filter(probe=OuterRef("pk"), state=ProbeAnswer.State.LATER)
@@ -235,10 +237,13 @@ def answers_of(round_: Round, rater: User) -> QuerySet[ProbeAnswer]:
     return ProbeAnswer.objects.current().filter(rater=rater, probe__round=round_, probe__kind__in=MIXED)
 
 
-def recorded(rater: User, client_ids: Sequence[uuid_module.UUID]) -> dict[uuid_module.UUID, ProbeAnswer]:
-    """Answers that came before under these client ids, in whatever round: an id stands for one answer of a rater."""
-    rows = ProbeAnswer.objects.filter(rater=rater, client_id__in=client_ids)
-    return {row.client_id: row for row in rows.select_related("probe")}
+def recorded(ids: Collection[tuple[int, uuid_module.UUID]]) -> dict[tuple[int, uuid_module.UUID], ProbeAnswer]:
+    """Answers that came before under these client ids of raters, in whatever round: an id stands for one answer."""
+    rows = ProbeAnswer.objects.filter(rater__in={rater for rater, _ in ids}, client_id__in={one for _, one in ids})
+    # Mostly there is none: asked for by its key, since the rest of a row costs more than the question.
+    keys = [key for key, *whose in rows.order_by().values_list("pk", "rater", "client_id") if tuple(whose) in ids]
+    found = ProbeAnswer.objects.filter(pk__in=keys).select_related("probe") if keys else ()
+    return {(row.rater_id, row.client_id): row for row in found}
 
 
 def probe_of(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe:

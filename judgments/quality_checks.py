@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,17 @@ from django.db.models import Max, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from judgments import jobs, untold
+from judgments import alarms, jobs, untold
+from judgments.alarms import LookedAt
 from judgments.computed import once
+from judgments.core.errors import Conflict, NotFound
 from judgments.models import Job, Judgment, Pair, Probe, ProbeAnswer, Round, RoundRater, Tally, User
 
 if TYPE_CHECKING:
     from judgments.quality import Asked, Finding, Record, Timed
 
+# Which answers are compared with each other: another number makes what was kept before be computed anew.
+COMPARED = 2
 # So many answers of a rater, the newest, tell their pace; the lengths of more texts would cost too much.
 TIMED = 200
 KEEP = 24 * 3600
@@ -37,14 +41,25 @@ class RaterReport:
     asked: RoundRater
     graded: int
     findings: dict[str, Finding]
+    looked: dict[str, LookedAt] = field(default_factory=dict)  # what a lead has looked at, by check
 
     @property
     def alarms(self) -> list[Finding]:
-        """Those that ring, the serious ones first."""
+        """Those that ring and have something new to say, the serious ones first."""
         from judgments.quality import CHECKS
 
-        rung = [one for one in self.findings.values() if one.alarm]
+        rung = [one for one in self.findings.values() if one.alarm and not self.quiet(one)]
         return sorted(rung, key=lambda one: CHECKS[one.check].severity != "serious")
+
+    @property
+    def quieted(self) -> list[Finding]:
+        """Those that would ring, had nobody looked at them."""
+        return [one for one in self.findings.values() if one.alarm and self.quiet(one)]
+
+    def quiet(self, finding: Finding) -> bool:
+        """Whether a lead has looked at this, and its numbers have not grown since."""
+        then = self.looked.get(finding.check)
+        return then is not None and alarms.quiet(then, finding, self.graded)
 
     @property
     def severity(self) -> str:
@@ -85,7 +100,7 @@ def look(round_: Round, *, viewer: User) -> Look:
     state = _state(round_, viewer, hides)
     graded = dict(Tally.objects.filter(round=round_).values_list("rater", "graded"))
     if hides or sum(graded.values()) <= LARGE:
-        return Look(_rows(round_, once(state, lambda: _computed(round_, hidden), keep=KEEP), graded))
+        return Look(_rows(round_, once(state, lambda: _computed(round_, hidden), keep=KEEP), graded, blind=hides))
     found = cache.get(state)
     if found is not None:
         return Look(_rows(round_, found, graded))
@@ -106,6 +121,24 @@ def look(round_: Round, *, viewer: User) -> Look:
     return Look(_rows(round_, done.result["found"], graded) if done else [], job)
 
 
+def finding_of(asked: RoundRater, check: str, *, viewer: User) -> tuple[RaterReport, Finding]:
+    """What one check says of one rater, as the reader may know it.
+
+    Raises
+    ------
+    NotFound
+        There is no such check.
+    Conflict
+        The checks are being computed.
+    """
+    report = next((one for one in reports(asked.round, viewer=viewer) if one.asked.pk == asked.pk), None)
+    if report is None:
+        raise Conflict("The checks are being computed: come back in a moment.")
+    if check not in report.findings:
+        raise NotFound("There is no such check.")
+    return report, report.findings[check]
+
+
 def work_on(work: jobs.Work) -> dict[str, Any]:
     """The job: compute the checks of a large round, as they are told to who rates in no open round."""
     round_ = Round.objects.get(uuid=work.job.parameters["round"])
@@ -113,11 +146,19 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     return work.keep({"state": state, "found": _computed(round_, None)})
 
 
-def _rows(round_: Round, found: dict[str, list[dict[str, Any]]], graded: dict[int, int]) -> list[RaterReport]:
-    """The reports from plain data; somebody who was asked since has none yet."""
+def _rows(
+    round_: Round, found: dict[str, list[dict[str, Any]]], graded: dict[int, int], *, blind: bool = False
+) -> list[RaterReport]:
+    """The reports from plain data; somebody who was asked since has none yet.
+
+    Who is blind for some pairs reads no other lead's note: it may tell what was given to them.
+    """
     rows = round_.raters.select_related("user").order_by("pseudonym")
+    looked: dict[str, dict[str, LookedAt]] = defaultdict(dict)
+    for (rater, check), then in alarms.looked_at(round_).items():
+        looked[rater][check] = replace(then, note="") if blind else then
     return [
-        RaterReport(row, graded.get(row.user_id, 0), _read(found[row.pseudonym]))
+        RaterReport(row, graded.get(row.user_id, 0), _read(found[row.pseudonym]), looked[row.pseudonym])
         for row in rows
         if row.pseudonym in found
     ]
@@ -136,7 +177,7 @@ def told(round_: Round, found: Look) -> dict[str, Any]:
                 "calibrated": report.asked.calibrated_at is not None,
                 "calibration_share": report.asked.calibration_share,
                 "alarms": [one.check for one in report.alarms],
-                "checks": [_finding(one) for one in report.findings.values()],
+                "checks": [_finding(one, report) for one in report.findings.values()],
             }
             for report in found.reports
         ],
@@ -144,13 +185,18 @@ def told(round_: Round, found: Look) -> dict[str, Any]:
     }
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _finding(one: Finding, report: RaterReport) -> dict[str, Any]:
     from judgments.quality import CHECKS
 
     row = asdict(one)
     del row["rater"]
     check = CHECKS[one.check]
-    return {**row, "others": list(one.others), "severity": check.severity, "advice": check.advice if one.alarm else ""}
+    then = report.looked.get(one.check) if one.alarm else None
+    looked = None
+    if then is not None:
+        looked = {"by": then.by, "at": then.at.isoformat(), "note": then.note, "quiet": report.quiet(one)}
+    told = {"severity": check.severity, "advice": check.advice if one.alarm else "", "looked_at": looked}
+    return {**row, "others": list(one.others), **told}
 
 
 def _state(round_: Round, viewer: User | None, hides: bool) -> str:
@@ -163,7 +209,7 @@ def _state(round_: Round, viewer: User | None, hides: bool) -> str:
         # What they answer anywhere changes what they may still have to grade.
         own = Tally.objects.filter(rater=viewer).aggregate(events=Sum("events"))["events"]
         reader = f"{viewer.pk}-{own}-{sum(Round.objects.open_to(viewer).values_list('pairs_made', flat=True))}"
-    return f"quality:{round_.uuid}:{events}:{newest}:{raters}:{round_.pass_within}:{reader}"
+    return f"quality:{COMPARED}:{round_.uuid}:{events}:{newest}:{raters}:{round_.pass_within}:{reader}"
 
 
 def _computed(round_: Round, hidden: Any) -> dict[str, list[dict[str, Any]]]:
@@ -184,21 +230,23 @@ def _read(rows: Sequence[dict[str, Any]]) -> dict[str, Finding]:
 
 
 def record(round_: Round, hidden: Any = None) -> Record:
-    """What the checks look at, from the rows; ``hidden`` are pairs that are left out."""
+    """What the checks look at, from the rows; ``hidden`` are pairs that are left out.
+
+    What was called in counts for the rater's pace, patterns and shares of grades, and is compared with nobody.
+    """
     import numpy as np
 
     from judgments.quality import Record
-    from judgments.quality.record import floats, ints
+    from judgments.quality.record import floats, ints, units
 
     names = list(round_.raters.order_by("pseudonym").values_list("user_id", "pseudonym"))
     code = {user: place for place, (user, _) in enumerate(names)}
-    rows = Judgment.objects.counted().of_round(round_).order_by("pk")
+    rows = Judgment.objects.counted().of_round(round_).told_apart().order_by("pk")
     if hidden is not None and hidden.exists():
         rows = rows.exclude(pair__in=hidden.values("pk"))
-    columns = list(
-        zip(*rows.values_list("rater_id", "pair_id", "pair__query_id", "grade", "seconds_active"), strict=True)
-    )
-    rater, pair, query, grade, seconds = columns or [()] * 5
+    wanted = ("rater_id", "pair_id", "pair__query_id", "grade", "seconds_active", "called_in")
+    columns = list(zip(*rows.values_list(*wanted), strict=True))
+    rater, pair, query, grade, seconds, called_in = columns or [()] * 6
     pairs = ints(pair)
     raters = ints([code[one] for one in rater])
     times = floats([float("nan") if one is None else one for one in seconds])
@@ -206,7 +254,7 @@ def record(round_: Round, hidden: Any = None) -> Record:
         raters=tuple(name for _, name in names),
         scale=tuple(round_.scale.values()),
         rater=raters,
-        unit=np.unique(pairs, return_inverse=True)[1].reshape(-1).astype(np.int64),
+        unit=units(pairs, np.asarray(called_in, dtype=np.bool_)),
         query=ints(query),
         grade=ints(grade),
         seconds=times,

@@ -40,7 +40,7 @@ def _move(round_: Round, query: Query) -> None:
     for page in pages.values():
         page.language = query.language
     if ledger is not None:
-        ledger.write(None)
+        ledger.write()
     locked = Round.objects.select_for_update().get(pk=round_.pk)
     made = Counter(locked.languages_made)
     made.subtract(dict.fromkeys(before, len(pairs)))

@@ -14,9 +14,9 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from judgments import computed, jobs
+from judgments import computed, jobs, stranded
 from judgments.core.errors import NotFound
-from judgments.grade_tables import grade_table
+from judgments.grade_tables import planned_grades
 from judgments.models import Job, Judgment, Query, Round, RoundReport, Slot, Tally
 
 BOOTSTRAP = 1_000
@@ -26,6 +26,8 @@ AT_ONCE = 20_000
 # While raters work a large round is counted anew this often at most.
 PATIENCE = timedelta(minutes=1)
 HOUR = 3600
+# What reports of older versions lack.
+COUNTED = {"called_in", "overlap_to_come", "open_kinds"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def look(round_: Round, *, patient: bool = False) -> Look:
         Whether a minute-old one will do for a small round as well: for what stands on every page.
     """
     now = events(round_)
-    kept = RoundReport.objects.filter(round=round_).first()
+    kept = _kept(round_)
     if kept is not None and kept.events == now:
         return Look(kept.report, 0, kept.computed_at)
     recent = kept is not None and round_.state == Round.State.OPEN and timezone.now() - kept.computed_at < PATIENCE
@@ -95,11 +97,17 @@ def counts(round_: Round) -> tuple[list[Any], list[Any]]:
 def exact(round_: Round) -> dict[str, Any]:
     """The report on the round as it is now, however long it takes."""
     now = events(round_)
-    kept = RoundReport.objects.filter(round=round_, events=now).first()
-    if kept is not None:
+    kept = _kept(round_)
+    if kept is not None and kept.events == now:
         found: dict[str, Any] = kept.report
         return found
     return computed.once(f"round-report:{round_.uuid}:{now}", lambda: _stored(round_, now), keep=HOUR)
+
+
+def _kept(round_: Round) -> RoundReport | None:
+    """The last report, unless it is from before something was counted that is told now."""
+    found = RoundReport.objects.filter(round=round_).first()
+    return found if found is not None and found.report.keys() >= COUNTED else None
 
 
 def _stored(round_: Round, now: int) -> dict[str, Any]:
@@ -117,19 +125,28 @@ def compute(round_: Round) -> dict[str, Any]:
     -------
     dict
         ``agreement`` in the shape of ``assay agreement --format json``; ``by_tier`` and ``by_query``, parts of it;
-        ``unrateable``, reasons with their numbers; ``queries``, each with its ratings wanted and there.
+        ``without``, the coefficients without each rater;
+        ``unrateable``, reasons with their numbers; ``queries``, each with its ratings wanted and there;
+        ``called_in``, grades that are not among those compared, since they were asked for where two lay apart;
+        ``overlap_to_come``, pairs that can still get their second grade;
+        ``open_kinds``, of a large round the pairs that want ratings, counted by who may give none of them.
     """
     from judgments.agreement.by_group import by_query, by_tier
+    from judgments.agreement.left_out import without_each
     from judgments.agreement.report import agreement_report
 
-    table, tiers = grade_table(round_)
+    table, tiers, called_in, to_come = planned_grades(round_)
     values = tuple(round_.scale.values())
     return {
         "agreement": agreement_report(table, values, bootstrap=BOOTSTRAP).as_json(),
         "by_tier": [row.as_json() for row in by_tier(table, tiers, values, resamples=BOOTSTRAP)],
         "by_query": [row.as_json() for row in by_query(table, values)],
+        "without": [row.as_json() for row in without_each(table, values)],
         "unrateable": _reasons(round_),
         "queries": _queries(round_),
+        "called_in": called_in,
+        "overlap_to_come": to_come,
+        "open_kinds": stranded.to_keep(round_),
     }
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 
 from django.db.models import Max
+from django.utils import timezone
 
 from judgments.models import Judgment, Pair, Round, Tally, User
 from judgments.sheets import CLASSES, Sheet, seconds_class, sheets
@@ -23,6 +23,8 @@ from judgments.sheets import CLASSES, Sheet, seconds_class, sheets
 __all__ = ["Ledger", "median_seconds", "recount", "seconds_class"]
 
 PART = 2_000
+# What of a tally changes.
+COUNTED = ["graded", "unrateable", "later", "surplus", "filled", "events", "seconds", "places", "reached", "last_at"]
 
 
 def median_seconds(counted: Mapping[str, int]) -> float | None:
@@ -59,23 +61,17 @@ class Ledger:
     pages : iterable of Sheet
         The pairs, locked, as they are before the act.
     home : User
-        Whose act it is.
+        In whose tally full pairs are counted: of one of those whose act it is.
     """
 
     def __init__(self, round_: Round, pages: Iterable[Sheet], home: User) -> None:
         self.round, self.home = round_, home
         self.pages = list(pages)
         self.before = [page.counts(home.pk) for page in self.pages]
-        self.reached: int | None = None  # where in the round the rater is then, if the act says so
+        self.reached: dict[int, int] = {}  # where in the round raters are then, by user, if they did the act
 
-    def write(self, at: datetime | None) -> None:
-        """Add what changed to the tallies; the raters' rows are locked in the order of their keys.
-
-        Parameters
-        ----------
-        at : datetime or None
-            When the rater did it; None for what others did with their answers.
-        """
+    def write(self) -> None:
+        """Add what changed to the tallies; the raters' rows are locked in the order of their keys."""
         changes: dict[int, Counter[str]] = defaultdict(Counter)
         for page, before in zip(self.pages, self.before, strict=True):
             for rater, counted in page.counts(self.home.pk).items():
@@ -83,15 +79,17 @@ class Ledger:
             for rater, counted in before.items():
                 changes[rater].subtract(counted)
         changes = {rater: counted for rater, counted in changes.items() if any(counted.values())}
-        for tally in _locked(self.round, [*changes]):
+        found = _locked(self.round, [*changes])
+        for tally in found:
             _add(tally, changes[tally.rater_id])
-            if tally.rater_id == self.home.pk and at is not None:
-                tally.last_at, tally.reached = at, tally.reached if self.reached is None else self.reached
-            tally.save()
+            if tally.rater_id in self.reached:
+                tally.last_at, tally.reached = timezone.now(), self.reached[tally.rater_id]
+        # They are there and locked: in one statement all of them are written as they are now.
+        Tally.objects.bulk_create(found, update_conflicts=True, unique_fields=["pk"], update_fields=COUNTED)
 
 
 def _locked(round_: Round, raters: Sequence[int]) -> list[Tally]:
-    rows = Tally.objects.select_for_update(no_key=True).filter(round=round_, rater__in=raters).order_by("pk")
+    rows = Tally.objects.select_for_update(no_key=True).filter(round=round_, rater__pk__among=raters).order_by("pk")
     found = list(rows)
     missing = sorted(set(raters) - {tally.rater_id for tally in found})
     if not missing:

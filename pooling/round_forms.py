@@ -11,9 +11,9 @@ from judgments.core.errors import AssayError, NotValid
 from judgments.forms import AssayForm
 from judgments.models import Collection, GuidelinesVersion, Membership, Role, User
 from judgments.models.scale import DEFAULT_GRADES
+from judgments.round_settings_form import SettingsForm
 from pooling.forms import seed_field
 from pooling.refill import BATCH, LARGEST_BATCH
-from pooling.round_settings_form import SettingsForm
 from pooling.start import Start, read_results
 
 MOST_START_BYTES = 2 * 1024 * 1024

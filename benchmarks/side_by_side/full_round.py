@@ -132,6 +132,17 @@ def timed(work: Callable[[], Any], times: int) -> list[float]:
     return found
 
 
+def freeze(made: Any) -> None:
+    """Freeze the round as its lead does; every pair must have its label."""
+    from judgments import snapshots
+    from judgments.models import User
+
+    lead = User.objects.get(username="lead")
+    frozen = snapshots.freeze(made.collection, name="Full", rounds=[made], actor=lead, override_reason="measured")
+    if frozen.summary["labels"] != made.pairs_made:
+        raise SystemExit(f"{frozen.summary['labels']} labels were frozen of {made.pairs_made} pairs")
+
+
 def main(words: Sequence[str]) -> None:
     """Build, count once, and load each page as a lead does."""
     import django
@@ -166,6 +177,8 @@ def main(words: Sequence[str]) -> None:
     told["before"] = {name: timed(lambda at=at: load(at), 1) for name, at in pages.items()}
     told["report"] = timed(lambda: round_reports.exact(made), 1)[0]
     told["pages"] = {name: timed(lambda at=at: load(at), loads) for name, at in pages.items()}
+    told["preview"] = timed(lambda: load(f"{reverse('snapshot_new', args=['full'])}?rounds={made.uuid}"), 1)[0]
+    told["freezing"] = timed(lambda: freeze(made), 1)[0]
     print(json.dumps(told))
 
 

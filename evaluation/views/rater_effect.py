@@ -15,11 +15,11 @@ from evaluation import rater_effect as effects
 from evaluation.metric_values import shown_difference
 from evaluation.regrading.raters import Ranking, RaterEffect
 from evaluation.round_runs import METRIC, metrics_of
-from judgments import access
+from judgments import access, round_reports
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import Round
-from judgments.rule_effects import SLOW
 from judgments.templatetags.figures import number, undefined
+from judgments.views.agreement_rows import LeftOut, left_out, title, told_without
 from judgments.views.lists import Column, Listing, answer
 from judgments.views.rounds import frame
 
@@ -28,7 +28,7 @@ from judgments.views.rounds import frame
 @require_safe
 def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
-    metrics, rules = metrics_of(round_.collection), _rules()
+    metrics, rules = metrics_of(round_.collection), _rules(round_)
     metric = request.GET.get("metric", "") or METRIC
     rule = request.GET.get("rule", "") or "median"
     context = {
@@ -49,20 +49,30 @@ def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
             context | {"error": error, "wrong": wrong},
             status=422 if wrong else 200,
         )
-    rows = [_row(one) for one in found.raters]
+    others = _agreeing(round_)
+    rows = [_row(one, others.get(one.rater)) for one in found.raters]
     listing = _listing(round_, found.metric, {"metric": metric, "rule": rule})
     return answer(request, listing, rows, "evaluation/rater_effect.html", context | {"found": found})
 
 
-def _rules() -> list[tuple[str, str]]:
+def _rules(round_: Round) -> list[tuple[str, str]]:
     from judgments.aggregation.rules import RULES
 
-    return [(name, RULES[name].title) for name in RULES if name not in SLOW]
+    return [(name, RULES[name].title) for name in effects.rules_for(round_)]
 
 
-def _row(one: RaterEffect) -> dict[str, Any]:
+def _agreeing(round_: Round) -> dict[str, LeftOut]:
+    """The agreement of all the others by rater, as far as it was counted."""
+    look = round_reports.look(round_)
+    without = (look.report or {}).get("without", [])
+    return {row.rater: row for row in left_out(without, look.agreement, round_.gate_coefficient)}
+
+
+def _row(one: RaterEffect, others: LeftOut | None) -> dict[str, Any]:
     return {
         "rater": one.rater,
+        "agreement": others.value if others else None,
+        "others": others,
         "pairs": one.pairs,
         "tau": one.without.tau,
         "moved": one.without.moved,
@@ -85,6 +95,13 @@ def _listing(round_: Round, metric: str, given: dict[str, str]) -> Listing:
         columns=(
             Column("rater", "Rater", order="rater", head=True),
             Column("pairs", "Pairs graded", order="pairs", numeric=True),
+            Column(
+                "agreement",
+                f"{title(told_without(round_.gate_coefficient))}, without",
+                order="agreement",
+                numeric=True,
+                show=lambda row: _agreement(row["others"]),
+            ),
             tau("tau", "Kendall’s tau without", "without"),
             Column("moved", "Ranks moved", order="moved", numeric=True, show=lambda row: _moved(row["without"])),
             Column(
@@ -100,6 +117,14 @@ def _listing(round_: Round, metric: str, given: dict[str, str]) -> Listing:
         order="tau",
         given=given,
     )
+
+
+def _agreement(found: LeftOut | None) -> SafeString | str:
+    if found is None:
+        return undefined("not counted yet, or fewer than three raters")
+    if found.value is None:
+        return undefined(found.reason)
+    return format_html("{} <span class='muted small'>n {}</span>", number(found.value, 3), number(found.n))
 
 
 def _tau(found: Ranking) -> SafeString | str:

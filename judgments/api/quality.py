@@ -10,10 +10,19 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, calibration, pausing, quality_checks
+from judgments import access, alarms, calibration, pausing, quality_checks
 from judgments.api.endpoint import InRound
 from judgments.core.errors import NotFound
 from judgments.models import Job, RoundRater
+
+
+class LookedBody(serializers.Serializer):
+    """That a lead has looked at an alarm."""
+
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+    note = serializers.CharField(allow_blank=True, help_text="Empty for a lead who may still grade some of the pairs.")
+    quiet = serializers.BooleanField(help_text="Its numbers have not grown markedly since: it is not among the alarms.")
 
 
 class FindingBody(serializers.Serializer):
@@ -33,6 +42,7 @@ class FindingBody(serializers.Serializer):
     chance = serializers.FloatField(allow_null=True, help_text="How likely as much would be by chance, for one rater.")
     others = serializers.ListField(child=serializers.CharField(), help_text="Raters whom it is about too.")
     numbers = serializers.DictField()
+    looked_at = LookedBody(allow_null=True)
 
 
 class RaterBody(serializers.Serializer):
@@ -44,7 +54,9 @@ class RaterBody(serializers.Serializer):
     pause_reason = serializers.CharField(allow_blank=True)
     calibrated = serializers.BooleanField()
     calibration_share = serializers.FloatField(allow_null=True)
-    alarms = serializers.ListField(child=serializers.CharField())
+    alarms = serializers.ListField(
+        child=serializers.CharField(), help_text="Checks that ring, less those that a lead has looked at."
+    )
     checks = FindingBody(many=True)
 
 
@@ -54,6 +66,12 @@ class QualityBody(serializers.Serializer):
     round = serializers.UUIDField()
     raters = RaterBody(many=True)
     job = serializers.UUIDField(allow_null=True, help_text="Computes newer numbers, where the round is large.")
+
+
+class LookSent(serializers.Serializer):
+    """What was found, for other leads."""
+
+    note = serializers.CharField(max_length=alarms.LONGEST_NOTE)
 
 
 class PauseSent(serializers.Serializer):
@@ -67,6 +85,9 @@ class RequeueSent(serializers.Serializer):
 
     since = serializers.DateTimeField(required=False, allow_null=True, default=None)
     queries = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    quicker_than = serializers.FloatField(
+        required=False, allow_null=True, default=None, min_value=0.1, max_value=3600, help_text="Seconds."
+    )
     reason = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=pausing.LONGEST_REASON, help_text="Needed to do it."
     )
@@ -118,6 +139,7 @@ class OfRater(InRound):
         found = self.round.raters.select_related("user").filter(pseudonym=name).first()
         if found is None:
             raise NotFound("This round has no such rater.")
+        found.round = self.round
         return found
 
     def answered(self, asked: RoundRater) -> Response:
@@ -148,6 +170,30 @@ class Resume(OfRater):
         return self.answered(pausing.resume(self.asked(), actor=request.user))
 
 
+class Alarm(OfRater):
+    """One alarm of a rater: looked at, or to ring again."""
+
+    @extend_schema(
+        summary="Note that an alarm was looked at",
+        request=LookSent,
+        responses={200: LookedBody},
+        examples=[OpenApiExample("A note", {"note": "Short titles; read ten of them, all right."}, request_only=True)],
+    )
+    def post(self, request: Request, uuid: uuid_module.UUID, rater: str, check: str) -> Response:
+        """Quiet from then on, until twice as much is graded or its value is clearly further out."""
+        note, asked = self.sent(LookSent)["note"], self.asked()
+        report, finding = quality_checks.finding_of(asked, check, viewer=request.user)
+        alarms.look_at(asked, finding, graded=report.graded, note=note, actor=request.user)
+        then = alarms.looked_at(self.round)[asked.pseudonym, check]
+        return self.told(LookedBody, {"by": then.by, "at": then.at, "note": then.note, "quiet": True})
+
+    @extend_schema(summary="Let an alarm ring again", responses={204: None})
+    def delete(self, request: Request, uuid: uuid_module.UUID, rater: str, check: str) -> Response:
+        """What was noted stays on record."""
+        alarms.ring_again(self.asked(), check, actor=request.user)
+        return Response(status=204)
+
+
 class LetPass(OfRater):
     """Let a rater begin."""
 
@@ -172,7 +218,7 @@ class Requeue(OfRater):
     def post(self, request: Request, uuid: uuid_module.UUID, rater: str) -> Response:
         """Superseded, never deleted; their places are free, this rater never gets them again. It cannot be undone."""
         sent, asked = self.sent(RequeueSent), self.asked()
-        choice = pausing.Choice(sent["since"], tuple(sent["queries"]))
+        choice = pausing.Choice(sent["since"], tuple(sent["queries"]), sent["quicker_than"])
         number = pausing.preview(asked, choice).judgments
         body: dict[str, Any] = {"rater": asked.pseudonym, "judgments": number, "done": False, "job": None}
         if sent["preview"]:

@@ -1,8 +1,4 @@
-"""How does a rater's program lease pairs, send answers and take them back?
-
-What is said here is all that a rater may know: no rank, system, score, origin, nor anybody else's grade. A batch is
-written field by field for that reason, never from a row as a whole.
-"""
+"""How does a rater's program lease pairs, send answers, read its last ones and take them back?"""
 
 from __future__ import annotations
 
@@ -11,115 +7,23 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, inviting, probe_counts, submission
+from judgments import access, assignment, inviting, leasing, probe_counts, readiness, submission
+from judgments.answers import Answer, Receipt
 from judgments.api.endpoint import InRound
 from judgments.api.errors import told_of
-from judgments.api.rounds import GradeBody
-from judgments.api.schema import ErrorBody
+from judgments.api.rating_bodies import AnswerSent, BatchBody, Joined, LastAnswers, ReceiptBody, Released, Results
 from judgments.core.errors import AssayError, NotValid, TooLarge
-from judgments.how import sensible
-from judgments.models import Judgment, Pair, Probe
-from judgments.richtext import document_html
-from judgments.submission import Answer, Receipt
+from judgments.last_answers import last_answers
+from judgments.models import Pair, Probe
 
 # More than anybody can hold leases on; a longer list is a mistake.
 MOST_ANSWERS = 1_000
 # Seconds until it is worth to ask for a batch again while pairs are chosen.
 LOOK_AGAIN = 5
-
-
-class QueryShown(serializers.Serializer):
-    """The query as the rater sees it."""
-
-    id = serializers.CharField(source="query_id")
-    text = serializers.CharField()
-    narrative = serializers.CharField()
-
-
-class DocumentShown(serializers.Serializer):
-    """The document as the rater sees it."""
-
-    id = serializers.CharField(source="doc_id")
-    title = serializers.CharField()
-    html = serializers.SerializerMethodField(help_text="Safe to put into a page: scripts and styles are taken out.")
-    url = serializers.CharField()
-    image = serializers.CharField()
-    fields = serializers.DictField()
-
-    def get_html(self, document: Any) -> str:
-        return str(document_html(document.text))
-
-
-class PairShown(serializers.Serializer):
-    """One pair to grade."""
-
-    id = serializers.UUIDField(source="uuid")
-    query = QueryShown()
-    document = DocumentShown()
-
-
-class BatchBody(serializers.Serializer):
-    """Pairs that are the caller's until the lease runs out."""
-
-    lease = serializers.UUIDField()
-    expires_at = serializers.DateTimeField()
-    scale = GradeBody(many=True)
-    guidelines_version = serializers.IntegerField()
-    pairs = PairShown(many=True)
-    remaining = serializers.IntegerField(help_text="Pairs still open to the caller, these among them.")
-
-
-class AnswerSent(serializers.Serializer):
-    """One answer: a grade, or a state without one."""
-
-    client_id = serializers.UUIDField(help_text="Made by the client, new for each answer: sent twice it counts once.")
-    pair = serializers.UUIDField()
-    grade = serializers.IntegerField(required=False, allow_null=True, default=None)
-    state = serializers.ChoiceField(choices=submission.STATES, default=Judgment.State.GRADED)
-    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
-    note = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=submission.LONGEST_NOTE, trim_whitespace=False
-    )
-    seconds_active = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0, max_value=1e7)
-    seconds_away = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0, max_value=1e7)
-    how = serializers.JSONField(
-        required=False, default=dict, help_text="How it was given, docs/rating.md; what is not known is left out."
-    )
-
-    def validate_how(self, sent: Any) -> dict[str, Any]:
-        return sensible(sent)
-
-
-class ReceiptBody(serializers.Serializer):
-    """What became of an answer."""
-
-    client_id = serializers.UUIDField()
-    pair = serializers.UUIDField(source="pair.uuid")
-    state = serializers.ChoiceField(choices=Judgment.State.choices)
-    grade = serializers.IntegerField(allow_null=True)
-    surplus = serializers.BooleanField(help_text="True when the pair was full: kept, and not counted.")
-
-
-class ItemResult(serializers.Serializer):
-    """What became of one answer of a list."""
-
-    client_id = serializers.CharField(allow_null=True)
-    status = serializers.IntegerField(
-        help_text="The status that it would have had alone: 201, 200, 400, 404, 409, 410."
-    )
-    surplus = serializers.BooleanField(required=False)
-    error = ErrorBody(allow_null=True, help_text="Null when it is recorded.")
-
-
-class Results(serializers.Serializer):
-    """One result for each answer, in the order in which they were sent."""
-
-    results = ItemResult(many=True)
 
 
 class Rating(InRound):
@@ -154,10 +58,12 @@ class Batch(Rating):
 
         With `Retry-After` more may come: the next pairs are being chosen. Without it the caller is done.
         """
-        pairs = assignment.claim_batch(self.round, rater=request.user, size=_size(request))
-        if not pairs:
+        with leasing.TURN:
+            pairs = assignment.claim_batch(self.round, rater=request.user, size=_size(request))
+            batch = self._batch(pairs) if pairs else None
+        if batch is None:
             return Response(status=204, headers={"Retry-After": str(LOOK_AGAIN)} if self.round.growing else None)
-        return self.told(BatchBody, self._batch(pairs))
+        return self.told(BatchBody, batch)
 
     def _batch(self, pairs: list[Pair | Probe]) -> dict[str, Any]:
         rater = self.request.user
@@ -173,12 +79,6 @@ class Batch(Rating):
         }
 
 
-class Released(serializers.Serializer):
-    """How much was given back."""
-
-    released = serializers.IntegerField(help_text="Pairs that the caller held and others can take now.")
-
-
 class Release(Rating):
     """Give back what is in hand."""
 
@@ -188,12 +88,6 @@ class Release(Rating):
     def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """For a rater who stops. Who comes back gets what nobody has taken meanwhile; no answer is touched."""
         return Response({"released": assignment.release(self.round, request.user)})
-
-
-class Joined(serializers.Serializer):
-    """Under which name the caller rates."""
-
-    pseudonym = serializers.CharField()
 
 
 class Join(Rating):
@@ -211,6 +105,14 @@ class Judgments(Rating):
     """Send answers."""
 
     serializer_class = ReceiptBody
+    related = ("scale",)
+
+    @extend_schema(summary="Your last answers", responses={200: LastAnswers})
+    def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """The last ten that stand, the newest first, while the round is open. Send another answer to change one."""
+        assignment.check_open(self.round, request.user)
+        readiness.require(self.round, request.user)
+        return self.told(LastAnswers, {"results": last_answers(self.round, request.user)})
 
     @extend_schema(
         summary="Send one answer, or a list",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -31,7 +32,7 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, f"{added.user} is {added.role} now.")
             return redirect("members", collection.slug)
     rows = collection.memberships.select_related("user", "collection")
-    context = {"collection": collection, "form": form}
+    context = {"collection": collection, "form": form, "by_link": settings.INVITE_LINKS}
     return answer(request, _members(request, collection), rows, "judgments/members.html", context, form.status)
 
 

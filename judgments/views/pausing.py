@@ -39,12 +39,22 @@ class RequeueForm(AssayForm):
         help_text="Query ids, one a line. Empty means all queries.",
     )
 
+    quicker_than = forms.FloatField(
+        label="Given in less than so many seconds (optional)",
+        required=False,
+        min_value=0.1,
+        max_value=3600,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="What was not timed stays.",
+    )
+
     @property
     def choice(self) -> Choice:
         """What was chosen, once the form is valid."""
         since: datetime | None = self.cleaned_data["since"]
         lines = self.cleaned_data["queries"].splitlines()
-        return Choice(since, tuple(dict.fromkeys(line.strip() for line in lines if line.strip())))
+        queries = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+        return Choice(since, queries, self.cleaned_data["quicker_than"])
 
 
 def _rater(request: HttpRequest, uuid: str, pseudonym: str) -> RoundRater:
@@ -93,7 +103,7 @@ def requeue(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
     """First how many it would be, then, with a reason, the act; it cannot be taken back, and the page says so."""
     asked = _rater(request, uuid, rater)
     sent = request.POST if request.method == "POST" else request.GET
-    form = RequeueForm(sent if request.method == "POST" or "since" in sent or "queries" in sent else None)
+    form = RequeueForm(sent if request.method == "POST" or RequeueForm.base_fields.keys() & sent.keys() else None)
     context: dict[str, Any] = {**frame(request, asked.round), "asked": asked, "form": form}
     status = 200
     if form.is_bound and form.is_valid():

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from judgments import access, gold, quality_checks, readiness, untold
+from judgments.alarms import LookedAt
 from judgments.core.errors import NotFound
 from judgments.models import Probe, ProbeAnswer, Round, RoundRater, User
 from judgments.quality import CHECKS, Check, Finding
@@ -42,8 +43,9 @@ def rater_state(report: RaterReport) -> SafeString:
 
 def _alarms(report: RaterReport) -> SafeString:
     """What rings, in words; else that nothing does, or that there is too little to tell."""
-    if report.alarms:
-        rung = ((state(SHAPES[CHECKS[one.check].severity], CHECKS[one.check].title),) for one in report.alarms)
+    rung = [(state(SHAPES[CHECKS[one.check].severity], CHECKS[one.check].title),) for one in report.alarms]
+    rung += [(state("done", f"{CHECKS[one.check].title}, looked at"),) for one in report.quieted]
+    if rung:
         return format_html_join(SafeString("<br>"), "{}", rung)
     if all(one.state == "too little" for one in report.findings.values()):
         return state("todo", "too little to tell")
@@ -166,6 +168,8 @@ class Line:
     finding: Finding
     shape: str
     words: str
+    rings: bool
+    looked: LookedAt | None
     picture: Picture | None
 
 
@@ -174,9 +178,11 @@ def _lines(report: RaterReport) -> list[Line]:
     lines = []
     for name in CHECKS:
         check, one = CHECKS[name], report.findings[name]
-        words = {"alarm": "rings", "fine": "quiet"}.get(one.state, one.state)
-        shape = SHAPES[check.severity] if one.alarm else "done" if one.state == "fine" else "todo"
-        lines.append(Line(check, one, shape, words, picture(one)))
+        looked = report.looked.get(name) if one.alarm else None
+        rings = one.alarm and not report.quiet(one)
+        words = {"alarm": "rings" if rings else "looked at", "fine": "quiet"}.get(one.state, one.state)
+        shape = SHAPES[check.severity] if rings else "todo" if one.state == "too little" else "done"
+        lines.append(Line(check, one, shape, words, rings, looked, picture(one)))
     return sorted(lines, key=lambda line: ("fail", "warn", "done", "todo").index(line.shape))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgments.quality import Finding
+from judgments.quality import CHECKS, Finding
 
 WIDTH, MARGIN = 200.0, 6.0
 # From where to where each check's axis runs; None grows with the value.
@@ -18,8 +18,6 @@ AXES: dict[str, tuple[float, float | None]] = {
     "leniency": (-1.5, 1.5),
     "drift": (-1.5, 1.5),
 }
-# Checks whose value rings on both sides of zero.
-BOTH_SIDES = ("leniency", "drift")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def picture(one: Finding) -> Picture | None:
         inside = min(max(value, start), end)
         return round(MARGIN + (inside - start) / (end - start) * (WIDTH - 2 * MARGIN), 1)
 
-    cuts = (-one.threshold, one.threshold) if one.check in BOTH_SIDES else (one.threshold,)
+    cuts = (-one.threshold, one.threshold) if CHECKS[one.check].rings == "either" else (one.threshold,)
     words = f"{one.value:.2f}"
     if one.low is not None and one.high is not None:
         words += f", interval {one.low:.2f} to {one.high:.2f}"

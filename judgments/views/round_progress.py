@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -11,9 +12,10 @@ from django.views.decorators.http import require_safe
 
 from judgments import access, growing, round_reports
 from judgments.core.cells import csv_row, escape
-from judgments.models import Round
+from judgments.models import Query, Round
 from judgments.progress import Progress
 from judgments.progress import progress as progress_of
+from judgments.untold import untold_pairs
 from judgments.views.downloads import attachment
 from judgments.views.lists import answer
 from judgments.views.round_pairs import PAIRS, pairs_of
@@ -34,6 +36,7 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
     if asked == "raters":
         return _raters_file(round_, found)
     reasons, queries = round_reports.counts(round_)
+    queries, hidden = _told(round_, queries, request.user)
     if asked == "queries":
         return _queries_file(round_, queries)
     prefetch_related_objects([round_], "scale__grades")
@@ -44,13 +47,31 @@ def progress(request: HttpRequest, uuid: str) -> HttpResponse:
         "most": max((rater.answered for rater in found.raters), default=0),
         "reasons": reasons,
         "unrateable": sum(rater.unrateable for rater in found.raters),
-        "queries": _queries(queries),
+        "queries": {**_queries(queries), "hidden": hidden},
         "top": max(round_.scale.values()),
         "to_invite": to_invite(round_),
+        "by_link": settings.INVITE_LINKS,
         "choosing": growing.told(round_),
     }
     rows = pairs_of(round_, request.user)
     return answer(request, PAIRS, rows, "judgments/round_progress.html", context, many=round_.pairs_made)
+
+
+def _told(round_: Round, rows: list[Any], reader: Any) -> tuple[list[Any], int]:
+    """The queries of which the reader may still grade no pair, and how many are left out.
+
+    A rating that was called in tells that two grades of the query lie far apart. Of a round that is too large to look
+    through for one person, somebody who still rates is told none.
+    """
+    untold = untold_pairs(reader, round_)
+    if not rows or not untold.exists():
+        return rows, 0
+    if max(round_reports.events(round_), round_.slots_made) > round_reports.AT_ONCE:
+        return [], len(rows)
+    names = Query.objects.filter(pk__in=untold.values("query")).values_list("uuid", flat=True)
+    hidden = {str(uuid) for uuid in names}
+    told = [row for row in rows if row[0] not in hidden]
+    return told, len(rows) - len(told)
 
 
 def _queries(rows: list[Any]) -> dict[str, Any]:

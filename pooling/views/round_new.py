@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 from judgments import access, guidelines, rounds
 from judgments.models import Collection, Round
 from judgments.round_settings import RoundSettings
+from judgments.round_settings_form import USUAL_EXTRA
 from judgments.scales import PRESETS
 from judgments.views.sent import uuid_of
 from pooling import pools, refill
@@ -24,7 +25,6 @@ from pooling.effort import pace
 from pooling.models import Pool
 from pooling.round_cost import Cost, offers, usual_overlap
 from pooling.round_forms import RoundForm, grade_rows, written_grades
-from pooling.round_settings_form import USUAL_EXTRA
 
 # A pool that goes on choosing begins with ten pairs a query; fifty find most of what there is.
 USUAL_GROWTH = 5

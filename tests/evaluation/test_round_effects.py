@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import conflict_effects as told_here
+from evaluation import rater_effect
 from judgments import adjudication, conflict_effects, rounds
 from judgments.models import Pair
 
@@ -42,6 +43,8 @@ def test_who_turns_the_ranking_alone_is_told(rated, client_of, engineer):
     assert (turned[0]["without"]["tau"], turned[0]["alone"]["moved"]) == (1, 1)
     html = client_of(engineer).get(page).content.decode()
     assert "What hangs on each rater" in html
+    rows = client_of(engineer).get(page).context["listing"].rows
+    assert {row["rater"]: row["agreement"] for row in rows}[turned[0]["rater"]] == 1, "the others agree in everything"
     file = b"".join(client_of(engineer).get(page, {"format": "csv"}).streaming_content)
     assert file.count(b"\n") == 4
 
@@ -53,6 +56,18 @@ def test_what_cannot_be_asked_is_said(rated, client_of, engineer):
         assert client.get(call, asked).status_code == 400
         assert client.get(page, asked).status_code == 422
     assert client.get(page, {"metric": "P@2", "rule": "max"}).status_code == 200
+
+
+def test_every_rule_that_can_be_asked_is_offered(rated, client_of, engineer, monkeypatch):
+    """The rule that is fitted is offered where fitting it for each rater takes no time, and nowhere else."""
+    page, _ = pages(rated)
+    client = client_of(engineer)
+    response = client.get(page, {"rule": "dawid-skene"})
+    assert response.status_code == 200
+    assert '<option value="dawid-skene" selected>' in response.content.decode()
+    monkeypatch.setattr(rater_effect, "MOST_FITTED", 10)
+    assert "dawid-skene" not in dict(client.get(page).context["rules"])
+    assert client.get(page, {"rule": "dawid-skene", "metric": "P@5"}).status_code == 422
 
 
 def test_without_runs_or_raters_the_page_says_why(stage, client_of, engineer):
@@ -94,6 +109,19 @@ def test_what_hangs_on_a_conflict_is_known_to_the_room_below(rated, lead):
     assert rows[0]["rank"] in {1, 2, 3}
     adjudication.settle(pair, grade=3, reason="Just what was asked for.", actor=lead)
     assert conflict_effects.effects(rated) is not None
+
+
+def test_of_a_round_of_too_many_answers_the_pages_say_that_nothing_is_told(rated, client_of, lead, monkeypatch):
+    list_, client = f"/rounds/{rated.uuid}/conflicts/", client_of(lead)
+    assert "is not counted" not in client.get(list_).content.decode()
+    monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 10)
+    said = f"The round has {3 * rated.pairs.count()} answers, and up to 10 are read while a page waits."
+    assert f"is not counted. {said}" in client.get(list_).content.decode()
+    assert said in client.get(pages(rated)[0]).content.decode()
+    assert said in client.get(pages(rated)[1]).json()["error"]["message"]
+    monkeypatch.undo()
+    monkeypatch.setattr("evaluation.round_runs.ROWS_AT_ONCE", 3)
+    assert "is not counted. The runs have" in client.get(list_).content.decode()
 
 
 def test_of_a_round_without_runs_or_of_too_many_grades_nothing_is_told(stage, rated, monkeypatch):

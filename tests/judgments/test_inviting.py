@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from judgments.round_settings import RoundSettings
 
 pytestmark = pytest.mark.django_db
 OPEN = RoundSettings(walk_in=True, qualification="chemistry", by_language=True)
+REMOVED = "You are no longer a member of Shop search. What you sent before is on record"
 
 
 def membership(user: Any) -> Membership:
@@ -118,6 +120,56 @@ def test_a_rater_who_is_removed_mid_batch_loses_nothing(
     inviting.invite(round_, [rater], actor=lead)
     assert round_.raters.filter(user=rater, left_at__isnull=True).count() == 1
     assert assignment.claim_batch(round_, rater=rater) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("post", "api/v1/{round}/batch/"),
+        ("post", "api/v1/{round}/judgments/"),
+        ("get", "api/v1/{round}/judgments/"),
+        ("post", "api/v1/{round}/judgments/{answer}/undo/"),
+        ("post", "api/v1/{round}/release/"),
+        ("post", "api/v1/{round}/join/"),
+        ("get", "{round}/rate/"),
+        ("post", "{round}/rate/"),
+        ("post", "{round}/rate/next/"),
+        ("get", "{round}/rate/last/"),
+        ("post", "{round}/release/"),
+        ("post", "{round}/join/"),
+        ("get", "{round}/calibrate/"),
+        ("get", "{round}/settled/"),
+    ],
+)
+def test_who_is_removed_mid_batch_is_told_so_everywhere(
+    method: str,
+    path: str,
+    make_round: Callable[..., Any],
+    answer: Callable[..., Any],
+    client_of: Callable[..., Any],
+    api_of: Callable[..., Any],
+    rater: Any,
+    rater2: Any,
+    lead: Any,
+    rate_all: Callable[..., int],
+) -> None:
+    round_ = make_round(queries=1, documents=4, raters=[rater, rater2], ratings_per_pair=1)
+    batch = assignment.claim_batch(round_, rater=rater, size=4)
+    given = answer(round_, rater, batch[0], 2, note="A good one.").judgment
+    client = (api_of if path.startswith("api") else client_of)(rater)
+    members.remove_member(membership(rater), actor=lead)
+    asked = "/" + path.format(round=f"rounds/{round_.uuid}", answer=given.client_id)
+    # The same answer once more, and a new one: neither is taken, and neither takes anything away.
+    for client_id, pair, grade in ((given.client_id, batch[0], 1), (uuid.uuid4(), batch[1], 3)):
+        sent = {"client_id": str(client_id), "pair": str(pair.uuid), "grade": grade, "note": "Typed for long."}
+        more = {"format": "json"} if path.startswith("api") else {}
+        told = client.get(asked) if method == "get" else client.post(asked, sent, **more)
+        assert told.status_code == 403
+        assert REMOVED in html.unescape(told.content.decode())
+    [kept] = Judgment.objects.current().of_round(round_)
+    assert (kept.pk, kept.grade, kept.note) == (given.pk, 2, "A good one.")
+    assert rate_all(round_, rater2) == 3, "what they had in hand is others' at once"
+    assert not Judgment.objects.of_round(round_).filter(surplus=True).exists()
 
 
 def test_who_stops_gives_back_and_may_come_back(

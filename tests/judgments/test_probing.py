@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from judgments import assignment, gold, probing, reliability, standings, submission
+from judgments.answers import Answer
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.models import Document, Judgment, Pair, Probe, ProbeAnswer, Query, Round, Slot, Tally
-from judgments.submission import Answer
 from tests.world import SECRETS
 
 pytestmark = pytest.mark.django_db
@@ -168,6 +168,15 @@ def test_a_probe_is_recorded_once_undone_and_put_off_as_a_pair_is(round_: Round,
         submission.submit(round_, Answer(uuid.uuid4(), probe.uuid, 2), rater=rater2)
     with pytest.raises(NotFound, match="no such pair"):
         submission.submit(round_, Answer(uuid.uuid4(), uuid.uuid4(), 2), rater=rater)
+
+
+def test_what_is_sent_of_an_open_probe_supersedes_no_answer(round_: Round, rater: Any) -> None:
+    probe = due_probe(round_, rater)
+    stands = submission.submit(round_, Answer(uuid.uuid4(), probe.uuid, 3), rater=rater).judgment
+    later = Answer(uuid.uuid4(), probe.uuid, None, "later", if_open=True)
+    again = submission.submit(round_, later, rater=rater)
+    assert (again.new, again.judgment) == (False, stands)
+    assert ProbeAnswer.objects.current().get(probe=probe) == stands
 
 
 def test_a_client_id_stands_for_one_of_both(round_: Round, rater: Any) -> None:

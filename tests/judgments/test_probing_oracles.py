@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from judgments import assignment, calibration, gold, standings, submission
+from judgments.answers import Answer
 from judgments.core.errors import Conflict, NotFound
 from judgments.models import Pair, Probe, Round
-from judgments.submission import Answer
 from judgments.views.home import open_work
 from tests.judgments.test_probing import due_probe, known, round_, work
 

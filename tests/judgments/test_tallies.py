@@ -13,7 +13,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from judgments import assignment, pausing, submission, tallies
+from judgments import adjudication, assignment, pausing, stranded, submission, tallies
 from judgments.core.errors import AssayError
 from judgments.models import Judgment, Membership, Pair, Query, Round, RoundRater, Slot, Tally
 from judgments.round_settings import RoundSettings
@@ -38,8 +38,8 @@ class Walk:
 
     def step(self) -> str:
         act = self.chance.choice([self.claim] * 3 + [self.submit] * 8 + [self.late] * 3 + [self.undo, self.again])
-        if self.chance.random() < 0.12:
-            act = self.chance.choice([self.requeue, self.release, self.read_another])
+        if self.chance.random() < 0.2:
+            act = self.chance.choice([self.requeue, self.release, self.read_another, self.settle])
         rater = self.chance.choice(self.raters)
         try:
             act(rater)
@@ -96,6 +96,10 @@ class Walk:
             asked, pausing.Choice(queries=(self.chance.choice(["q1", "q2"]),)), reason="Too quick.", actor=self.lead
         )
 
+    def settle(self, _: Any) -> None:
+        pair = self.chance.choice(list(self.round.pairs.filter(spread__gt=0)) or list(self.round.pairs.all()))
+        adjudication.settle(pair, grade=self.chance.randint(0, 3), reason="Read again.", actor=self.lead)
+
     def read_another(self, rater: Any) -> None:
         reads = self.chance.choice([[], ["de"], ["de", "fr"]])
         Membership.objects.filter(user=rater).update(languages=reads)
@@ -126,6 +130,27 @@ def left_to(round_: Any, rater: Any) -> int:
     return number
 
 
+def nobody_may_take(round_: Any, raters: list[Any]) -> int:
+    """Counted row by row: the places of each pair beyond the raters who hold it or may be handed it."""
+    number = 0
+    for pair in round_.pairs.prefetch_related("slots").select_related("query"):
+        open_ = [slot for slot in pair.slots.all() if slot.filled_by_id is None]
+        number += max(0, len(open_) - sum(may_give(round_, pair, rater) for rater in raters))
+    return number
+
+
+def may_give(round_: Any, pair: Pair, rater: Any) -> bool:
+    member = Membership.objects.get(collection=round_.collection, user=rater)
+    reads = not (round_.by_language and member.languages and pair.query.language) or (
+        pair.query.language in member.languages
+    )
+    events = Judgment.objects.filter(pair=pair)
+    done = any(slot.rater_id == rater.pk and slot.filled_by_id for slot in pair.slots.all())
+    done |= any(row.surplus or row.state == "requeued" for row in events.filter(rater=rater))
+    back = events.filter(state__in=["undone", "requeued"]).exclude(rater=rater)
+    return reads and not done and not (member.role == "lead" and back.exists())
+
+
 def check(round_: Any, raters: list[Any]) -> None:
     kept = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
     full: Counter[str] = Counter()
@@ -142,10 +167,12 @@ def check(round_: Any, raters: list[Any]) -> None:
         assert pair.spread == (max(grades) - min(grades) if grades else 0)
         extra = pair.slots.filter(number__gt=pair.ratings_wanted)
         assert extra.count() <= round_.extra_most
+        assert not (pair.settled and extra.filter(filled_by__isnull=True).exists())
     made = Round.objects.get(pk=round_.pk)
     assert (made.pairs_made, made.slots_made) == (round_.pairs.count(), round_.slots.count())
     for rater in raters:
         assert assignment.remaining(round_, rater) == left_to(round_, rater)
+    assert sum(lack.places for lack in stranded.lacks(round_)) == nobody_may_take(round_, raters)
     filled = round_.slots.filter(filled_by__isnull=False)
     assert Judgment.objects.filter(slot__in=filled, superseded_by__isnull=True).count() == filled.count()
 
@@ -172,6 +199,7 @@ def test_what_is_kept_is_what_counting_says(
     assert Judgment.objects.filter(surplus=True).exists()
     assert Judgment.objects.filter(state="requeued").exists()
     assert called_in
+    assert round_.pairs.filter(settled=True).exists()
 
 
 def test_an_extra_rater_is_called_in_and_no_longer_needed(

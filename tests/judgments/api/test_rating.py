@@ -175,6 +175,15 @@ def test_a_list_is_answered_one_by_one(api: APIClient, path: str, pair: str, wor
     assert [result["client_id"] for result in results[:3]] == [good["client_id"]] * 2 + [sent[2]["client_id"]]
 
 
+def test_what_is_put_off_as_open_keeps_a_grade_that_stands(api: APIClient, path: str, pair: str) -> None:
+    assert api.post(f"{path}/judgments/", answer(pair), format="json").status_code == 201
+    later = answer(pair, None, state="later", if_open=True)
+    (listed,) = api.post(f"{path}/judgments/", [later], format="json").json()["results"]
+    assert (listed["client_id"], listed["status"], listed["error"]) == (later["client_id"], 200, None)
+    alone = api.post(f"{path}/judgments/", later, format="json")
+    assert (alone.status_code, alone.json()["state"], alone.json()["grade"]) == (200, "graded", 2)
+
+
 def test_a_list_that_is_too_long(api: APIClient, path: str) -> None:
     assert api.post(f"{path}/judgments/", [{}] * 1001, format="json").status_code == 413
 
@@ -187,6 +196,28 @@ def test_undo_puts_the_pair_back_and_can_be_repeated(api: APIClient, path: str, 
     assert [response.json()["state"] for response in told] == ["undone", "undone"]
     assert Judgment.objects.count() == before + 1
     assert pair in [shown["id"] for shown in api.post(f"{path}/batch/").json()["pairs"]]
+
+
+def test_the_last_answers_are_told_and_one_is_changed_by_another(api: APIClient, path: str, pair: str) -> None:
+    def last() -> list[dict[str, Any]]:
+        return api.get(f"{path}/judgments/").json()["results"]
+
+    before = last()
+    sent = answer(pair, 2, note="A word.")
+    api.post(f"{path}/judgments/", sent, format="json")
+    told, *rest = last()
+    assert rest == before
+    assert {name: told[name] for name in sent} == sent
+    assert (told["state"], told["changeable"]) == ("graded", True)
+    assert api.post(f"{path}/judgments/", answer(pair, 0), format="json").status_code == 201
+    changed, *rest = last()
+    assert (changed["pair"], changed["grade"], rest) == (pair, 0, before)
+
+
+def test_a_closed_round_tells_no_last_answers(api: APIClient, path: str, pair: str, world: World, lead: Any) -> None:
+    api.post(f"{path}/judgments/", answer(pair), format="json")
+    rounds.close_round(world.round, actor=lead)
+    assert api.get(f"{path}/judgments/").status_code == 410
 
 
 def test_a_rater_sees_their_own_progress_only(world: World, path: str, rater: Any, api_of: Any) -> None:

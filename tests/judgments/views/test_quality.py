@@ -295,3 +295,25 @@ def test_more_queries_than_a_database_takes_are_refused(
     path = f"/api/v1/rounds/{round_.uuid}/raters/{asked.pseudonym}/requeue/"
     response = api.post(path, {"queries": names, "preview": True}, format="json")
     assert (response.status_code, list(response.json()["error"]["fields"])) == (400, ["queries"])
+
+
+def test_known_pairs_of_queries_that_the_round_does_not_hold_are_pointed_out(
+    client_of: Make, lead: Any, round_: Round, rater3: Any, collection: Any
+) -> None:
+    """Each of them comes as "Document 1 of 1" between queries of five documents: a rater can tell."""
+    page = f"/rounds/{round_.uuid}/calibration/"
+    inside = [gold.Known(known(collection, 1, query="q1")[0].query, one.document, 1) for one in known(collection, 1)]
+    gold.add(round_, inside, use="hidden", actor=lead)
+    assert "raters may notice" not in client_of(lead).get(page).content.decode()
+    gold.add(round_, known(collection, 3)[1:], use="hidden", actor=lead)
+    shown = client_of(lead).get(page)
+    assert shown.context["strange"] == 2
+    assert "2 of those asked unseen are of queries that are not in the round" in shown.content.decode()
+
+
+def test_where_every_query_has_one_document_nobody_can_notice(
+    client_of: Make, lead: Any, make_round: Make, rater: Any, collection: Any
+) -> None:
+    made = make_round(queries=3, documents=1, raters=[rater])
+    gold.add(made, known(collection, 2), use="hidden", actor=lead)
+    assert "raters may notice" not in client_of(lead).get(f"/rounds/{made.uuid}/calibration/").content.decode()

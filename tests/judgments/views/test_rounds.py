@@ -144,7 +144,7 @@ def test_lead_who_became_an_engineer_cannot_act(client_of, open_round, lead, rat
 def test_progress_of_many_pairs_needs_few_queries(client_of, make_round, lead, rater, django_assert_max_num_queries):
     round_ = make_round(raters=[rater], queries=10, documents=5)
     client = client_of(lead)
-    with django_assert_max_num_queries(45):
+    with django_assert_max_num_queries(55):
         page(client, "round_progress", round_)
 
 
@@ -194,3 +194,41 @@ def text_of_csv(response):
 
     body = b"".join(response.streaming_content) if response.streaming else response.content
     return list(csv.DictReader(body.decode().splitlines()))
+
+
+def test_lead_who_rates_is_not_told_how_full_the_queries_are_that_they_still_rate(
+    client_of, make_round, lead, engineer, rater, rater2, rate_all
+):
+    """A third rating of two wanted tells that two grades lie far apart."""
+    from judgments.round_settings import RoundSettings
+
+    first = make_round(queries=2, documents=1, raters=[rater, rater2], settings=RoundSettings(extra_at=2))
+    rate_all(first, rater, grade=0)
+    rate_all(first, rater2, grade=3)
+    again = make_round(queries=1, documents=1, raters=[lead], name="Again")
+
+    def told(user):
+        lines = text(page(client_of(user), "round_progress", first, "?format=queries")).splitlines()[1:]
+        shown = page(client_of(user), "round_progress", first)
+        return [line.split(",")[0] for line in lines], shown.context["queries"], text(shown)
+
+    both, counted, _ = told(engineer)
+    assert sorted(both) == ["query 1", "query 2"]
+    assert (counted["all"], counted["begun"], counted["hidden"]) == (2, 2, 0)
+    one, counted, html = told(lead)
+    assert one == ["query 2"]
+    assert (counted["all"], counted["begun"], counted["hidden"]) == (1, 1, 1)
+    assert "1 query more of which you may still grade a pair is not told" in html
+    rate_all(again, lead, grade=1)
+    assert sorted(told(lead)[0]) == ["query 1", "query 2"]
+
+
+def test_queries_of_a_large_round_are_told_to_nobody_who_rates(client_of, open_round, lead, rater, monkeypatch):
+    """Which of a million pairs one person may still be given is not looked up for a page."""
+    from judgments import round_reports
+
+    monkeypatch.setattr(round_reports, "AT_ONCE", 1)
+    rounds.invite(open_round, [lead], actor=lead)
+    shown = page(client_of(lead), "round_progress", open_round)
+    assert shown.context["queries"]["rows"] == []
+    assert len(text(page(client_of(lead), "round_progress", open_round, "?format=queries")).splitlines()) == 1

@@ -6,7 +6,9 @@ from typing import Any
 
 from django import forms
 
+from judgments import round_settings
 from judgments.forms import AssayForm
+from judgments.models import Round
 from judgments.round_settings import LONGEST_QUALIFICATION, NAMES, OPTIONAL, RoundSettings, gate_coefficients
 
 # Proposed, where the scale is long enough: two steps apart are seldom a matter of taste.
@@ -138,3 +140,35 @@ class SettingsForm(AssayForm):
             return True
         usual = RoundSettings().as_dict()
         return any(bound.value() not in (usual[bound.name], None, "", str(usual[bound.name])) for bound in folded)
+
+
+# How pairs are handed out. Known grades and the gate stand on pages of their own, beside what they are about.
+HANDING_OUT = (
+    "extra_at",
+    "extra_most",
+    "breadth_first",
+    "as_list",
+    "walk_in",
+    "by_language",
+    "qualification",
+)
+
+
+class HandingOutForm(SettingsForm):
+    """Those settings of a round that is there which say who gets which pair, and how."""
+
+    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("initial", {name: getattr(round_, name) for name in HANDING_OUT})
+        super().__init__(*args, **kwargs)
+        self.round = round_
+        self.fields = {name: self.fields[name] for name in HANDING_OUT}
+        # What is sent all the same, from a page that was open since before, the verb refuses in words.
+        for name in () if self.is_bound else round_settings.fixed(round_):
+            if name in self.fields:
+                self.fields[name].disabled = True
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What `round_settings.change` takes; a number that was left empty stays, unless it may be empty."""
+        typed = {name: self.cleaned_data.get(name) for name in HANDING_OUT}
+        return {name: value for name, value in typed.items() if name in OPTIONAL or value is not None}

@@ -1,0 +1,136 @@
+"""How does somebody who was sent a link come in: with a new account, or with the one they have?
+
+The code comes by POST alone: the page's script takes it from behind the ``#`` of the address. From then on the session
+holds its hash, so that a log-in in between, a reload and the form itself need no code in any address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.forms import UserCreationForm
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from judgments import invite_links
+from judgments.core.errors import AssayError, NotValid
+from judgments.models import InviteLink, Round, User
+from judgments.tokens import digest
+
+MOST_TRIES = 20
+REST_SECONDS = 600
+KEPT = "invite_link"
+REST = f"Too many links that open nothing came from here. Try again in {REST_SECONDS // 60} minutes."
+
+
+class AccountForm(UserCreationForm):
+    """A name and a password of one's own."""
+
+    class Meta(UserCreationForm.Meta):
+        model = User
+        fields = ("username",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+        self.fields["username"].label = "User name"
+        self.fields["username"].help_text = "Leads see it; other raters see a pseudonym."
+        self.fields["username"].error_messages["unique"] = invite_links.TAKEN
+        self.fields["username"].widget.attrs.pop("autofocus", None)
+        self.fields["password1"].help_text = "Eight characters or more, not your name, and none that many people use."
+        self.fields["password2"].label, self.fields["password2"].help_text = "The password again", ""
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if User.objects.filter(username__iexact=name).exists():
+            self.add_error("username", invite_links.TAKEN)
+        return name
+
+
+@never_cache
+@sensitive_post_parameters("code", "password1", "password2")
+@require_http_methods(["GET", "HEAD", "POST"])
+def invite(request: HttpRequest) -> HttpResponse:
+    """One address for all: the code, then the form, then the first query."""
+    invite_links.switched_on()
+    if request.method != "POST":
+        return _page(request, _opened(request))
+    if _tries(request) >= MOST_TRIES:
+        return _page(request, None, said=REST, status=429)
+    return _take(request) if "code" in request.POST else _come_in(request)
+
+
+def _page(
+    request: HttpRequest, link: InviteLink | None, form: AccountForm | None = None, said: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"link": link, "form": form or AccountForm(), "said": said}
+    return render(request, "judgments/invite.html", context, status=status)
+
+
+def _take(request: HttpRequest) -> HttpResponse:
+    """The code as it was sent, or the whole link where somebody pasted it."""
+    hashed = digest(request.POST["code"].strip().rpartition("#")[2])
+    if invite_links.opened(hashed) is None:
+        _count(request)
+        request.session.pop(KEPT, None)
+        return _page(request, None, said=invite_links.OPENS_NOTHING, status=422)
+    request.session[KEPT] = hashed
+    return redirect("invite")
+
+
+def _come_in(request: HttpRequest) -> HttpResponse:
+    link = _opened(request)
+    if link is None:
+        _count(request)
+        return _page(request, None, said=invite_links.OPENS_NOTHING, status=422)
+    try:
+        if request.user.is_authenticated:
+            invite_links.join(link.digest, user=request.user)
+            return _inside(request, link)
+        form = AccountForm(request.POST)
+        if form.is_valid():
+            said = form.cleaned_data
+            user, link = invite_links.come_in(link.digest, username=said["username"], password=said["password1"])
+            login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+            return _inside(request, link)
+    except NotValid as error:
+        return _page(request, link, said=str(error), status=422)
+    except AssayError as error:
+        return _page(request, _opened(request), said=str(error), status=409)
+    # A name that is taken says that somebody has it: such answers are counted like links that open nothing.
+    if "username" in form.errors:
+        _count(request)
+    return _page(request, link, form, status=422)
+
+
+def _inside(request: HttpRequest, link: InviteLink) -> HttpResponse:
+    request.session.pop(KEPT, None)
+    messages.success(request, f"You are a rater of {link.collection.name} now.")
+    if link.round is not None and link.round.state == Round.State.OPEN:
+        return redirect("rate", link.round.uuid)
+    return redirect("home")
+
+
+def _opened(request: HttpRequest) -> InviteLink | None:
+    hashed = request.session.get(KEPT)
+    return invite_links.opened(hashed) if hashed else None
+
+
+def _key(request: HttpRequest) -> str:
+    return f"invite:{hashlib.sha256(request.META.get('REMOTE_ADDR', '').encode()).hexdigest()}"
+
+
+def _tries(request: HttpRequest) -> int:
+    return int(cache.get(_key(request), 0))
+
+
+def _count(request: HttpRequest) -> None:
+    # add() first, so that the rest ends a fixed time after the first try and not after the last.
+    cache.add(_key(request), 0, REST_SECONDS)
+    cache.incr(_key(request))

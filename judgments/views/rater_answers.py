@@ -1,0 +1,151 @@
+"""What did this rater grade, how fast, and what did others say: the judgments that an alarm talks about?"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from judgments import access, rater_answers
+from judgments.models import Judgment, Probe, RoundRater
+from judgments.rater_answers import said_of
+from judgments.templatetags.figures import grade
+from judgments.untold import untold_pairs
+from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.quality import asked_for
+from judgments.views.rounds import frame
+
+APART = [("0", "as all others"), ("1", "1 step or more from another"), ("2", "2 steps or more from another")]
+QUICKER = [("1", "in less than 1 s"), ("2", "in less than 2 s"), ("5", "in less than 5 s")]
+UNABLE = "cannot judge"
+
+
+def _listing(asked: RoundRater) -> Listing:
+    """The list's declaration: its filters name the grades of the round's scale."""
+    scale = list(asked.round.scale.grades.all())
+    top = max(one.value for one in scale)
+
+    def chip(value: int | None) -> SafeString:
+        return format_html('<span class="badge">{}</span>', UNABLE) if value is None else grade(value, top)
+
+    def others(row: Any) -> SafeString:
+        shown = ((chip(value), name) for name, value in said_of(row).items())
+        chips = format_html_join(" ", '<span class="nowrap">{} <span class="mono muted">{}</span></span>', shown)
+        if not row.pair.spread:
+            return chips
+        return format_html('<a href="{}">{}</a>', reverse("conflict", args=[asked.round.uuid, row.pair.uuid]), chips)
+
+    def given(row: Any) -> SafeString:
+        late = SafeString(' <span class="badge" title="The pair had all its ratings: kept, not counted">surplus</span>')
+        return chip(row.grade) + (late if row.surplus else SafeString(""))
+
+    def set_aside(row: Any) -> SafeString:
+        back = reverse("rater_requeue", args=[asked.round.uuid, asked.pseudonym])
+        query = urlencode({"since": "", "queries": row.pair.query.query_id})
+        since = urlencode({"since": f"{row.created_at:%Y-%m-%dT%H:%M:%S}"})
+        return format_html(
+            '<a href="{}?{}">this query</a> · <a href="{}?{}">from here on</a>', back, query, back, since
+        )
+
+    slug = asked.round.collection.slug
+    again = Column("again", "Shown again", value=lambda row: row.again, show=lambda row: _again(row, chip))
+    return Listing(
+        name="judgments",
+        noun=("judgment", "judgments"),
+        columns=(
+            Column("at", "When", order="pk", value=lambda row: row.created_at, style="nowrap"),
+            Column(
+                "query",
+                "Query",
+                order="pair__query__text",
+                value=lambda row: row.pair.query.text,
+                url=lambda row: reverse("query", args=[slug, row.pair.query.uuid]),
+                head=True,
+                style="clip",
+            ),
+            Column(
+                "document",
+                "Document",
+                order="pair__document__title",
+                value=lambda row: str(row.pair.document),
+                url=lambda row: reverse("document", args=[slug, row.pair.document.uuid]),
+                style="clip",
+            ),
+            Column(
+                "grade",
+                "Grade",
+                order="grade",
+                value=lambda row: UNABLE if row.grade is None else row.grade,
+                show=given,
+                style="nowrap",
+            ),
+            Column("others", "Others", value=_others_in_file, show=others),
+            *([again] if asked.round.probes.filter(rater=asked.user_id, kind=Probe.Kind.REPEAT).exists() else []),
+            Column(
+                "seconds",
+                "Seconds",
+                order="seconds_active",
+                numeric=True,
+                digits=1,
+                value=lambda row: row.seconds_active,
+            ),
+            Column("characters", "Characters", numeric=True),
+            Column(
+                "said", "Note", value=lambda row: " ".join(filter(None, [row.reason, row.note])), style="clip muted"
+            ),
+            Column("aside", "Set aside", value=lambda row: "", show=set_aside, style="nowrap small"),
+            Column("query_id", "Query id", order="pair__query__query_id", value=_query_id, style="id"),
+            Column("doc_id", "Document id", order="pair__document__doc_id", value=_doc_id, style="id"),
+        ),
+        search=("pair__query__text", "pair__query__query_id", "pair__document__title", "pair__document__doc_id"),
+        choices=(
+            Choice("given", "Grade", _given, [*((str(one.value), str(one)) for one in scale), ("unrateable", UNABLE)]),
+            Choice("apart", "Beside others", lambda rows, value: rater_answers.apart(rows, asked, int(value)), APART),
+            Choice("quicker", "Given", lambda rows, value: rows.filter(seconds_active__lt=int(value)), QUICKER),
+        ),
+        order="-at",
+    )
+
+
+def _given(rows: Any, value: str) -> Any:
+    if value == Judgment.State.UNRATEABLE:
+        return rows.filter(state=value)
+    return rows.filter(state=Judgment.State.GRADED, grade=int(value))
+
+
+def _others_in_file(row: Any) -> str:
+    return " ".join(f"{name}:{'cannot-judge' if value is None else value}" for name, value in said_of(row).items())
+
+
+def _again(row: Any, chip: Any) -> SafeString:
+    return SafeString("") if row.again is None else chip(row.again)
+
+
+def _query_id(row: Any) -> str:
+    return str(row.pair.query.query_id)
+
+
+def _doc_id(row: Any) -> str:
+    return str(row.pair.document.doc_id)
+
+
+@login_required
+@require_safe
+def answers(request: HttpRequest, uuid: str, rater: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    asked = asked_for(round_, rater)
+    rows = rater_answers.beside_others(rater_answers.answers_of(asked, reader=request.user), asked)
+    quicker = request.GET.get("quicker", "")
+    context = {
+        **frame(request, round_),
+        "asked": asked,
+        "hides": untold_pairs(request.user, round_).exists(),
+        "quicker": quicker if quicker in dict(QUICKER) else "",
+    }
+    return answer(request, _listing(asked), rows, "judgments/rater_answers.html", context)

@@ -1,0 +1,28 @@
+"""How are a round's pairs handed out, and how does a lead change that while raters work?"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from judgments import access, round_settings
+from judgments.models import Round
+from judgments.round_settings_form import HandingOutForm
+from judgments.views.rounds import frame
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest, uuid: str) -> HttpResponse:
+    round_ = access.round_for(request.user, uuid, access.LEADS)
+    form = HandingOutForm(round_, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            round_settings.change(round_, form.changes, actor=request.user)
+            messages.success(request, "Saved. What raters have before them stays as it is.")
+            return redirect("round_progress", round_.uuid)
+    context = {**frame(request, round_), "form": form, "closed": round_.state == Round.State.CLOSED}
+    return render(request, "judgments/round_settings.html", context, status=form.status)

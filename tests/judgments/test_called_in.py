@@ -1,0 +1,197 @@
+"""Do grades that were called in because two others differ stay out of what is told about agreement?"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from judgments import (
+    adjudication,
+    assignment,
+    pausing,
+    progress,
+    quality_checks,
+    reliability,
+    round_reports,
+    rounds,
+    submission,
+)
+from judgments.models import Judgment, Pair, Round, RoundReport
+from judgments.round_labels import label, read_rounds
+from judgments.round_settings import RoundSettings
+
+pytestmark = pytest.mark.django_db
+
+PARTS = ("agreement", "by_tier", "by_query", "without")
+
+
+def first(pair: Pair) -> int:
+    return pair.position % 4
+
+
+def second(pair: Pair) -> int:
+    """As the first, but for every third pair, which is two or three steps off."""
+    return (0, 3)[first(pair) < 2] if pair.position % 3 == 0 else first(pair)
+
+
+@pytest.fixture
+def planned(make_round: Callable[..., Round], rate_all: Callable[..., int], rater: Any, rater2: Any) -> Round:
+    """All planned grades are in, and ten pairs wait for somebody else."""
+    settings = RoundSettings(extra_at=2)
+    made = make_round(raters=[rater, rater2], queries=6, documents=5, settings=settings)
+    rate_all(made, rater, grade=first)
+    rate_all(made, rater2, grade=second)
+    return made
+
+
+@pytest.fixture
+def called(planned: Round, rate_all: Callable[..., int], rater3: Any, lead: Any) -> Callable[[], int]:
+    """Let a third rater give all that was called in: how many grades that is."""
+
+    def rate() -> int:
+        rounds.invite(planned, [rater3], actor=lead)
+        return rate_all(planned, rater3, grade=lambda pair: 1)
+
+    return rate
+
+
+def test_the_report_is_that_of_the_planned_grades(planned: Round, called: Callable[[], int]) -> None:
+    before = round_reports.exact(planned)
+    assert before["called_in"] == 0
+    assert called() == 10
+    after = round_reports.exact(planned)
+    assert after["called_in"] == 10
+    assert {part: after[part] for part in PARTS} == {part: before[part] for part in PARTS}
+    assert after["agreement"]["coefficients"]["fleiss"]["value"] is not None
+    drawn = reliability.agreement(planned, bootstrap=20)
+    assert [drawn[name] for name in ("raters", "pairs", "overlap")] == [2, 30, 30]
+
+
+def test_a_reader_who_rates_elsewhere_counts_the_planned_grades_too(
+    planned: Round, called: Callable[[], int], engineer: Any
+) -> None:
+    before = reliability.grade_pairs(planned, viewer=engineer)
+    called()
+    assert reliability.grade_pairs(planned, viewer=engineer) == before
+    assert sum(before.values()) == 30
+
+
+def test_whoever_fills_a_planned_place_afterwards_counts(
+    planned: Round,
+    called: Callable[[], int],
+    rate_all: Callable[..., int],
+    make_user: Callable[..., Any],
+    lead: Any,
+    rater: Any,
+    rater3: Any,
+) -> None:
+    """The places tell: who was set aside is followed in the plan by somebody else, and what was called in stays so."""
+    called()
+    pausing.requeue(planned.raters.get(user=rater), reason="Too quick.", actor=lead)
+    report = round_reports.exact(planned)
+    assert (report["agreement"]["overlap"], report["called_in"]) == (0, 10)
+    # What a called-in rater sends anew is called in still.
+    own = Judgment.objects.counted().filter(rater=rater3).first()
+    submission.undo(planned, own.client_id, rater=rater3)
+    rate_all(planned, rater3, grade=2)
+    report = round_reports.exact(planned)
+    called_in = Judgment.objects.counted().of_round(planned).called_in()
+    assert report["called_in"] == called_in.count() > 0
+    assert set(called_in.values_list("rater", flat=True)) == {rater3.pk}
+
+
+def test_page_files_and_api_say_how_many_were_left_out(
+    planned: Round, called: Callable[[], int], client_of: Any, api_of: Any, engineer: Any
+) -> None:
+    address = reverse("round_agreement", args=[planned.uuid])
+    assert "called in" not in client_of(engineer).get(address).content.decode()
+    called()
+    html = " ".join(client_of(engineer).get(address).content.decode().split())
+    assert "10 grades that were called in because two others differ are not counted here" in html
+    assert client_of(engineer).get(f"{address}?format=json").json()["called_in"] == 10
+    assert api_of(engineer).get(f"/api/v1/rounds/{planned.uuid}/agreement/").json()["called_in"] == 10
+
+
+def test_a_report_from_before_is_made_anew(planned: Round) -> None:
+    found = round_reports.exact(planned)
+    old = {name: part for name, part in found.items() if name != "called_in"}
+    RoundReport.objects.filter(round=planned).update(report={**old, "agreement": {}})
+    for read in (round_reports.exact(planned), round_reports.look(planned).report):
+        assert read["agreement"] == found["agreement"]
+
+
+def test_checks_compare_with_nobody_what_was_called_in(planned: Round, called: Callable[[], int]) -> None:
+    before = quality_checks.record(planned)
+    called()
+    after = quality_checks.record(planned)
+    assert len(after.rater) == 70
+    for one, other in zip(before.twos, after.twos, strict=True):
+        assert np.array_equal(before.grade[one], after.grade[other])
+    assert after.counts.tolist().count(10) == 1
+
+
+def apart(round_: Round, answer: Callable[..., Any], raters: list[Any]) -> Pair:
+    """Two raters three steps apart, so that a third is called in."""
+    for user in raters:
+        assignment.claim_batch(round_, rater=user)
+    pair = round_.pairs.get()
+    for user, grade in zip(raters, (0, 3), strict=True):
+        answer(round_, user, pair, grade)
+    return pair
+
+
+@pytest.fixture
+def one_pair(make_round: Callable[..., Round], rater: Any, rater2: Any, rater3: Any) -> Round:
+    return make_round(queries=1, documents=1, raters=[rater, rater2, rater3], settings=RoundSettings(extra_at=2))
+
+
+def test_what_a_lead_settled_is_handed_to_nobody_further(
+    one_pair: Round, answer: Callable[..., Any], rater: Any, rater2: Any, rater3: Any, lead: Any
+) -> None:
+    pair = apart(one_pair, answer, [rater, rater2])
+    assert assignment.remaining(one_pair, rater3) == 1
+    adjudication.settle(pair, grade=2, reason="Half of it.", actor=lead)
+    assert assignment.claim_batch(one_pair, rater=rater3) == []
+    assert assignment.remaining(one_pair, rater3) == 0
+    found = progress.progress(Round.objects.get(pk=one_pair.pk))
+    assert (found.wanted, found.filled, found.called_in, found.left) == (2, 2, 0, 0)
+    # A change of mind that lets grades lie as far apart as before calls in nobody.
+    answer(one_pair, rater, pair, 1)
+    answer(one_pair, rater, pair, 0)
+    assert (pair.slots.count(), assignment.remaining(one_pair, rater3)) == (2, 0)
+
+
+def test_an_answer_that_was_on_its_way_when_it_was_settled_is_kept(
+    one_pair: Round, answer: Callable[..., Any], client_of: Any, rater: Any, rater2: Any, rater3: Any, lead: Any
+) -> None:
+    pair = apart(one_pair, answer, [rater, rater2])
+    assert assignment.claim_batch(one_pair, rater=rater3) == [pair]
+    before = round_reports.exact(one_pair)["agreement"]
+    adjudication.settle(pair, grade=2, reason="Half of it.", actor=lead)
+    assert not pair.slots.filter(rater=rater3).exists()
+    # The station of who has the document before them says what became of the answer.
+    sent = {"client_id": str(uuid.uuid4()), "pair": str(pair.uuid), "grade": "1"}
+    said = client_of(rater3).post(reverse("rate", args=[one_pair.uuid]), sent, follow=True)
+    assert "The pair was full already." in said.content.decode()
+    given = Judgment.objects.get(rater=rater3)
+    assert (given.grade, given.surplus) == (1, True)
+    assert round_reports.exact(one_pair)["agreement"] == before
+    (read,) = read_rounds([one_pair])
+    assert list(label(read, "median").labels.values()) == [2]
+
+
+def test_a_planned_place_stays_when_a_pair_is_settled_early(
+    make_round: Callable[..., Round], answer: Callable[..., Any], rater: Any, rater2: Any, rater3: Any, lead: Any
+) -> None:
+    settings = RoundSettings(ratings_per_pair=3, extra_at=2)
+    made = make_round(queries=1, documents=1, raters=[rater, rater2, rater3], settings=settings)
+    pair = apart(made, answer, [rater, rater2])
+    adjudication.settle(pair, grade=2, reason="Half of it.", actor=lead)
+    assert assignment.claim_batch(made, rater=rater3) == [pair]
+    answer(made, rater3, pair, 0)
+    assert pair.slots.count() == 3

@@ -1,0 +1,120 @@
+"""Are places that nobody may take told, with who would have to come, and left out of the hours to come?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from judgments import pausing, round_reports, rounds, stranded
+from judgments.models import Membership, Query, Round
+from judgments.progress import progress
+from judgments.round_settings import RoundSettings
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def short(make_round: Callable[..., Round], rate_all: Callable[..., int], rater: Any, rater2: Any) -> Round:
+    """Six pairs want three ratings each; of two raters one has given all of theirs, ten seconds each."""
+    made = make_round(raters=[rater, rater2], ratings_per_pair=3)
+    rate_all(made, rater, seconds_active=10.0)
+    return made
+
+
+def words(round_: Round) -> list[str]:
+    return [lack.words for lack in stranded.lacks(Round.objects.get(pk=round_.pk))]
+
+
+def test_a_rater_grades_a_pair_once(short: Round, rater3: Any, lead: Any) -> None:
+    assert words(short) == ["6 places that nobody may take: invite another rater."]
+    found = progress(short)
+    assert (found.left, found.stranded, found.within_reach) == (12, 6, 6)
+    # The other rater's six ratings, and no more.
+    assert found.hours_left == pytest.approx(60 / 3600, rel=0.05)
+    assert sorted(one.left for one in found.raters) == [0, 6]
+    rounds.invite(short, [rater3], actor=lead)
+    assert words(short) == []
+    assert progress(short).hours_left == pytest.approx(120 / 3600, rel=0.05)
+    rounds.close_round(short, actor=lead)
+    assert words(short) == []
+
+
+def test_page_and_api_say_so(
+    short: Round, client_of: Any, api_of: Any, rate_all: Callable[..., int], lead: Any, engineer: Any, rater2: Any
+) -> None:
+    rate_all(short, rater2)
+    address = reverse("round_progress", args=[short.uuid])
+    page = " ".join(client_of(lead).get(address).content.decode().split())
+    assert "6 places that nobody may take: invite another rater." in page
+    assert 'href="#raters">Ask more members' in page
+    assert "6 left, 6 of them for nobody as it is" in page
+    assert "nobody may give what is left" in page
+    assert "Ask more members" not in client_of(engineer).get(address).content.decode()
+    told = api_of(engineer).get(f"/api/v1/rounds/{short.uuid}/progress/").json()
+    assert (told["stranded"], told["hours_left"]) == (6, 0)
+    assert told["stranded_by_language"] == [{"language": "", "ratings": 6, "raters_missing": 1}]
+
+
+def test_languages_tell_whom_to_ask(
+    make_round: Callable[..., Round], collection: Any, rater: Any, rater2: Any, lead: Any
+) -> None:
+    for number, language in enumerate(["de", "pt-BR", ""], 1):
+        Query.objects.create(collection=collection, query_id=f"q{number}", text=f"query {number}", language=language)
+    for user, reads in ((rater, ["de"]), (rater2, ["fr"])):
+        Membership.objects.filter(user=user).update(languages=reads)
+    made = make_round(raters=[rater, rater2], queries=3, documents=4, settings=RoundSettings(by_language=True))
+    assert words(made) == [
+        "4 places that nobody may take: invite another rater who reads German.",
+        "8 places that nobody may take: invite 2 more raters who read Brazilian Portuguese.",
+    ]
+    pausing.pause(made.raters.get(user=rater), reason="Let us talk.", actor=lead)
+    name = made.raters.get(user=rater).pseudonym
+    assert words(made)[:2] == [
+        f"4 places that nobody may take: invite another rater, or let {name} go on, who is paused.",
+        f"8 places that nobody may take: invite 2 more raters who read German, or let {name} go on, who is paused.",
+    ]
+
+
+def test_whose_judgments_were_set_aside_gives_none_again(
+    make_round: Callable[..., Round], rate_all: Callable[..., int], rater: Any, rater2: Any, lead: Any
+) -> None:
+    made = make_round(raters=[rater, rater2])
+    for user in (rater, rater2):
+        rate_all(made, user)
+    assert words(made) == []
+    pausing.requeue(made.raters.get(user=rater), pausing.Choice(queries=("q1",)), reason="Too quick.", actor=lead)
+    assert words(made) == ["3 places that nobody may take: invite another rater."]
+
+
+def test_who_may_come_by_is_there(
+    make_round: Callable[..., Round], rater: Any, rater2: Any, rater3: Any, lead: Any
+) -> None:
+    made = make_round(raters=[rater], settings=RoundSettings(walk_in=True, qualification=""))
+    assert words(made) == []
+    Round.objects.filter(pk=made.pk).update(qualification="tents")
+    assert words(made) == ["6 places that nobody may take: invite another rater with the qualification tents."]
+    Membership.objects.filter(user=rater3).update(qualifications=["tents"])
+    assert words(made) == []
+
+
+def test_a_large_round_is_told_as_in_its_last_report(
+    short: Round, monkeypatch: pytest.MonkeyPatch, rater2: Any, rate_all: Callable[..., int]
+) -> None:
+    monkeypatch.setattr(stranded, "AT_ONCE", 1)
+    assert words(short) == []
+    round_reports.exact(short)
+    assert words(short) == ["6 places that nobody may take: invite another rater."]
+    # Who rates is read anew each time.
+    short.raters.filter(user=rater2).delete()
+    assert words(short) == ["12 places that nobody may take: invite 2 more raters."]
+    monkeypatch.setattr(stranded, "MOST_KINDS", 0)
+    rate_all(short, short.raters.get().user)
+    assert stranded.kinds(short) is None
+
+
+def test_nobody_was_asked_yet(make_round: Callable[..., Round]) -> None:
+    made = make_round(raters=[], opened=False)
+    assert (words(made), progress(made).stranded) == ([], 0)
