@@ -110,10 +110,14 @@ SQLITE_OPTIONS = {
 }
 if DATABASE_URL:
     DATABASES = {"default": env.db_url("DATABASE_URL")}
-    DATABASES["default"].setdefault("CONN_MAX_AGE", 60)
 else:
     VAR.mkdir(parents=True, exist_ok=True)
     DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR / "assay.sqlite3"}}
+# A thread keeps its connection for a minute: opening one costs more than most questions.
+DATABASES["default"].setdefault("CONN_MAX_AGE", 60)
+if DATABASES["default"]["ENGINE"].endswith("postgresql") and env.bool("PREPARE_STATEMENTS", default=True):
+    # PostgreSQL plans what a connection asks again and again only once: half of what a submit costs it is planning.
+    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
     DATABASES["default"]["ENGINE"] = "config.sqlite3"  # Django's, with fair turns for writers
@@ -166,6 +170,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+# Leads may invite people who have no account by links that work once; where off, accounts are an operator's to make.
+INVITE_LINKS = env.bool("INVITE_LINKS", default=False)
 # Behind TLS these are on; a laptop on plain http could not log in with them.
 SECURE = env.bool("SECURE", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
@@ -193,6 +199,8 @@ CONNECTOR_KEYS = env.list("CONNECTOR_KEYS", default=[])
 # --- Models. A machine judge asks no provider but those that the operator names here; the makers' own servers too.
 PROVIDER_HOSTS = env.list("PROVIDER_HOSTS", default=[])
 PROVIDER_NETWORKS = env.list("PROVIDER_NETWORKS", default=[])
+# A judge that runs on this machine loads no model but these: names, folders, or package:NAME.
+LOCAL_MODELS = env.list("LOCAL_MODELS", default=["all-MiniLM-L6-v2"])
 
 # --- Freshness: how many days may pass before the server checks a collection's newest snapshot by itself; 0 is never.
 FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)
@@ -218,8 +226,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    # Two bodies draw queries; without a name for how, theirs would be a number.
-    "ENUM_NAME_OVERRIDES": {"DrawMethodEnum": ["stratified", "pps"]},
+    # Where several bodies share a choice, it would have a number for a name.
+    "ENUM_NAME_OVERRIDES": {
+        "DrawMethodEnum": ["stratified", "pps"],
+        "AnswerStateEnum": ["graded", "unrateable", "later"],
+    },
 }
 
 # --- Language, time, static files.

@@ -26,4 +26,6 @@ class Config(AppConfig):
         PROVIDERS.register("runs", baseline.runs)
         TICKS.register("freshness", freshness_job.start_due)
         ADVISERS.register("paired", paired)
-        APPRAISERS.register("runs", Appraiser(conflict_effects.effects, conflict_effects.detail))
+        APPRAISERS.register(
+            "runs", Appraiser(conflict_effects.effects, conflict_effects.detail, conflict_effects.why_not)
+        )

@@ -1,8 +1,7 @@
-"""What would a judge's labels do to the metrics and to the order of the systems; is it kin to one of them?"""
+"""What would a judge's labels do to the metrics and to the order of the systems?"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,19 +19,7 @@ if TYPE_CHECKING:
     from evaluation.estimators.bias import Biases
 
 DAY = 24 * 3600
-FORM = 1
-# Makers' families by the words that stand in the names of their models.
-FAMILIES = {
-    "GPT": ("gpt", "openai", "davinci", "ada-002", "text-embedding-3"),
-    "Claude": ("claude", "anthropic", "opus", "sonnet", "haiku"),
-    "Gemini": ("gemini", "gemma", "palm"),
-    "Llama": ("llama", "vicuna"),
-    "Qwen": ("qwen", "gte-qwen"),
-    "Mistral": ("mistral", "mixtral", "ministral"),
-    "DeepSeek": ("deepseek",),
-    "Cohere": ("cohere", "command-r"),
-    "Phi": ("phi",),
-}
+FORM = 2
 
 
 @dataclass(frozen=True)
@@ -72,7 +59,8 @@ def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) ->
     """
     bound = metric_named(metric, round_)
     hidden = set(untold.untold_pairs(viewer, round_).values_list("query__query_id", "document__doc_id"))
-    people, machine = judged.labels_of(round_), judged.grades_of(judge, round_)
+    people = judged.labels_of(round_)
+    machine = judged.grades_of(judge, round_, among=people)
     both = (people.keys() & machine.keys()) - hidden
     if not both:
         return Effect(bound.name, None, "no pair was graded by people and by this judge")
@@ -80,17 +68,11 @@ def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) ->
         runs = runs_of(round_.collection)
     except NotValid as error:
         return Effect(bound.name, None, str(error))
-    key = f"judge:{FORM}:{state_key(round_, runs, str(judge.uuid), len(machine), sorted(both), bound.name)}"
-    return once(key, lambda: _computed(runs, _only(people, both), _only(machine, both), bound.name), keep=DAY)
-
-
-def kin(judge: Judge, runs: Sequence[Run]) -> list[str]:
-    """The runs that were made by a model of the judge's family, going by name and description.
-
-    A judge prefers its own family's answers; how far, nobody can tell from its grades alone.
-    """
-    families = {name for name, words in FAMILIES.items() if _says(judge.model, words)}
-    return [run.name for run in runs for name in families if _says(f"{run.name} {run.description}", FAMILIES[name])]
+    sides = _only(people, both), _only(machine, both)
+    # By the grades themselves: people's may come from other rounds, and each reader has pairs of their own left out.
+    stands_on = [sorted(side.items()) for side in sides]
+    key = f"judge:{FORM}:{state_key(round_, runs, str(judge.uuid), stands_on, bound.name)}"
+    return once(key, lambda: _computed(runs, *sides, bound.name), keep=DAY)
 
 
 def _computed(runs: Sequence[Run], people: dict[Key, float], machine: dict[Key, float], metric: str) -> Effect:
@@ -115,7 +97,3 @@ def _nested(grades: dict[Key, float]) -> dict[str, dict[str, float]]:
     for (query_id, doc_id), grade in grades.items():
         found.setdefault(query_id, {})[doc_id] = grade
     return found
-
-
-def _says(text: str, words: Sequence[str]) -> bool:
-    return any(re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", text.casefold()) for word in words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key
+from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key, too_large
 from judgments.computed import once
 from judgments.conflict_effects import Effects
 from judgments.core.errors import NotValid
@@ -42,6 +42,19 @@ def effects(round_: Round) -> Effects | None:
         return Effects(METRIC, dict(zip(doubts, found.max(axis=0).tolist(), strict=True)))
 
     return once(f"conflicts:{FORM}:{state_key(round_, runs)}", compute, keep=DAY)
+
+
+def why_not(round_: Round) -> str:
+    """Why nothing is told although there are runs: round or runs are too large for a page."""
+    if not round_.collection.runs.exists() or _runs(round_):
+        return ""
+    if is_large(round_):
+        return f"How far each moves {METRIC} is not counted. {too_large(round_)}"
+    try:
+        runs_of(round_.collection)
+    except NotValid as error:
+        return f"How far each moves {METRIC} is not counted. {error}"
+    return ""
 
 
 def detail(pair: Pair, grades: list[int]) -> list[dict[str, Any]]:

@@ -199,8 +199,11 @@ def _judged_as(query: Query) -> Iterable[tuple[str, Event]]:
 
 def _by_machines(query: Query) -> Iterable[tuple[str, Event]]:
     rows = MachineJudgment.objects.filter(pair__query=query)
-    for row in rows.select_related("judge", "pair__document", "pair__round"):
+    # What a judge was told can be megabytes of expected answers, and would come with each of its rows.
+    for row in rows.select_related("judge", "pair__document", "pair__round").defer("judge__told", "raw"):
         what = "graded" if row.outcome == "graded" else row.outcome.replace("_", " ")
+        if row.usefulness is not None:
+            what = f"found it {row.usefulness:.2f} useful"
         event = Event(row.created_at, "machine", row.judge.name, what, row.grade, row.pair.round.name, row.rationale)
         yield row.pair.document.doc_id, event
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation import freshness, scoring, stored_scores
 from evaluation.models import Score
+from evaluation.usual_metrics import usual_metrics
 from judgments.computed import once
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Pair, Round, Snapshot
@@ -91,11 +92,10 @@ def contributors(snapshot: Snapshot, runs: Sequence[Run]) -> Contributors:
 
 def metrics_of(snapshot: Snapshot) -> list[str]:
     """The metrics that runs were scored with on the snapshot, else the usual ones; those with a plain mean."""
-    from evaluation.metrics import DEFAULT_METRICS
     from evaluation.metrics.names import parse_metrics
 
     rows = Score.objects.filter(scoring__snapshot=snapshot)
-    known = stored_scores.in_order(rows.values_list("metric", flat=True).distinct()) or list(DEFAULT_METRICS)
+    known = stored_scores.in_order(rows.values_list("metric", flat=True).distinct()) or usual_metrics(snapshot)
     return [bound.name for bound in parse_metrics(known) if bound.metric.mean == "arithmetic"]
 
 

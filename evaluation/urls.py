@@ -7,6 +7,7 @@ from django.urls import path
 from evaluation.views import (
     answers,
     compare,
+    estimates,
     freshness,
     judge,
     overview,
@@ -45,5 +46,6 @@ urlpatterns = [
     path("c/<slug:slug>/scores/<uuid:uuid>/", scoring.scoring_page, name="scoring"),
     path("c/<slug:slug>/snapshots/compare/", snapshot_compare.snapshot_compare, name="snapshots_compare"),
     path("rounds/<uuid:uuid>/judges/<uuid:judge>/", judge.judge, name="machine_judge"),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/estimates/", estimates.judge_estimates, name="judge_estimates"),
     path("rounds/<uuid:uuid>/raters/", rater_effect.rater_effect, name="round_raters"),
 ]

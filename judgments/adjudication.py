@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from judgments import audit
+from judgments import audit, extras
 from judgments.core.errors import NotValid
-from judgments.models import Adjudication, Pair, User
+from judgments.models import Adjudication, Judgment, Pair, User
 
 LONGEST_REASON = 4_000
 # Why raters differed: what a lead changes hangs on it. The words stand in front of the reason.
@@ -21,6 +21,8 @@ CAUSES = {
 @transaction.atomic
 def settle(pair: Pair, *, grade: int, actor: User, reason: str = "", cause: str = "") -> Adjudication:
     """Settle a pair's grade, with a reason. Settling again supersedes the earlier settlement; both are kept.
+
+    Whoever was called in for the pair and has not answered is needed no more: it is taken from them.
 
     Parameters
     ----------
@@ -45,10 +47,12 @@ def settle(pair: Pair, *, grade: int, actor: User, reason: str = "", cause: str 
         known = ", ".join(map(str, values))
         raise NotValid(f"{grade} is not a grade of this round.", {"grade": f"The grades are {known}."})
     why = _why(reason.strip(), cause)
-    Pair.objects.select_for_update().get(pk=pair.pk)
+    locked = Pair.objects.select_for_update().get(pk=pair.pk)
     before = Adjudication.objects.filter(pair=pair, superseded_by__isnull=True).first()
     settled = Adjudication.objects.create(pair=pair, grade=grade, reason=why, settled_by=actor, supersedes=before)
-    Pair.objects.filter(pk=pair.pk).update(settled=True)
+    with extras.kept(pair.round, [locked], home=_first_rater(pair) or actor):
+        Pair.objects.filter(pk=pair.pk).update(settled=True)
+        locked.settled = True
     audit.record(
         "adjudication.settle",
         # Not as what, which the settlement itself keeps: who reads this may still have to grade the pair.
@@ -58,6 +62,11 @@ def settle(pair: Pair, *, grade: int, actor: User, reason: str = "", cause: str 
         target=pair,
     )
     return settled
+
+
+def _first_rater(pair: Pair) -> User | None:
+    first = Judgment.objects.filter(pair=pair).select_related("rater").order_by("pk").first()
+    return first.rater if first is not None else None
 
 
 def _why(reason: str, cause: str) -> str:

@@ -36,7 +36,22 @@ class Told:
     def agreement(self) -> dict[str, Any]:
         """The report; without what may tell a grade for a reader who still rates."""
         found = self.look.agreement
-        return {**found, "confusion": [], "grades": [], "shares": []} if self.rates else found
+        if not self.rates:
+            return found
+        # Who gave all pairs one grade gave it to those that the reader may still grade, too.
+        warnings = [one for one in found["warnings"] if one["code"] != "one_category_rater"]
+        return {**found, "confusion": [], "grades": [], "shares": [], "warnings": warnings}
+
+    @property
+    def called_in(self) -> int:
+        """How many grades are not among those compared, since they were called in where two lay apart."""
+        return (self.look.report or {}).get("called_in", 0)
+
+    @property
+    def overlap_to_come(self) -> int:
+        """How many pairs can still get their second grade; none in a round that takes no answers."""
+        is_open = self.round.state == Round.State.OPEN
+        return (self.look.report or {}).get("overlap_to_come", 0) if is_open else 0
 
     @property
     def hidden(self) -> int:
@@ -54,6 +69,11 @@ class Told:
         queries = Query.objects.filter(pk__in=self._untold.values("query"))
         hidden = set(queries.values_list("query_id", flat=True))
         return [row for row in rows if row["name"] not in hidden]
+
+    @property
+    def without(self) -> list[dict[str, Any]]:
+        """The coefficients without each rater; of few pairs the difference tells what one rater gave."""
+        return [] if self.rates else (self.look.report or {}).get("without", [])
 
     @property
     def confusion(self) -> dict[tuple[int, int], int]:

@@ -15,10 +15,10 @@ from django.db.models import Max
 from django.utils import timezone
 
 from judgments import audit, probing
+from judgments.answers import Answer, check_answer, given
 from judgments.core.errors import Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import GoldPair, Probe, ProbeAnswer, Round, RoundRater, User
 from judgments.readiness import asked_for
-from judgments.submission import Answer, check_answer, given
 
 KIND = Probe.Kind.CALIBRATION
 

@@ -44,10 +44,13 @@ class Appraiser:
         ``detail(pair, grades)``: for one conflict a row per run: ``{"run": name, "rank": int or None, "values": {grade:
         float}}``, with the run's mean as ``effects`` counts it for each of the grades; the runs that move most first.
         Empty where there is nothing to tell.
+    why_not : callable
+        ``why_not(round_)``: where there would be something to tell and it is not counted, the reason in words; else "".
     """
 
     effects: Callable[[Round], Effects | None]
     detail: Callable[[Any, list[int]], list[dict[str, Any]]] | None = None
+    why_not: Callable[[Round], str] | None = None
 
 
 APPRAISERS: Family[Appraiser] = Family("appraiser of conflicts", {})
@@ -56,6 +59,12 @@ APPRAISERS: Family[Appraiser] = Family("appraiser of conflicts", {})
 def effects(round_: Round) -> Effects | None:
     """What the first appraiser that knows anything says of the round's conflicts; None where nobody does."""
     return next((said for name in APPRAISERS if (said := APPRAISERS[name].effects(round_)) is not None), None)
+
+
+def why_not(round_: Round) -> str:
+    """Why nothing is told of the round's conflicts, in words; "" where there is nothing to tell."""
+    told = (APPRAISERS[name].why_not for name in APPRAISERS)
+    return next((words for one in told if one is not None and (words := one(round_))), "")
 
 
 def detail(pair: Any, grades: list[int]) -> list[dict[str, Any]]:

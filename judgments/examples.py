@@ -95,10 +95,20 @@ def waiting(collection: Collection) -> QuerySet[Example]:
 
 def shown_to(reader: Any, collection: Collection) -> list[Example]:
     """The waiting ones without those of pairs that the reader may still have to grade somewhere."""
-    rows = list(waiting(collection).select_related("adjudication__pair__round__collection"))
+    rows = list(_with_scales(waiting(collection)).select_related("adjudication__pair__round__collection"))
     if not Round.objects.open_to(reader).filter(collection=collection).exists():
         return rows
     return [one for one in rows if one.adjudication is None or untold.may_be_told(reader, one.adjudication.pair)]
+
+
+def written_in(version: GuidelinesVersion) -> QuerySet[Example]:
+    """Those that this version holds, with the scales that they were settled on."""
+    return _with_scales(version.examples.all())
+
+
+def _with_scales(rows: QuerySet[Example]) -> QuerySet[Example]:
+    rows = rows.select_related("adjudication__pair__round__scale")
+    return rows.prefetch_related("adjudication__pair__round__scale__grades")
 
 
 def mark(examples: Sequence[Example], version: GuidelinesVersion) -> None:

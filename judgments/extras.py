@@ -2,7 +2,9 @@
 
 Where the counted grades of a pair that has all its ratings lie too far apart, it gets one slot more, as often as the
 round allows. `Pair.ratings_wanted` stays what was planned: slots with a higher number were called in. One that nobody
-has taken is withdrawn when the grades agree again, because an answer was changed, taken back or set aside.
+has taken is withdrawn when the grades agree again, because an answer was changed, taken back or set aside. Once a lead
+has settled the pair nobody is called in, and whatever was called in and is not answered yet is withdrawn, from who
+has it in hand, too: their answer is kept all the same, and does not count.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def kept(round_: Round, pairs: Sequence[Pair], *, home: User) -> Iterator[Ledger
     yield ledger
     ledger.pages = list(sheets(pairs).values())
     settle(round_, ledger.pages)
-    ledger.write(timezone.now() if ledger.reached is not None else None)
+    ledger.write()
 
 
 def settle(round_: Round, pages: Sequence[Sheet]) -> None:
@@ -50,9 +52,7 @@ def settle(round_: Round, pages: Sequence[Sheet]) -> None:
             page.pair.spread = spread
     for spread, keys in changed.items():
         Pair.objects.filter(pk__in=keys).update(spread=spread)
-    if round_.extra_at is None:
-        return
-    made = sum(_adjust(round_, page) for page in pages)
+    made = sum(_adjust(round_, page) for page in pages if round_.extra_at is not None or page.pair.settled)
     if made:
         Round.objects.filter(pk=round_.pk).update(slots_made=F("slots_made") + made)
 
@@ -67,11 +67,14 @@ def called_in(round_: Round) -> int:
 def _adjust(round_: Round, page: Sheet) -> int:
     """Call in one rater more, or withdraw places that nobody has: how many slots there are more than before."""
     extra = [slot for slot in page.slots if slot.number > page.pair.ratings_wanted]
+    if page.pair.settled:
+        return -_withdraw(page, [slot for slot in extra if slot.filled_by_id is None])
     apart = round_.extra_at is not None and page.spread >= round_.extra_at
     if apart and page.full and len(extra) < round_.extra_most:
         page.slots.append(_call_in(page))
         return 1
-    return 0 if apart else -_withdraw(page, extra)
+    now = timezone.now()
+    return 0 if apart else -_withdraw(page, [slot for slot in extra if openings.is_free(slot, now)])
 
 
 def _call_in(page: Sheet) -> Slot:
@@ -85,9 +88,7 @@ def _call_in(page: Sheet) -> Slot:
 
 
 def _withdraw(page: Sheet, slots: Sequence[Slot]) -> int:
-    """Delete those that nobody holds; who holds one may answer it."""
-    now = timezone.now()
-    keys = {slot.pk for slot in slots if openings.is_free(slot, now)}
+    keys = {slot.pk for slot in slots}
     if keys:
         Slot.objects.filter(pk__in=keys).delete()
         page.slots = [slot for slot in page.slots if slot.pk not in keys]

@@ -24,7 +24,8 @@ def answer(round_: Round) -> GateAnswer:
 
 def of_report(round_: Round, agreement: dict[str, Any]) -> GateAnswer:
     """The same of a report that is there: for pages, which do not wait for a newer one."""
-    return decide(agreement, round_.gate_coefficient, round_.gate_threshold)
+    over = round_.state == Round.State.CLOSED
+    return decide(agreement, round_.gate_coefficient, round_.gate_threshold, over=over)
 
 
 def set_gate(round_: Round, *, coefficient: str, threshold: float, actor: User) -> Round:

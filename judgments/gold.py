@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Count, F, Max, Min
+from django.db.models import Count, Exists, F, Max, Min, OuterRef
 
 from judgments import access, audit, carried, group_labels
 from judgments.core.amounts import amount
@@ -114,6 +114,15 @@ def stands_already(round_: Round, keys: Iterable[Key]) -> set[Key]:
     near = queries.union(*spellings)
     held = round_.pairs.filter(query__query_id__in=near).values_list("query__query_id", "document__doc_id")
     return carried.told_by(round_.collection, held) & wanted
+
+
+def outside(round_: Round) -> int:
+    """How many of the hidden pairs are of queries that the round itself does not ask about.
+
+    Such a pair comes as the only document of its query, which can be told from the others where queries have several.
+    """
+    asked = round_.pairs.filter(query=OuterRef("query"))
+    return round_.gold.filter(~Exists(asked), use=GoldPair.Use.HIDDEN).count()
 
 
 def suggested(known: Sequence[Known], *, number: int, seed: int) -> list[Known]:

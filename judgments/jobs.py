@@ -37,14 +37,19 @@ KINDS: Family[Handler] = Family(
     {
         "import": "judgments.ingestion:work_on_upload",
         "agreement": "judgments.round_reports:work_on",
+        "battles": "judgments.battling_job:work_on",
         "judge": "judgments.judging_job:work_on",
+        "prejudge": "judgments.prejudging_job:work_on",
         "quality": "judgments.quality_checks:work_on",
         "requeue": "judgments.pausing:work_on",
     },
 )
 
 # What is looked at now and then, besides lost jobs; apps above add what they want to look at.
-TICKS: Family[Callable[[], Any]] = Family("tick", {"task-results": "judgments.task_results:forget"})
+TICKS: Family[Callable[[], Any]] = Family(
+    "tick",
+    {"task-results": "judgments.task_results:forget", "judges": "judgments.judging_waking:wake_due"},
+)
 
 
 class Cancelled(AssayError):

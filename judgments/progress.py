@@ -11,7 +11,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from judgments import stranded
 from judgments.models import Round, RoundRater, Tally
+from judgments.pace import Pace, eighty_percent, pace_of, paces_of
+from judgments.stranded import Lack
 from judgments.tallies import median_seconds
 
 # Less than this says nothing about a pace.
@@ -57,7 +60,7 @@ class RaterProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a round is. ``wanted`` and ``filled`` count ratings, not pairs."""
+    """How far a round is. ``wanted`` and ``filled`` count ratings, not pairs; hours leave out what nobody may give."""
 
     pairs: int
     wanted: int
@@ -65,6 +68,9 @@ class Progress:
     surplus: int
     raters: list[RaterProgress]
     hours_left: float | None
+    # In four of five cases it takes between so many; None where no spread of times is known.
+    hours_low: float | None = None
+    hours_high: float | None = None
     # Where pairs are still being chosen: how many there may be at most, and what rating all of those would take.
     most_pairs: int | None = None
     growing: bool = False
@@ -73,6 +79,7 @@ class Progress:
     called_in: int = 0  # ratings wanted beyond the plan, where two grades lay far apart
     a_day: float | None = None  # ratings a day since the round was opened
     done_by: datetime | None = None
+    lacks: tuple[Lack, ...] = ()  # places that nobody may take, by language
 
     @property
     def share(self) -> float:
@@ -83,11 +90,29 @@ class Progress:
         return self.wanted - self.filled
 
     @property
+    def stranded(self) -> int:
+        """How many of those left nobody may give, as things stand."""
+        return sum(lack.places for lack in self.lacks)
+
+    @property
+    def within_reach(self) -> int:
+        """How many of those left somebody may give."""
+        return max(0, self.left - self.stranded)
+
+    @property
     def time_left(self) -> str | None:
         """The hours left in words, in minutes where there are few."""
         if self.hours_left is None:
             return None
-        return in_hours(self.hours_left * 3600) if self.left else "none"
+        return in_hours(self.hours_left * 3600) if self.within_reach else "none"
+
+    @property
+    def range_left(self) -> tuple[str, str] | None:
+        """Between which lengths it takes in four of five cases, in words, where they differ."""
+        if self.hours_low is None or self.hours_high is None or not self.within_reach:
+            return None
+        low, high = in_hours(self.hours_low * 3600), in_hours(self.hours_high * 3600)
+        return None if low == high else (low, high)
 
     @property
     def most_time_left(self) -> str | None:
@@ -106,7 +131,11 @@ class Progress:
             "ratings": self.filled,
             "called_in": self.called_in,
             "surplus": self.surplus,
+            "stranded": self.stranded,
+            "stranded_by_language": [lack.as_json() for lack in self.lacks],
             "hours_left": self.hours_left,
+            "hours_low": self.hours_low,
+            "hours_high": self.hours_high,
             "most_hours_left": self.most_hours_left,
             "ratings_a_day": self.a_day,
             "raters": [
@@ -122,7 +151,7 @@ def progress(round_: Round) -> Progress:
     Parameters
     ----------
     round_ : Round
-        Each rater's median time is that of their own graded answers, to about 4 %; a rater without one is taken to be
+        Each rater's pace is the mean time of their own graded answers, to about 4 %; a rater without one is taken to be
         as quick as all together.
 
     Returns
@@ -133,10 +162,18 @@ def progress(round_: Round) -> Progress:
     asked = list(round_.raters.select_related("user"))
     tallies = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
     wanted, filled = round_.slots_made, sum(tally.filled for tally in tallies.values())
-    usual = median_seconds(_all_seconds(tallies.values()))
-    parts = _parts(asked, tallies, max(wanted - filled, 0))
-    raters = [_rater(one, tallies.get(one.user_id), parts.get(one.user_id, 0), usual) for one in asked]
-    hours = _hours(raters, wanted - filled, usual)
+    together = _all_seconds(tallies.values())
+    usual = pace_of(together)
+    lacks = stranded.lacks(round_)
+    left = max(0, wanted - filled - sum(lack.places for lack in lacks))
+    parts = _parts(asked, tallies, left)
+    paces = paces_of([tallies[one.user_id].seconds if one.user_id in tallies else {} for one in asked], together)
+    raters = [
+        _rater(one, tallies.get(one.user_id), parts.get(one.user_id, 0), pace)
+        for one, pace in zip(asked, paces, strict=True)
+    ]
+    low, high = _range(raters, paces, left, usual)
+    hours = _hours(raters, left, usual)
     most = wanted + _ratings_to_come(round_)
     a_day = _a_day(round_, filled)
     return Progress(
@@ -146,24 +183,22 @@ def progress(round_: Round) -> Progress:
         sum(tally.surplus for tally in tallies.values()),
         raters,
         hours,
+        hours_low=low,
+        hours_high=high,
         most_pairs=round_.most_pairs,
         growing=round_.growing,
         most_wanted=most,
-        most_hours_left=None if hours is None or usual is None else hours + (most - wanted) * usual / 3600,
+        most_hours_left=None if hours is None or usual is None else hours + (most - wanted) * usual.mean / 3600,
         called_in=max(0, wanted - planned(round_, round_.pairs_made)),
         a_day=a_day,
-        done_by=_done_by(round_, wanted - filled, a_day),
+        done_by=_done_by(round_, left, a_day),
+        lacks=tuple(lacks),
     )
 
 
 def planned(round_: Round, pairs: int) -> int:
     """How many ratings so many pairs of the round ask for by its plan: k of those that overlap, one of the others."""
     return pairs + round(pairs * round_.overlap) * (round_.ratings_per_pair - 1)
-
-
-def overlapping(round_: Round) -> int:
-    """How many pairs of the round two or more raters are to grade."""
-    return round(round_.pairs_made * round_.overlap) if round_.ratings_per_pair > 1 else 0
 
 
 def _ratings_to_come(round_: Round) -> int:
@@ -199,28 +234,38 @@ def _parts(asked: list[RoundRater], tallies: dict[int, Tally], left: int) -> dic
     return found
 
 
-def _rater(asked: RoundRater, tally: Tally | None, left: int, usual: float | None) -> RaterProgress:
+def _rater(asked: RoundRater, tally: Tally | None, left: int, pace: Pace | None) -> RaterProgress:
     own = median_seconds(tally.seconds) if tally else None
-    pace = usual if own is None else own
     return RaterProgress(
         asked.pseudonym,
         asked.user.username,
         *((tally.graded, tally.unrateable, tally.later) if tally else (0, 0, 0)),
         own,
         left=left,
-        hours_left=None if pace is None else left * pace / 3600,
+        hours_left=None if pace is None else left * pace.mean / 3600,
         last_at=tally.last_at if tally else None,
         paused=asked.paused_at is not None,
         gone=asked.left_at is not None,
     )
 
 
-def _hours(raters: list[RaterProgress], left: int, usual: float | None) -> float | None:
+def _hours(raters: list[RaterProgress], left: int, usual: Pace | None) -> float | None:
     """Each rater's part at their own pace; all at the usual one where nobody is there to rate."""
     if usual is None:
         return None
     parts = sum(rater.hours_left or 0.0 for rater in raters)
-    return parts + (left - sum(rater.left for rater in raters)) * usual / 3600
+    return parts + (left - sum(rater.left for rater in raters)) * usual.mean / 3600
+
+
+def _range(
+    raters: list[RaterProgress], paces: list[Pace | None], left: int, usual: Pace | None
+) -> tuple[float, float] | tuple[None, None]:
+    """Between how many hours the rest will take in four of five cases."""
+    parts = [(rater.left, pace) for rater, pace in zip(raters, paces, strict=True) if pace is not None]
+    if usual is not None:
+        parts.append((left - sum(rater.left for rater in raters), usual))
+    found = eighty_percent(parts)
+    return (None, None) if found is None else (found[0] / 3600, found[1] / 3600)
 
 
 def _a_day(round_: Round, filled: int) -> float | None:

@@ -17,10 +17,14 @@ def pseudonyms(round_: Round) -> dict[int, str]:
     return dict(round_.raters.values_list("user_id", "pseudonym"))
 
 
-def rating_rows(round_: Round) -> list[tuple[str, str, str, int]]:
-    """The counted grades as (query_id, doc_id, pseudonym, grade): what labels are computed from."""
+def rating_rows(round_: Round, *, planned: bool = False) -> list[tuple[str, str, str, int]]:
+    """The counted grades as (query_id, doc_id, pseudonym, grade): what labels are computed from.
+
+    Those that are ``planned`` alone are what raters are compared by.
+    """
     names = pseudonyms(round_)
     counted = Judgment.objects.counted().of_round(round_)
+    counted = counted.planned() if planned else counted
     rows = counted.values_list("pair__query__query_id", "pair__document__doc_id", "rater_id", "grade")
     return [(query_id, doc_id, names[rater], grade) for query_id, doc_id, rater, grade in rows]
 
@@ -33,7 +37,8 @@ def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> di
     Parameters
     ----------
     round_ : Round
-        Its counted grades are compared; machines, surplus and imported labels are not among them.
+        Its counted grades are compared; machines, surplus, imported labels, and what was called in because two grades
+        lay apart, are not among them.
     bootstrap : int
         How often queries are drawn again for the interval.
     seed : int
@@ -48,9 +53,9 @@ def agreement(round_: Round, *, bootstrap: int = BOOTSTRAP, seed: int = 0) -> di
         found: dict[str, Any] = round_reports.exact(round_)["agreement"]
         return found
     from judgments.agreement import agreement_report
-    from judgments.grade_tables import grade_table
+    from judgments.grade_tables import planned_grades
 
-    table, _ = grade_table(round_)
+    table = planned_grades(round_).table
     return agreement_report(table, tuple(round_.scale.values()), bootstrap=bootstrap, seed=seed).as_json()
 
 
@@ -60,10 +65,10 @@ def grade_pairs(round_: Round, *, viewer: User) -> dict[tuple[int, int], int]:
     Returns
     -------
     dict of (int, int) to int
-        A pair with three grades counts three times: once for each two of its raters.
+        A pair with three grades counts three times: once for each two of its raters. Without those that were called in.
     """
     hidden = untold_pairs(viewer, round_)
-    rows = Judgment.objects.counted().of_round(round_).exclude(pair__in=hidden)
+    rows = Judgment.objects.counted().planned().of_round(round_).exclude(pair__in=hidden)
     given: dict[int, list[int]] = defaultdict(list)
     for pair_id, grade in rows.order_by().values_list("pair_id", "grade"):
         given[pair_id].append(grade)

@@ -118,10 +118,10 @@ def sheets(pairs: Sequence[Pair], *, lock: bool = True) -> dict[int, Sheet]:
     """
     found = {pair.pk: Sheet(pair) for pair in pairs}
     slots = Slot.objects.select_for_update(no_key=True) if lock else Slot.objects.all()
-    for slot in slots.filter(pair__in=list(found)).order_by("pk"):
+    for slot in slots.filter(pair__pk__among=found).order_by("pk"):
         found[slot.pair_id].slots.append(slot)
         found[slot.pair_id].language = slot.language
-    rows = Judgment.objects.filter(pair__in=list(found)).order_by("pk")
+    rows = Judgment.objects.filter(pair__pk__among=found).order_by("pk")
     columns = ("pair", "pk", "rater", "state", "grade", "surplus", "seconds_active", "supersedes", "client_id")
     for pair, *event in rows.values_list(*columns):
         found[pair].events.append(Event(*event))

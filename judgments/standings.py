@@ -29,8 +29,11 @@ class Standing:
     left: int
 
 
-def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
-    """Where the rater stands with this pair before them. Pairs that were put off count as open."""
+def standing(round_: Round, rater: User, pair: Pair | Probe, *, answered: bool = False) -> Standing:
+    """Where the rater stands with this pair before them. Pairs that were put off count as open.
+
+    Of one that is ``answered`` and looked at again the place is among those that are.
+    """
     places = Openings(round_, rater)
     mixed = {query: (done, waiting) for query, done, waiting in probing.by_query(round_, rater)}
     done, waiting = mixed.get(pair.query_id, (0, 0))
@@ -41,8 +44,8 @@ def standing(round_: Round, rater: User, pair: Pair | Probe) -> Standing:
     query, queries = (0, 0) if round_.pairs_made > MANY_PAIRS else _queries(round_, rater, places, mixed)
     own, open_ = probe_counts.own(round_, rater), held.count() + places.left
     return Standing(
-        document=here + 1,
-        documents=here + max(left, 1),
+        document=here + 1 - answered,
+        documents=here + max(left, 1 - answered),
         query=query,
         queries=queries,
         answered=own.graded + own.unrateable,

@@ -14,7 +14,8 @@ class Config(AppConfig):
         from judgments.import_kinds import KINDS
         from judgments.jobs import KINDS as JOBS
         from judgments.jobs import TICKS
-        from pooling import baseline, refill, refilling
+        from judgments.kinship import SYSTEMS
+        from pooling import baseline, refill, refilling, run_families
         from pooling.click_logs import CLICKS
         from pooling.fetching import work_on_fetch
         from pooling.pools import work_on_pool
@@ -34,4 +35,5 @@ class Config(AppConfig):
         JOBS.register("stratum", work_on_stratum)
         JOBS.register("refill", refilling.work_on_refill)
         TICKS.register("refill", refilling.wake_all)
+        SYSTEMS.register("runs", run_families.systems)
         CHOOSERS.register("refill", Chooser(refilling.wake, refill.told))

@@ -8,6 +8,7 @@ from django import forms
 
 from judgments.forms import AssayForm
 from pooling.query_logs import DEFAULT_SIZES, LONGEST_WINDOW, MOST_QUERIES, MOST_RANKS
+from pooling.run_families import family_field
 from pooling.sampling.counted import WINDOW_DAYS
 from pooling.sampling.draw import PPS, STRATIFIED
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE
@@ -110,3 +111,9 @@ class RenameForm(AssayForm):
     """Another name for a run."""
 
     name = forms.CharField(max_length=120)
+
+
+class FamilyForm(AssayForm):
+    """Whose language model has a part in a run."""
+
+    generator_family = family_field()

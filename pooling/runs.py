@@ -17,7 +17,9 @@ from judgments.core.errors import AssayError, Conflict, NotValid
 from judgments.core.ids import id_fault
 from judgments.formats.rows import RunRow
 from judgments.import_kinds import Checked, Finding, ImportKind
+from judgments.judges.families import declared_family
 from judgments.models import Collection, Upload, User
+from pooling import run_families
 from pooling.models import Run
 
 if TYPE_CHECKING:
@@ -97,6 +99,7 @@ def store(
         collection=collection,
         name=name,
         description=str(options.get("description") or "")[:300],
+        generator_family=declared_family(str(options.get("generator_family") or "")),
         filename=upload.filename,
         path=storage.keep("runs", f"{upload.uuid.hex}.parquet", body),
         sha256=upload.sha256,
@@ -230,7 +233,8 @@ RUNS = ImportKind(
     store=store,
     roles=STAFF,
     columns=("query_id", "doc_id", "rank", "score"),
-    asks=("name", "description"),
+    asks=("name", "description", "generator_family"),
+    questions=run_families.questions,
     quiet=frozenset(
         (
             "tied rows",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.families import add_family, kin_of_runs
 from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
 from assay.cli.no_effect import tell_no_effect
 from assay.cli.scale import add_scale, scale_values
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from evaluation.estimators.bias import Biases
     from judgments.agreement.coefficient import Agreement
     from judgments.agreement.machine import Calibrated, Share
+    from judgments.judges.families import Kin
 
 NAME = "calibrate"
 HELP = "hold a machine's labels against people's: agreement, what each grade is worth, bias of metrics, cost"
@@ -32,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="*", help="runs whose scores by both are compared")
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
     parser.add_argument("--judge", metavar="NAME", help="which judge or model, where LABELS has several")
+    add_family(parser)
     add_scale(parser)
     parser.add_argument(
         "--off-scale",
@@ -59,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
     from judgments.agreement.machine import against_people
 
     values = scale_values(args.scale)
-    people, machine = read_human_labels(args.human, values), read_machine_labels(args.labels, args.judge)
+    machine = read_machine_labels(args.labels, args.judge)
+    people, machine = machine.beside_examples(read_human_labels(args.human, values))
     found = against_people(
         people,
         machine.grades,
@@ -70,9 +75,12 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     if not found.pairs:
-        raise NotValid(f"{args.human} and {args.labels} have no pair in common; they must be of the same collection")
+        but = f" beside the {machine.left_out:,} that the judge was shown as examples" if machine.left_out else ""
+        what = f"{args.human} and {args.labels} have no pair in common{but}"
+        raise NotValid(f"{what}; they must be of the same collection")
     biases = _biases(args, people, machine, runs) if runs else None
-    text = _as_json(found, machine, biases) if args.format == "json" else _as_table(found, machine, biases)
+    kin = kin_of_runs(machine.judge, [name for name, _ in runs], args.family)
+    text = _as_json(found, machine, biases, kin) if args.format == "json" else _as_table(found, machine, biases, kin)
     write_out(text, args.out)
     return 0
 
@@ -94,19 +102,23 @@ def _biases(
     return metric_bias(labels, machine.qrels(), tables, args.metric or [DEFAULT_METRIC])
 
 
-def _as_json(found: Calibrated, machine: MachineLabels, biases: Biases | None) -> str:
+def _as_json(found: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
     whole: dict[str, Any] = {
         "judge": machine.judge,
+        "examples_left_out": machine.left_out,
         **found.as_json(),
         "outcomes": machine.outcomes,
         "cost_usd": machine.cost_usd,
         "cost_per_1000": machine.cost_per_thousand,
         "metrics": None if biases is None else biases.as_json(),
+        "kin": [asdict(one) for one in kin],
     }
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None) -> str:
+def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
+    from judgments.judges.families import warning
+
     pairs = f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query', 'queries')} that both graded"
     parts = [f"{machine.judge}: {pairs}\n", *_left_out(found, machine)]
     rows = [[f"kappa, {name}", *_cells(one)] for name, one in found.kappa.items()]
@@ -120,6 +132,8 @@ def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None) 
     parts.append(f"\nthe machine's grade less people's: {number(found.bias)} on average\n")
     if biases is not None:
         parts.append("\n" + _bias_table(biases))
+    if kin:
+        parts.append(f"\nwarning: {warning(kin)}\n")
     if machine.cost_per_thousand is not None:
         parts.append(f"\ncost: {machine.cost_per_thousand:.4f} USD for 1,000 graded pairs\n")
     return "".join(parts)
@@ -127,6 +141,8 @@ def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None) 
 
 def _left_out(found: Calibrated, machine: MachineLabels) -> list[str]:
     lines = [f"only people graded {found.only_people:,} pairs, only the machine {found.only_machine:,}\n"]
+    if machine.left_out:
+        lines.append(f"left out: {counted(machine.left_out, 'pair')} that the judge was shown as examples\n")
     if found.off_people or found.off_machine:
         done = "left out" if found.off_scale == "leave-out" else "clipped to the nearest grade"
         lines.append(f"off the scale: {found.off_people:,} of people, {found.off_machine:,} of the machine; {done}\n")

@@ -63,7 +63,8 @@ def _rows(source: Format, target: Format, rows: list[Any]) -> Iterable[Any]:
         return rows
     paired = bool(rows) and hasattr(rows[0], "doc_id") and hasattr(rows[0], "query_id")
     if target.kind == "pairs" and paired:
-        return _pairs(rows)
+        # An annotated data set has the texts already.
+        return rows if all(hasattr(row, "text") for row in rows) else _pairs(rows)
     from judgments.formats import FORMATS
 
     kinds = {source.kind, "pairs"} if paired else {source.kind}

@@ -27,6 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("labels", metavar="LABELS", help="the machine's, of these queries and more: jsonl or qrels")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
+    parser.add_argument(
+        "--method",
+        choices=["ppi", "stratified"],
+        default="ppi",
+        help="ppi (default) corrects the machine's mean by people's; stratified: it only says which queries are alike",
+    )
+    parser.add_argument(
+        "--partly",
+        action="store_true",
+        help="people labelled the same part of each query, such as a shallower pool; else labels of less than half of "
+        "their pairs are refused",
+    )
     parser.add_argument("--judge", metavar="NAME", help="which judge or model, where LABELS has several")
     parser.add_argument("--ci", metavar="LEVEL", type=float, default=0.95, help="of the intervals; default 0.95")
     parser.add_argument(
@@ -53,7 +65,16 @@ def run(args: argparse.Namespace) -> int:
     files = [open_run(Path(path), path, name, None) for name, path in runs]
     tables = [file.whole() for file in files]
     tell_warnings([report, *(file.report for file in files)])
-    found = estimates(people, machine.qrels(), tables, args.metric or [DEFAULT_METRIC], level=args.ci, half=args.plan)
+    found = estimates(
+        people,
+        machine.qrels(),
+        tables,
+        args.metric or [DEFAULT_METRIC],
+        method=args.method,
+        level=args.ci,
+        half=args.plan,
+        partly=args.partly,
+    )
     write_out(_as_json(machine.judge, found) if args.format == "json" else _as_table(machine.judge, found), args.out)
     return 0
 

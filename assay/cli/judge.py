@@ -6,10 +6,11 @@ import argparse
 import sys
 from collections import Counter
 
-from assay.cli import judge_words, provider_options
+from assay.cli import judge_ensemble, judge_pairwise, judge_recall, judge_words, provider_options
 from assay.cli.judge_pairs import Pairs, label, read_pairs, tell
 from assay.cli.label_file import LabelFile
 from assay.cli.member_options import add_member_options, member_options
+from assay.cli.no_effect import tell_no_effect
 from judgments.core.errors import NotValid, UnknownName
 from judgments.judges import JUDGES, MODEL_JUDGES, JudgeKind
 
@@ -21,15 +22,18 @@ BATCH = 500
 CHARACTERS_PER_TOKEN = 4
 # What only judges that ask a model take.
 ASKING = (*provider_options.NAMES, *judge_words.NAMES, "ledger", "canaries", "batch", "poll")
+# Judges of more than one document, or of others' labels: each has options that no other judge takes.
+OF_SEVERAL = {one.NAME: one for one in (judge_pairwise, judge_ensemble)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; those of the judges come from their own declarations."""
-    known = ", ".join((*JUDGES, *MODEL_JUDGES))
+    known = ", ".join((*JUDGES, *MODEL_JUDGES, *OF_SEVERAL))
+    told = f"{', '.join((*MODEL_JUDGES, judge_pairwise.NAME))}: the provider's model (pairwise: may be repeated)"
     parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl: query_id, query, doc_id, text, expected")
     parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {known}")
-    add_member_options(parser, JUDGES, {"model": f"{', '.join(MODEL_JUDGES)}: the provider's model"})
-    parser.add_argument("--out", metavar="FILE", help="labels.jsonl; standard output without it")
+    add_member_options(parser, JUDGES, {"model": told}, repeated=["model"])
+    parser.add_argument("--out", metavar="FILE", help="labels.jsonl (pairwise: battles.jsonl); default standard output")
     parser.add_argument("--resume", action="store_true", help="leave alone what FILE holds, and add the rest to it")
     parser.add_argument("--dry-run", action="store_true", help="say what there is to do, and do nothing")
     parser.add_argument("--ledger", metavar="FILE", help="every call to a model; by default beside --out")
@@ -40,18 +44,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--poll", type=float, metavar="S", help="seconds between two looks after a batch, default 60")
     provider_options.add_provider_options(parser)
     judge_words.add_words_options(parser)
+    judge_recall.add_recall_options(parser)
+    judge_pairwise.add_pairwise_options(parser)
+    judge_ensemble.add_ensemble_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Let the judge answer: one that asks a model, or one that runs here."""
+    """Let the judge answer: one that asks a model, one that runs here, or one that needs others."""
+    _refuse_foreign(args)
+    if args.judge == judge_pairwise.NAME:
+        return judge_pairwise.run(args)
+    if args.model is not None:
+        for name in args.model[:-1]:
+            tell_no_effect(f"--model {name}", f"the judge {args.judge} has one model, and the last counts")
+        args.model = args.model[-1]
+    if args.judge == judge_ensemble.NAME:
+        return judge_ensemble.run(args)
     if args.judge in MODEL_JUDGES:
-        given = [name for name in member_options(args, JUDGES) if name != "model"]
-        if given:
-            raise NotValid(f"{_option(given[0])} is not an option of the judge {args.judge}, which asks a model")
         from assay.cli.judge_asking import run as ask
 
         return ask(args, MODEL_JUDGES[args.judge])
     return _run_here(args, _known(args.judge))
+
+
+def _refuse_foreign(args: argparse.Namespace) -> None:
+    """Refuse options that belong to other judges."""
+    for name, module in OF_SEVERAL.items():
+        if name != args.judge and (given := [option for option in module.OWN if getattr(args, option) is not None]):
+            raise NotValid(f"{_option(given[0])} is an option of the judge {name}, not of {args.judge}; leave it out")
+    if args.judge not in (*MODEL_JUDGES, *OF_SEVERAL):
+        return
+    if args.judge in OF_SEVERAL:
+        judge_recall.refuse(args)
+    mine = ("scale", "under_test") if args.judge == judge_ensemble.NAME else ("model", *ASKING)
+    every = [*member_options(args, JUDGES), *(name for name in ASKING if getattr(args, name) is not None)]
+    if given := [name for name in every if name not in mine]:
+        raise NotValid(f"{_option(given[0])} is not an option of the judge {args.judge}; leave it out")
 
 
 def _known(name: str) -> JudgeKind:
@@ -60,7 +88,7 @@ def _known(name: str) -> JudgeKind:
     except UnknownName:
         import difflib
 
-        known = [*JUDGES, *MODEL_JUDGES]
+        known = [*JUDGES, *MODEL_JUDGES, *OF_SEVERAL]
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]}?" if near else "."
         raise UnknownName(f"there is no judge {name!r}{hint} Known: {', '.join(known)}") from None
@@ -71,7 +99,9 @@ def _run_here(args: argparse.Namespace, kind: JudgeKind) -> int:
         raise NotValid(f"{_option(given[0])} is for judges that ask a model, and {kind.name} asks none")
     options = member_options(args, JUDGES)
     parameters, judge = kind.checked(options), kind.judge(options)
+    model = str(parameters.get("model", ""))
     rows, output = read_pairs(args.pairs), LabelFile(args.out)
+    ranks = judge_recall.ranks(args, rows, judge)
     earlier = output.holds(kind.name, parameters, mend=not args.dry_run) if args.resume else {}
     pairs = Pairs.of(rows, kind.needs, earlier)
     pairs.refuse_none(args.pairs, kind.name, kind.needs)
@@ -86,10 +116,14 @@ def _run_here(args: argparse.Namespace, kind: JudgeKind) -> int:
         for begin in range(0, len(pairs.ready), BATCH):
             batch = pairs.ready[begin : begin + BATCH]
             outcomes = judge.outcomes([context for _, context in batch])
-            add([label(pair, one, kind.name, parameters) for (pair, _), one in zip(batch, outcomes, strict=True)])
+            add(
+                [label(pair, one, kind.name, parameters, model) for (pair, _), one in zip(batch, outcomes, strict=True)]
+            )
             counts.update(one.name for one in outcomes)
             watch(begin + len(batch))
     tell(args.pairs, pairs, counts)
+    if ranks is not None:
+        judge_recall.tell_recall(args, rows, ranks, judge)
     return 0
 
 

@@ -131,6 +131,8 @@ class Ledger:
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,
             "cost_usd": reply.cost_usd,
+            **({"cost_estimated": True} if reply.estimated else {}),
+            **({"left_out": list(reply.left_out)} if reply.left_out else {}),
             "seconds": round(reply.seconds, 4),
             "stop": reply.stop,
             "outcome": call.outcome.name,

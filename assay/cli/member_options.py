@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from judgments.core.parameters import Parameter
@@ -22,16 +22,25 @@ class Member(Protocol):
 
 
 def add_member_options(
-    parser: argparse.ArgumentParser, family: Mapping[str, Member], also: Mapping[str, str] | None = None
+    parser: argparse.ArgumentParser,
+    family: Mapping[str, Member],
+    also: Mapping[str, str] | None = None,
+    repeated: Collection[str] = (),
 ) -> None:
-    """Declare an option for each parameter of any member, with every member's words on it, and what else it means."""
+    """Declare an option for each parameter of any member, with every member's words on it, and what else it means.
+
+    Those that may be repeated are given as a list: who asked for it takes it apart.
+    """
     for name, kind, told in _told(family):
         text = f"{also[name]}; {told}" if also and name in also else told
         flag = f"--{name.replace('_', '-')}"
         if kind is bool:
             parser.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
         else:
-            parser.add_argument(flag, type=kind, metavar={int: "N", str: "NAME"}.get(kind, "X"), help=text)
+            action = "append" if name in repeated else "store"
+            parser.add_argument(
+                flag, action=action, type=kind, metavar={int: "N", str: "NAME"}.get(kind, "X"), help=text
+            )
 
 
 def member_options(args: argparse.Namespace, family: Mapping[str, Member]) -> dict[str, Any]:

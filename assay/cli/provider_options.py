@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
+from assay.cli.families import add_under_test
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ NAMES = (
     "per_minute",
     "tokens_per_minute",
     "timeout",
+    "under_test",
+    "thinks",
+    "leave_out",
 )
 
 
 def add_provider_options(parser: argparse.ArgumentParser) -> None:
     """Declare them; the key itself is no option, since everybody on the machine can read those."""
     from judgments.providers import PROTOCOLS
+    from judgments.providers.protocol import WITHOUT
 
     group = parser.add_argument_group("the model that is asked")
     group.add_argument("--provider", metavar="NAME", help=f"{', '.join(PROTOCOLS)}; default {DEFAULT}")
@@ -46,6 +51,13 @@ def add_provider_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--per-minute", type=float, metavar="N", help="questions begun in a minute")
     group.add_argument("--tokens-per-minute", type=float, metavar="N", help="tokens asked for in a minute")
     group.add_argument("--timeout", type=float, metavar="S", help="seconds for one attempt, default 60")
+    add_under_test(group)
+    group.add_argument(
+        "--thinks",
+        action=argparse.BooleanOptionalAction,
+        help="the model thinks before it writes: max_completion_tokens, no temperature; by default its name says so",
+    )
+    group.add_argument("--leave-out", metavar="NAMES", help=f"never tell it these, with commas: {', '.join(WITHOUT)}")
 
 
 def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: bool = True) -> Endpoint:
@@ -57,7 +69,7 @@ def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: 
         No model, a bad address or price, or no key where the provider's own server is asked.
     """
     from judgments.providers import PROTOCOLS
-    from judgments.providers.protocol import Endpoint
+    from judgments.providers.protocol import WITHOUT, Endpoint, odd_parameters
 
     protocol = PROTOCOLS[args.provider or DEFAULT]
     name = args.model if model is None else model
@@ -70,8 +82,16 @@ def endpoint(args: argparse.Namespace, model: str | None = None, *, key_needed: 
     url = args.base_url or protocol.base_url
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
         raise NotValid(f"--base-url is {url!r}; give an address such as http://localhost:8000/v1")
+    if odd := odd_parameters(url):
+        what = (
+            "only api-version may stand behind it, since it is written into files; the key is read from the environment"
+        )
+        raise NotValid(f"--base-url has the parameter {odd[0][:40]}; {what}")
+    left_out = frozenset(one.strip() for one in (args.leave_out or "").split(",") if one.strip())
+    if odd_names := left_out - WITHOUT.keys():
+        raise NotValid(f"--leave-out has {min(odd_names)}; what can be left out is {', '.join(WITHOUT)}")
     key = _key(args, protocol.key_variable) if key_needed else ""
-    return Endpoint(protocol, name, url.rstrip("/"), key, args.price_in, args.price_out)
+    return Endpoint(protocol, name, url.rstrip("/"), key, args.price_in, args.price_out, left_out, args.thinks)
 
 
 def limits(args: argparse.Namespace) -> Limits:

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from evaluation import blindness
 from evaluation import reuse as reuses
 from evaluation.api.scores import FreshnessSaid
+from evaluation.usual_metrics import relevant_from
 from evaluation.views.scores import chosen_snapshot
 from judgments.api.endpoint import InCollection
 from judgments.core.errors import NotFound, NotValid
@@ -111,7 +112,11 @@ class Reuse(InCollection):
             OpenApiParameter("metric", str, description="One metric; the first one that was scored when left out."),
             OpenApiParameter("snapshot", uuid_module.UUID, description="The newest when left out."),
             OpenApiParameter("together", str, many=True, description="Runs to leave out as one group, by id or name."),
-            OpenApiParameter("relevant", float, description="The lowest grade that counts as relevant; 1."),
+            OpenApiParameter(
+                "relevant",
+                float,
+                description="The lowest grade that counts as relevant; the scale’s own when left out.",
+            ),
         ],
         responses=ReuseBody,
         examples=[
@@ -129,7 +134,7 @@ class Reuse(InCollection):
             snapshot,
             asked.get("metric", "") or reuses.metrics_of(snapshot)[0],
             together=reuses.names_asked(self.collection, asked.getlist("together")),
-            relevant_from=_grade(asked.get("relevant", "") or "1"),
+            relevant_from=_grade(asked.get("relevant", "") or str(relevant_from(snapshot))),
             withheld=withheld,
         )
         return Response(reuses.as_json(snapshot, found, len(withheld)))

@@ -6,6 +6,7 @@ from django.urls import path
 
 from evaluation.api import (
     compare,
+    estimates,
     freshness,
     history,
     judge_effect,
@@ -29,5 +30,6 @@ urlpatterns = [
     path("collections/<slug:slug>/scores/history/", history.History.as_view()),
     path("collections/<slug:slug>/snapshots/compare/", snapshot_compare.CompareSnapshots.as_view()),
     path("rounds/<uuid:uuid>/judges/<uuid:judge>/effect/", judge_effect.JudgeEffect.as_view()),
+    path("rounds/<uuid:uuid>/judges/<uuid:judge>/estimates/", estimates.JudgeEstimates.as_view()),
     path("rounds/<uuid:uuid>/raters/", rater_effect.RaterEffects.as_view()),
 ]

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from evaluation.estimators.prediction_powered import FEW, LEVEL, REASONS, Powered, powered_mean, queries_needed
+from evaluation.estimators.estimated import LEVEL, REASONS
+from evaluation.estimators.prediction_powered import FEW, Floats, Powered, powered_mean, queries_needed
+from evaluation.estimators.stratified import Stratified, stratified_mean
 from evaluation.metrics.evaluate import Metrics, evaluate
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
 from judgments.core.run import Run
+
+Method = Literal["ppi", "stratified"]
+METHODS: tuple[Method, ...] = ("ppi", "stratified")
+# Below this share of the machine's pairs people labelled single pairs, not queries.
+WHOLE = 0.5
+# So rarely are the queries of a random sample as unlike the others as those that are called no sample.
+UNLIKE = 0.001
+UNLIKE_SAID = "are unlike the others"
+Labels = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -23,8 +34,8 @@ class Estimate:
     ----------
     run, metric : str
         Which.
-    powered : Powered
-        The estimate, with that of people alone.
+    powered : Powered or Stratified
+        The estimate, with that of people alone; which of the two, the method decides.
     machine_only : float
         The machine's mean over all its queries: what one would have without people. It may be far off.
     half : float or None
@@ -37,7 +48,7 @@ class Estimate:
 
     run: str
     metric: str
-    powered: Powered
+    powered: Powered | Stratified
     machine_only: float
     half: float | None = None
     needed: tuple[int, int] | None = None
@@ -49,6 +60,7 @@ class Estimate:
         return {
             "run": self.run,
             "metric": self.metric,
+            "method": "ppi" if isinstance(self.powered, Powered) else "stratified",
             **self.powered.as_json(),
             "machine_only": self.machine_only,
             "half": self.half,
@@ -63,8 +75,10 @@ def estimates(
     runs: Sequence[Run],
     metrics: Metrics,
     *,
+    method: Method = "ppi",
     level: float = LEVEL,
     half: float | None = None,
+    partly: bool = False,
 ) -> list[Estimate]:
     """Estimate the mean of every run and metric over all queries that the machine labelled.
 
@@ -78,10 +92,15 @@ def estimates(
         At least one.
     metrics : str or iterable of str
         As `evaluate` takes them.
+    method : {"ppi", "stratified"}
+        How the machine's labels go in: `powered_mean` or `stratified_mean`.
     level : float
         Coverage of the intervals.
     half : float, optional
         Half of an interval that is wanted: how many queries it takes is told.
+    partly : bool
+        Whether people may have labelled less than half of what the machine labelled of their queries: honest only where
+        they labelled the same part of each, such as a shallower pool.
 
     Returns
     -------
@@ -91,12 +110,20 @@ def estimates(
     Raises
     ------
     NotValid
-        No query has labels of both.
+        No query has labels of both; or people labelled single pairs, so that no value of a query is theirs.
     """
+    if method not in METHODS:
+        raise NotValid(f"{method!r} is no method; there are {' and '.join(METHODS)}")
     ours, theirs = people.to_dict(), machine.to_dict()
     both = sorted(ours.keys() & theirs.keys(), key=str.encode)
     if not both:
         raise NotValid("no query has labels of both people and the machine; the estimate needs some to correct it by")
+    missing, pairs = _missing(ours, theirs, both)
+    if missing > (1 - WHOLE) * pairs and not partly:
+        raise NotValid(
+            f"people labelled {pairs - missing:,} of the {pairs:,} pairs that the machine labelled of their queries; a "
+            "metric of a query takes labels of the whole query. Let people label whole queries that are drawn at random"
+        )
     rest = sorted(theirs.keys() - ours.keys(), key=str.encode)
     by_people = evaluate(Qrels.from_dict({query: ours[query] for query in both}), runs, metrics, ranges=False)
     by_machine = evaluate(
@@ -105,19 +132,47 @@ def estimates(
     places = {query_id: place for place, query_id in enumerate(by_machine.query_ids)}
     on_both = [places[query_id] for query_id in by_people.query_ids]
     on_rest = [places[query_id] for query_id in rest]
-    notes = _notes(len(both), len(rest), len(ours) - len(both))
+    notes = _notes(len(both), len(rest), len(ours) - len(both), missing)
     found = []
     for mine, other in zip(by_people.runs, by_machine.runs, strict=True):
         for name in by_people.metrics:
             human, values = mine.per_query[name], other.per_query[name]
-            powered = powered_mean(human, values[on_both], values[on_rest], level=level)
+            powered = _one(method, human, values[on_both], values[on_rest], level)
             needed = None if half is None else _needed(powered, human, half)
-            told = (*notes, *([REASONS[powered.reason]] if powered.reason else []))
+            unlike = _unlike(values[on_both], values[on_rest])
+            told = (*unlike, *notes, *_notes_of(powered, needed, len(both) + len(rest)))
             found.append(Estimate(mine.name, name, powered, float(np.nanmean(values)), half, needed, told))
     return found
 
 
-def _needed(powered: Powered, human: np.ndarray[Any, np.dtype[np.float64]], half: float) -> tuple[int, int] | None:
+def _one(method: Method, human: Floats, machine: Floats, elsewhere: Floats, level: float) -> Powered | Stratified:
+    if method == "stratified":
+        return stratified_mean(human, machine, elsewhere, level=level)
+    return powered_mean(human, machine, elsewhere, level=level)
+
+
+def _unlike(sampled: Floats, others: Floats) -> tuple[str, ...]:
+    """What to say where the machine finds people's queries to be no sample of all (Kolmogorov and Smirnov's test)."""
+    from scipy.stats import ks_2samp
+
+    if not len(others) or not (np.isfinite(sampled).all() and np.isfinite(others).all()):
+        return ()
+    if float(ks_2samp(sampled, others).pvalue) >= UNLIKE:
+        return ()
+    return (
+        f"by the machine's labels the queries that people labelled (mean {sampled.mean():.3f}) {UNLIKE_SAID} "
+        f"({others.mean():.3f}): a random sample rarely is (p < {UNLIKE:g}), and of any other the interval is "
+        "wrong",
+    )
+
+
+def _missing(ours: Labels, theirs: Labels, both: Sequence[str]) -> tuple[int, int]:
+    """How many of the machine's pairs on their common queries people did not label, and how many there are."""
+    pairs = sum(len(theirs[query]) for query in both)
+    return pairs - sum(len(theirs[query].keys() & ours[query].keys()) for query in both), pairs
+
+
+def _needed(powered: Powered | Stratified, human: Floats, half: float) -> tuple[int, int] | None:
     if len(human) < 3:
         return None
     deviation = float(human.std(ddof=1))
@@ -127,8 +182,13 @@ def _needed(powered: Powered, human: np.ndarray[Any, np.dtype[np.float64]], half
     return queries_needed(half, deviation, correlation, powered.others, powered.level), alone
 
 
-def _notes(both: int, rest: int, lacking: int) -> tuple[str, ...]:
+def _notes(both: int, rest: int, lacking: int, missing: int) -> tuple[str, ...]:
     notes = []
+    if missing:
+        notes.append(
+            f"people did not label {missing:,} pairs that the machine labelled of their queries: the mean is that of a "
+            "metric by such labels, and right only where the same part of each query was labelled"
+        )
     if lacking:
         notes.append(f"{lacking:,} queries that people labelled have no label of the machine and are left out")
     if not rest:
@@ -136,3 +196,14 @@ def _notes(both: int, rest: int, lacking: int) -> tuple[str, ...]:
     if both < FEW:
         notes.append(f"people labelled {both:,} queries; below {FEW} an interval may cover less than it says")
     return tuple(notes)
+
+
+def _notes_of(powered: Powered | Stratified, needed: tuple[int, int] | None, queries: int) -> list[str]:
+    notes = [REASONS[powered.reason]] if powered.reason else []
+    if isinstance(powered, Stratified) and powered.merged:
+        notes.append(
+            f"{powered.merged:,} strata had fewer than two queries that people labelled, and went to a neighbour"
+        )
+    if needed is not None and needed[0] > queries:
+        notes.append(f"the machine labelled {queries:,} queries, fewer than it takes: draw more")
+    return notes

@@ -9,88 +9,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.estimators.estimated import LEVEL, Estimated, Interval
+
 Floats = npt.NDArray[np.float64]
 
-LEVEL = 0.95
 # Below so many queries that people judged, the interval is told with a note.
 FEW = 30
-REASONS = {
-    "too_few_units": "undefined because people judged fewer than three queries",
-    "not_finite": "undefined because a value is missing or not finite",
-}
 
 
-class Interval(NamedTuple):
-    """A mean with its interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        """From the lower end to the upper one."""
-        return self.high - self.low
-
-
-@dataclass(frozen=True)
-class Powered:
-    """A mean from few human and many machine values.
+@dataclass(frozen=True, kw_only=True)
+class Powered(Estimated):
+    """A mean from few human and many machine values; its units are queries.
 
     Parameters
     ----------
-    estimate, low, high : float or None
-        The mean and its interval; None exactly where ``reason`` says why.
-    human_only : Interval or None
-        The mean of people's values alone, with Student's interval.
     weight : float
         How much of the machine went in, from 0 (people alone) to 1 (the machine's mean, corrected).
-    correlation : float or None
-        Of people's and the machine's values on the queries that both judged; None where one of them never varies.
-    queries : int
-        Judged by people and the machine.
-    others : int
-        Judged by the machine alone.
-    level : float
-        Coverage of the intervals.
-    reason : str or None
-        A key of `REASONS`.
     """
 
-    estimate: float | None
-    low: float | None
-    high: float | None
-    human_only: Interval | None
     weight: float
-    correlation: float | None
-    queries: int
-    others: int
-    level: float = LEVEL
-    reason: str | None = None
-
-    @property
-    def width_ratio(self) -> float | None:
-        """The width of the interval in that of people alone; below 1 the machine helped."""
-        if self.low is None or self.high is None or self.human_only is None or not self.human_only.width:
-            return None
-        return (self.high - self.low) / self.human_only.width
-
-    @property
-    def queries_saved(self) -> int | None:
-        """How many more queries people would have to judge for an interval as narrow as this one."""
-        ratio = self.width_ratio
-        return None if ratio is None or ratio <= 0 else max(0, round(self.queries / ratio**2) - self.queries)
-
-    def as_json(self) -> dict[str, Any]:
-        """The shape of ``assay estimate --format json``."""
-        human = None if self.human_only is None else self.human_only._asdict()
-        return {**asdict(self), "human_only": human, "width_ratio": self.width_ratio, "saved": self.queries_saved}
 
 
 def powered_mean(
@@ -145,16 +87,24 @@ def powered_mean(
     variance, freedom = _variance(residuals, f, tuned=tuned and used > 0)
     if used:
         variance += used**2 * float(rest.var(ddof=1) if len(rest) > 1 else 0.0) / len(rest)
-    half = _quantile(level, freedom) * math.sqrt(variance)
+    half = quantile(level, freedom) * math.sqrt(variance)
     return Powered(
-        mean, mean - half, mean + half, human_only(y, level), used, _correlation(y, f), len(y), len(rest), level
+        estimate=mean,
+        low=mean - half,
+        high=mean + half,
+        human_only=human_only(y, level),
+        correlation=_correlation(y, f),
+        queries=len(y),
+        others=len(rest),
+        level=level,
+        weight=used,
     )
 
 
 def human_only(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
     """The mean of people's values alone, with Student's interval."""
     y = np.asarray(values, dtype=np.float64)
-    half = _quantile(level, len(y) - 1) * float(y.std(ddof=1)) / math.sqrt(len(y))
+    half = quantile(level, len(y) - 1) * float(y.std(ddof=1)) / math.sqrt(len(y))
     mean = float(y.mean())
     return Interval(mean, mean - half, mean + half)
 
@@ -191,9 +141,9 @@ def queries_needed(
         raise ValueError("the half width is above 0, and a standard deviation is not negative")
     number = float(FEW)
     for _ in range(100):
-        quantile = _quantile(level, max(number, 2.0) - 1)
+        student = quantile(level, max(number, 2.0) - 1)
         left = 1 - correlation**2 * (1.0 if math.isinf(others) else others / (number + others))
-        following = max(2.0, (quantile * deviation / half_width) ** 2 * left)
+        following = max(2.0, (student * deviation / half_width) ** 2 * left)
         if abs(following - number) < 0.01:
             break
         number = following
@@ -230,14 +180,15 @@ def _correlation(y: Floats, f: Floats) -> float | None:
     return float(np.corrcoef(y, f)[0, 1])
 
 
-def _quantile(level: float, freedom: float) -> float:
+def quantile(level: float, freedom: float) -> float:
+    """Student's quantile for a two-sided interval of this coverage."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + level) / 2))
 
 
 def _undefined(reason: str, y: Floats, rest: Floats, level: float) -> Powered:
-    return Powered(None, None, None, None, 0.0, None, len(y), len(rest), level, reason)
+    return Powered(queries=len(y), others=len(rest), level=level, reason=reason, weight=0.0)
 
 
 def classic_parity(

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from evaluation import blindness, leaderboard
 from evaluation import reuse as reuses
 from evaluation.discovery_chart import discovery_curve
+from evaluation.usual_metrics import relevant_from
 from evaluation.verdict import signed
 from evaluation.views.scores import chosen_snapshot
 from judgments import access
@@ -90,6 +91,8 @@ def _asked(request: HttpRequest, collection: Collection, snapshot: Snapshot) -> 
     metric, relevant = request.GET.get("metric", ""), request.GET.get("relevant", "")
     runs = list(collection.runs.defer("report", "health"))
     had = reuses.contributors(snapshot, runs)
+    said = relevant_from(snapshot)
+    usual = said if said in grades else next(iter(grades), 1)
     return {
         "collection": collection,
         "step": "scores",
@@ -98,7 +101,7 @@ def _asked(request: HttpRequest, collection: Collection, snapshot: Snapshot) -> 
         "metrics": metrics,
         "metric": metric if metric in metrics else next(iter(metrics), leaderboard.HEADLINE),
         "grades": grades,
-        "relevant_from": next((grade for grade in grades if str(grade) == relevant), next(iter(grades), 1)),
+        "relevant_from": next((grade for grade in grades if str(grade) == relevant), usual),
         "runs": runs,
         "had": had,
         "withheld": blindness.withheld_queries(request.user, snapshot),

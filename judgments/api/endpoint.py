@@ -158,10 +158,11 @@ def rows_called(rows: QuerySet[Row], uuids: Sequence[uuid_module.UUID], field: s
 
 
 class InRound(Endpoint):
-    """An address below ``rounds/<uuid>/``."""
+    """An address below ``rounds/<uuid>/``; ``related`` is what is read together with the round."""
 
     round: Round
+    related: tuple[str, ...] = access.AROUND_ROUND
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        self.round = access.round_for(request.user, kwargs["uuid"], self.roles)
+        self.round = access.round_for(request.user, kwargs["uuid"], self.roles, self.related)

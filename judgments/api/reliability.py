@@ -16,6 +16,7 @@ from judgments.api.endpoint import InRound
 from judgments.api.rounds import RoundBody, round_told
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import User
+from judgments.pace import pace_of
 from judgments.progress import Progress as RoundProgress
 from judgments.progress import RaterProgress
 from judgments.tallies import median_seconds
@@ -35,6 +36,14 @@ class ProgressOfRater(serializers.Serializer):
     hours_left = serializers.FloatField(allow_null=True, help_text="That part at their own pace.")
 
 
+class StrandedBody(serializers.Serializer):
+    """Ratings that nobody who rates here may give, since each grades a pair once."""
+
+    language = serializers.CharField(help_text="Of the queries; empty where the round does not go by language.")
+    ratings = serializers.IntegerField()
+    raters_missing = serializers.IntegerField(help_text="So many more raters it takes at least.")
+
+
 class ProgressBody(serializers.Serializer):
     """How far a round is, in ratings. A rater is told about their own part only."""
 
@@ -45,8 +54,12 @@ class ProgressBody(serializers.Serializer):
     ratings = serializers.IntegerField(required=False)
     called_in = serializers.IntegerField(required=False, help_text="Of the ratings wanted, those beyond the plan.")
     surplus = serializers.IntegerField(required=False)
+    stranded = serializers.IntegerField(required=False, help_text="Of those missing, what nobody may give as it is.")
+    stranded_by_language = StrandedBody(many=True, required=False)
     most_ratings = serializers.IntegerField(required=False, help_text="Ratings at most, those of later pairs counted.")
-    hours_left = serializers.FloatField(required=False, allow_null=True)
+    hours_left = serializers.FloatField(required=False, allow_null=True, help_text="At the raters’ own mean times.")
+    hours_low = serializers.FloatField(required=False, allow_null=True, help_text="In 80 % of cases at least; or null.")
+    hours_high = serializers.FloatField(required=False, allow_null=True, help_text="In 80 % of cases at most; or null.")
     most_hours_left = serializers.FloatField(required=False, allow_null=True)
     ratings_a_day = serializers.FloatField(required=False, allow_null=True, help_text="Since the round was opened.")
     raters = ProgressOfRater(many=True)
@@ -66,9 +79,10 @@ class Agreement(InRound):
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
         """The shape of `assay agreement --format json`: kappa, alpha and their kin with n, overlap and interval.
 
-        `gate` is what the round's gate says. Of more than 20,000 answers the last report is told, `newer` is how many
-        came since, and the next one is put in line. Who may still grade pairs of the round is not told what may tell
-        their grades.
+        `without` is the same without each rater in turn, where three or more graded; `gate` is what the round's gate
+        says; `called_in` is how many grades are left out, since they were asked for where two lay apart. Of more than
+        20,000 answers the last report is told, `newer` is how many came since, and the next one is put in line. Who may
+        still grade pairs of the round is not told what may tell their grades.
         """
         part = request.query_params.get("by", "")
         if part and part not in PARTS:
@@ -77,6 +91,8 @@ class Agreement(InRound):
         told = Told(self.round, look, request.user)
         found = {
             **told.agreement,
+            "without": told.without,
+            "called_in": told.called_in,
             "gate": gate.of_report(self.round, look.agreement).as_json(),
             "newer": look.newer,
             "computed_at": look.computed_at,
@@ -139,10 +155,11 @@ class Progress(InRound):
         if not (mine.paused or mine.gone):
             at_work = [one for one in found.raters if not (one.paused or one.gone)]
             others = sum(one.answered for one in found.raters if one not in at_work)
-            each = round((found.wanted - others) / len(at_work))
+            each = round((found.wanted - found.stranded - others) / len(at_work))
             mixed = probe_counts.in_all(self.round, rater, assignment.places(self.round, rater))
             left = max(min(most, each + mixed - own.graded - own.unrateable), 0)
-        pace = seconds or (mine.hours_left * 3600 / mine.left if mine.hours_left and mine.left else None)
+        mean = pace_of(own.seconds)
+        pace = mean.mean if mean else (mine.hours_left * 3600 / mine.left if mine.hours_left and mine.left else None)
         return {
             "rater": mine.pseudonym,
             **{name: getattr(own, name) for name in ("graded", "unrateable", "later")},

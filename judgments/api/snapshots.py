@@ -223,7 +223,11 @@ class Manifest(Endpoint):
 
     @extend_schema(summary="The manifest", responses={200: dict})
     def get(self, request: Request, uuid: uuid_module.UUID) -> HttpResponse:
-        """Hashes of all files, provenance, label rule, agreement: byte for byte as it was frozen."""
+        """Hashes of all files, provenance, label rule, agreement: byte for byte as it was frozen.
+
+        403 while you may still have to grade one of its pairs: it says how often each grade was given.
+        """
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
+        snapshots.check_reader(snapshot, request.user)
         body = snapshots.read_file(snapshot, snapshots.MANIFEST)
         return HttpResponse(body, content_type="application/json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -9,9 +10,11 @@ from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, Radi
 from django.utils.safestring import SafeString
 
 from judgments import access, richtext
-from judgments.models import Collection, Job
+from judgments.models import Collection, Document, Job
 
 register = template.Library()
+PICTURE_IN_THE_CLEAR = "Picture not shown: its address is not encrypted."
+PICTURE_OF_NO_WEB = "Picture not shown: its address begins with neither https:// nor http://."
 
 
 @register.inclusion_tag("_field.html")
@@ -54,6 +57,18 @@ def web_address(url: str) -> str:
     ('https://shop.example/1', '')
     """
     return url if url.lower().startswith(("https://", "http://")) else ""
+
+
+@register.simple_tag(takes_context=True)
+def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
+    """The ``address`` of the document's picture, or ``withheld``: why it is not shown; both empty where it has none."""
+    address = web_address(document.image)
+    if not address:
+        return {"address": "", "withheld": PICTURE_OF_NO_WEB if document.image else ""}
+    # A browser would not fetch it either, and show a broken sign.
+    if context["request"].is_secure() and not address.lower().startswith("https://"):
+        return {"address": "", "withheld": PICTURE_IN_THE_CLEAR}
+    return {"address": address, "withheld": ""}
 
 
 @register.simple_tag

@@ -17,7 +17,6 @@ from judgments.agreement.warnings import LEAST_SHARED
 from judgments.agreement_told import Told
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Role, Round
-from judgments.progress import overlapping
 from judgments.views import agreement_files
 from judgments.views.agreement_rows import (
     SHAPES,
@@ -26,10 +25,13 @@ from judgments.views.agreement_rows import (
     by_grade,
     coefficients,
     confusion,
+    differs_most,
+    left_out,
     matrix,
     picture,
     prevalent,
     title,
+    told_without,
     with_queries,
     with_reasons,
 )
@@ -47,21 +49,22 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     told = Told(round_, look, request.user)
     answer = gate.of_report(round_, look.agreement)
     if request.GET.get("format") == "json":
-        return JsonResponse({"round": round_.name, **told.agreement, "gate": answer.as_json(), "newer": look.newer})
+        beside = {"called_in": told.called_in, "gate": answer.as_json(), "newer": look.newer}
+        return JsonResponse({"round": round_.name, **told.agreement, **beside})
     if (file := agreement_files.asked(request, round_, told)) is not None:
         return file
     context = {
         **frame(request, round_, "agreement"),
-        **_headline(round_, look, answer),
+        **_headline(round_, told, answer),
         **_tables(request, round_, told),
         "look": look,
     }
     return render(request, "judgments/round_agreement.html", context)
 
 
-def _headline(round_: Round, look: round_reports.Look, answer: gate.GateAnswer) -> dict[str, Any]:
+def _headline(round_: Round, told: Told, answer: gate.GateAnswer) -> dict[str, Any]:
     """The gate's answer, what it means and what to do about it."""
-    report = look.agreement
+    report = told.agreement
     rows = coefficients(report, round_.gate_coefficient)
     waits = report["coefficients"][round_.gate_coefficient]["reason"] == "being_computed"
     return {
@@ -75,8 +78,10 @@ def _headline(round_: Round, look: round_reports.Look, answer: gate.GateAnswer) 
         "picture": picture(answer),
         "prevalent": prevalent(report),
         "warnings": _warnings(report, answer),
-        "overlap_to_come": max(0, overlapping(round_) - report["overlap"]),
+        "overlap_to_come": told.overlap_to_come,
+        "called_in": told.called_in,
         "newer_guidelines": rejudging.newer_guidelines(round_),
+        "again": rejudging.judged_again(round_),
         "choices": [(name, title(name)) for name in COEFFICIENTS],
         "bands": BANDS,
         "readings": READINGS,
@@ -100,11 +105,16 @@ def _tables(request: HttpRequest, round_: Round, told: Told) -> dict[str, Any]:
     weights = weights if weights in WEIGHTS else WEIGHTS[0]
     names = _names(request, round_)
     report, by_query = told.agreement, told.by_query
+    without = left_out(told.without, report, round_.gate_coefficient)
+    others = {row.rater: row for row in without}
     return {
+        "told_without": title(told_without(round_.gate_coefficient)),
+        "differs_most": differs_most(without),
+        "some_without": bool(without),
         "weights": weights,
         "all_weights": WEIGHTS,
         "least": LEAST_SHARED,
-        "matrix": [(rater, names.get(rater, ""), cells) for rater, cells in matrix(report, weights)],
+        "matrix": [(rater, names.get(rater, ""), cells, others.get(rater)) for rater, cells in matrix(report, weights)],
         "confusion": confusion(round_, told.confusion),
         "hidden": told.hidden,
         "by_grade": by_grade(round_, report),

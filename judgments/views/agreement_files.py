@@ -18,7 +18,7 @@ def asked(request: HttpRequest, round_: Round, told: Told) -> HttpResponse | Non
     """The file that ``?format=`` names; None where it names none."""
     slug, wanted = round_.collection.slug, request.GET.get("format")
     if wanted == "csv":
-        return attachment(f"{slug}-agreement.csv", _coefficients(round_, told.agreement))
+        return attachment(f"{slug}-agreement.csv", _coefficients(round_, told))
     if wanted == "grades":
         return attachment(f"{slug}-grade-against-grade.csv", _confusion(told))
     if wanted == "queries":
@@ -26,12 +26,17 @@ def asked(request: HttpRequest, round_: Round, told: Told) -> HttpResponse | Non
     return None
 
 
-def _coefficients(round_: Round, report: dict[str, Any]) -> str:
-    """Every coefficient, the parts by grade, and every kappa of two raters, one a line."""
+def _coefficients(round_: Round, told: Told) -> str:
+    """Every coefficient, the same without each rater, and every kappa of two raters, one a line."""
+    report = told.agreement
     lines = [csv_row(["coefficient", "a", "b", "value", "low", "high", "n", "reason"])]
     for row in coefficients(report, round_.gate_coefficient):
         named = row.title.replace("’", "'")
         lines.append(_line(named, "", "", row.value, row.low, row.high, row.n, row.reason))
+    for left in told.without:
+        for one in coefficients(left, round_.gate_coefficient):
+            named = one.title.replace("’", "'")
+            lines.append(_line(f"{named}, without", left["rater"], "", one.value, None, None, one.n, one.reason))
     for row in report["cohen"]:
         for weights in WEIGHTS:
             ends, reason = row["intervals"][weights], reason_in_words(row["reason"])

@@ -33,6 +33,8 @@ WORDS: dict[State, str] = {
     "undefined": "not defined yet",
 }
 WIDTH = 340.0
+# A smaller rise is what any rater's absence does.
+WORTH_A_LOOK = 0.01
 # Beyond this share of one grade kappa and alpha fall although raters hardly differ.
 PREVALENT = 0.9
 
@@ -56,12 +58,6 @@ class Row:
         """The coefficient as it stands in a sentence."""
         family, _, kind = self.name.partition("-")
         return f"Krippendorff’s {kind} alpha" if family == "alpha" else self.title
-
-    @property
-    def advice(self) -> str:
-        """The band's advice as it stands behind a colon."""
-        said = self.band.advice if self.band else ""
-        return said[:1].lower() + said[1:]
 
     @property
     def reading(self) -> Band | None:
@@ -124,6 +120,44 @@ def picture(answer: GateAnswer) -> Picture:
     named = [(f"{tick:.1f}".replace("-", "−"), place(tick) or 0.0) for tick in ticks]
     at = place(answer.threshold) or 0.0
     return Picture(named, at, round(WIDTH - at, 1), place(answer.value), place(answer.low), place(answer.high))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A coefficient without one rater, and how far that is from its value with everybody."""
+
+    rater: str
+    value: float | None
+    n: int
+    reason: str
+    rise: float | None
+
+
+def left_out(without: list[dict[str, Any]], report: dict[str, Any], name: str) -> list[LeftOut]:
+    """What becomes of a coefficient when each rater is left out, by rater.
+
+    Means over pairs of raters are not computed anew; where the gate asks for one, it is ordinal alpha that is told.
+    """
+    told = told_without(name)
+    whole = report["coefficients"][told]["value"]
+    found = []
+    for row in without:
+        one = row["coefficients"][told]
+        value = one["value"]
+        rise = None if value is None or whole is None else value - whole
+        found.append(LeftOut(row["rater"], value, one["n"], reason_in_words(one["reason"]), rise))
+    return found
+
+
+def told_without(name: str) -> str:
+    """The coefficient that is told without each rater, where the gate asks for this one."""
+    return name if COEFFICIENTS[name].raters == "all" else "alpha-ordinal"
+
+
+def differs_most(rows: list[LeftOut]) -> LeftOut | None:
+    """Whose absence raises the agreement most, if by enough to be worth a look."""
+    found = max((row for row in rows if row.rise is not None), key=lambda row: row.rise or 0.0, default=None)
+    return found if found is not None and found.rise is not None and found.rise >= WORTH_A_LOOK else None
 
 
 def matrix(report: dict[str, Any], weights: str) -> list[tuple[str, list[dict[str, Any] | None]]]:

@@ -53,8 +53,11 @@ class Border:
         if response.status_code == 404 and settings.DEBUG and request.resolver_match is None:
             # Django would show its own page, made for us; people who only look at the demo should see theirs.
             response = get_resolver().resolve_error_handler(404)(request, exception=Resolver404({"path": request.path}))
-        docs = request.path.startswith("/api/docs/")
-        response.headers.setdefault("Content-Security-Policy", DOCS_POLICY if docs else POLICY)
+        policy = DOCS_POLICY if request.path.startswith("/api/docs/") else POLICY
+        if not request.is_secure():
+            # Pictures of documents in a network without TLS; a page that came over TLS fetches none in the clear.
+            policy = policy.replace("https:", "https: http:")
+        response.headers.setdefault("Content-Security-Policy", policy)
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

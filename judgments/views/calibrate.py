@@ -22,9 +22,14 @@ from judgments.calibration import Answered, Sitting
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Probe, Round
 from judgments.standings import Standing
+from judgments.station_keys import table
 from judgments.views.sent import uuid_of
 from judgments.views.station_answers import REASONS, read_answer
 from judgments.views.station_cards import Card
+from judgments.views.station_script import keys_context
+
+# What a key does here: nothing is put off, taken back or noted, since what is right is told at once.
+ACTS = ("unable", "guide", "marks", "whole", "keys")
 
 
 @login_required
@@ -74,12 +79,14 @@ def _card(now: Sitting, probe: Probe, place: int) -> Card:
     return Card(pair, Standing(place, now.total, 1, 1, place - 1, now.total - place + 1))
 
 
-def _common(round_: Round, now: Sitting) -> dict[str, Any]:
+def _common(request: HttpRequest, round_: Round, now: Sitting) -> dict[str, Any]:
+    shared = keys_context(round_, request.user)
+    shared["keys"] = [key for key in shared["keys"] if key.act in ACTS]
     return {
         "round": round_,
         "collection": round_.collection,
-        "grades": list(round_.scale.grades.all()),
-        "top": max(round_.scale.values()),
+        **shared,
+        "table": table(request.user),
         "sitting": now,
         "reasons": REASONS,
     }
@@ -89,12 +96,12 @@ def _page(
     request: HttpRequest, round_: Round, now: Sitting, probe: Probe, status: int = 200, **more: Any
 ) -> HttpResponse:
     card = _card(now, probe, len(now.done) + 1)
-    context = _common(round_, now) | {"card": card, "client_id": uuid_module.uuid4(), **more}
+    context = _common(request, round_, now) | {"card": card, "client_id": uuid_module.uuid4(), **more}
     return render(request, "judgments/calibrate.html", context, status=status)
 
 
 def _feedback(request: HttpRequest, round_: Round, now: Sitting, done: Answered) -> HttpResponse:
-    context = _common(round_, now)
+    context = _common(request, round_, now)
     labels = {one.value: one for one in context["grades"]}
     context |= {
         "card": _card(now, done.probe, now.done.index(done) + 1),
@@ -113,7 +120,7 @@ def _end(request: HttpRequest, round_: Round, now: Sitting) -> HttpResponse:
     for one in now.done:
         asked[one.probe.expected] += 1
         right[one.probe.expected] += one.right
-    context = _common(round_, now) | {
+    context = _common(request, round_, now) | {
         "asked": round_.raters.get(user=request.user),
         "by_grade": [(one, right[one.value], asked[one.value]) for one in round_.scale.grades.all()],
         "wrong": [one for one in now.done if not one.right],

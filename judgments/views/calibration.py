@@ -168,8 +168,11 @@ def _context(request: HttpRequest, round_: Round) -> dict[str, Any]:
     away = gold.hidden_from(request.user, round_.collection)
     rows = round_.gold.select_related("query", "document").prefetch_related("probes")
     pairs = [(row, (row.query.query_id, row.document.doc_id) in away, bool(row.probes.all())) for row in rows]
+    around = frame(request, round_)
     return {
-        **frame(request, round_),
+        **around,
+        # Where each query has one document anyway, one more of them is like the others.
+        "strange": gold.outside(round_) if around["pair_count"] > around["query_count"] else 0,
         "pairs": pairs,
         "calibrating": sum(row.use == GoldPair.Use.CALIBRATION for row, _, _ in pairs),
         "hidden": sum(row.use == GoldPair.Use.HIDDEN for row, _, _ in pairs),

@@ -44,7 +44,8 @@ class SettleForm(AssayForm):
         required=False,
         max_length=adjudication.LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="One or two sentences that help with the next pair like this one.",
+        help_text="One or two sentences that help with the next pair like this one. "
+        "Who graded this pair reads them once the round is closed, and nobody’s name.",
     )
     example = forms.BooleanField(label="Propose it as an example for the next guidelines version", required=False)
 

@@ -170,6 +170,7 @@ def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
         "hidden": untold_pairs(request.user, round_).count(),
         "overlapping": round_.pairs.filter(ratings_wanted__gt=1).exists(),
         "effects": effects,
+        "why_not": conflict_effects.why_not(round_) if may_be_told_means(request.user, round_) else "",
         "unrateable": _said_unrateable(round_),
     }
     declared = listing(round_, effects, request.GET.get("sort", ""))

@@ -8,6 +8,7 @@ from django.utils.http import content_disposition_header
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
+    "jsonl": "application/x-ndjson",
     "md": "text/markdown; charset=utf-8",
     "svg": "image/svg+xml",
     "tex": "application/x-tex",

@@ -74,7 +74,7 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
         "difference": verbs.difference(earlier, row) if earlier else "",
         "previous": row.collection.guidelines.filter(number__lt=row.number).order_by("-number").first(),
         "others": row.collection.guidelines.exclude(pk=row.pk).order_by("-number")[:MOST_OFFERED],
-        "examples": row.examples.all(),
+        "examples": examples.written_in(row),
         "rounds": row.rounds.order_by("-created_at")[:MOST_OFFERED],
         "round_address": round_address(row.collection, row),
     }

@@ -8,9 +8,10 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from judgments import access, assignment, inviting, probe_counts
+from judgments import access, assignment, inviting, openings, probe_counts, settled_pairs
 from judgments.models import Membership, Query, Round, Snapshot
 from judgments.views.lists import how_many
 from judgments.views.station_script import outbox_data
@@ -18,11 +19,15 @@ from judgments.views.station_script import outbox_data
 
 @dataclass(frozen=True)
 class Work:
-    """One open round with how much the reader has done in it and how much could still be handed to them."""
+    """One open round with how much the reader has done in it and how much could still be handed to them.
+
+    ``held`` says whether some of it is in their hand, where nobody else can take it.
+    """
 
     round: Round
     graded: int
     left: int
+    held: bool = False
 
     @property
     def more(self) -> bool:
@@ -53,6 +58,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "staff": staff,
         "work": open_work(request.user),
         "joinable": inviting.joinable(request.user),
+        "settled": settled_pairs.rounds_with_settled(request.user),
         "data": outbox_data(request),
     }
     return render(request, "judgments/home.html", context)
@@ -61,10 +67,17 @@ def home(request: HttpRequest) -> HttpResponse:
 def open_work(user: Any) -> list[Work]:
     """The open rounds that ask the user for ratings, the unfinished ones first."""
     rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
-    work = [Work(round_, _graded(round_, user), assignment.remaining(round_, user)) for round_ in rounds]
+    work = [
+        Work(round_, _graded(round_, user), assignment.remaining(round_, user), _holds(round_, user))
+        for round_ in rounds
+    ]
     return sorted(work, key=lambda one: (not one.more, one.left == 0, one.round.opened_at or one.round.created_at))
 
 
 def _graded(round_: Round, user: Any) -> int:
     tally = probe_counts.own(round_, user)
     return tally.graded + tally.unrateable
+
+
+def _holds(round_: Round, user: Any) -> bool:
+    return openings.leased(round_, timezone.now()).filter(rater=user).exists()

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Case, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -16,6 +17,7 @@ from judgments import access, narratives, strata
 from judgments.formats.rows import StratumRow
 from judgments.forms import NarrativeForm
 from judgments.models import Collection, Judgment, Pair, Query
+from judgments.untold import untold_pairs
 from judgments.views.lists import Choice, Column, Listing, answer, how_many
 
 
@@ -88,8 +90,14 @@ PAIRS = Listing(
             head=True,
             style="clip",
         ),
-        # Counts only: a lead who also rates must not meet a grade here.
-        Column("ratings", "Ratings", order="ratings", numeric=True),
+        # Counts only: a lead who also rates must not meet a grade here, nor one rating more than was planned.
+        Column(
+            "ratings",
+            "Ratings",
+            order="ratings",
+            numeric=True,
+            show=lambda pair: "hidden" if pair.ratings is None else f"{pair.ratings:,}",
+        ),
         Column("ratings_wanted", "Wanted", order="ratings_wanted", numeric=True),
     ),
     search=("document__doc_id", "document__title", "round__name"),
@@ -111,9 +119,18 @@ def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
             messages.success(request, _write(row, form.cleaned_data["narrative"], request))
             return redirect(request.get_full_path())
     pairs = Pair.objects.filter(query=row).select_related("round__collection", "document", "query")
-    pairs = pairs.annotate(ratings=how_many(Judgment.objects.counted(), "pair"))
+    untold = _untold(request.user, row)
+    pairs = pairs.annotate(
+        ratings=Case(When(pk__in=untold, then=Value(None)), default=how_many(Judgment.objects.counted(), "pair"))
+    )
     context = {"collection": collection, "query": row, "step": "queries", "form": form, **_around(collection, row)}
     return answer(request, PAIRS, pairs, "judgments/query.html", context, form.status)
+
+
+def _untold(reader: Any, query: Query) -> list[int]:
+    """The pairs of the query that the reader may still grade: a rating that was called in tells that grades differ."""
+    rounds = query.collection.rounds.filter(pairs__query=query).distinct()
+    return [pk for one in rounds for pk in untold_pairs(reader, one).filter(query=query).values_list("pk", flat=True)]
 
 
 def _write(query: Query, text: str, request: HttpRequest) -> str:

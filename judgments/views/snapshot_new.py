@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from judgments import access, labels, merging, snapshots
+from judgments import access, conflicts, judged, labels, merging, snapshots
 from judgments.core.amounts import amount
 from judgments.forms import AssayForm
 from judgments.freeze_preview import FreezePreview, look
@@ -74,7 +74,8 @@ class ChoiceForm(AssayForm):
         imported = bool(listed)
         self.fields["named"].choices = [(one.name, f"{one.name} ({one.get_kind_display()})") for one in listed]
         self.nothing = not imported and not collection.rounds.exists()
-        judges = list(collection.judges.order_by("name").values_list("name", flat=True))
+        rows = collection.judges.defer("told").order_by("name")
+        judges = [judge.name for judge in rows if judged.has_grades(judge)]
         self.fields["judge"].choices = [("", "none"), *((name, name) for name in judges)]
         there = {"human", *(["imported"] if imported else []), *(["machine", "accepted"] if judges else [])}
         self.fields["sources"].choices = [one for one in SOURCES.items() if one[0] in there]
@@ -167,10 +168,17 @@ def _preview(collection: Collection, what: dict[str, Any], reader: Any) -> dict[
         "failed": found.failed,
         "stale": found.stale,
         "pairs": address(rounds, how),
+        "waiting": _waiting(rounds, reader) if settled.unsettled else [],
         "bridges": [_bridge(one) for one in settled.merged.bridges],
         "refused": found.refused,
         "doubts": found.doubts,
     }
+
+
+def _waiting(rounds: list[Round], reader: Any) -> list[tuple[Round, int]]:
+    """The rounds with conflicts that a person could still settle, as far as the reader is shown them."""
+    counted = ((round_, conflicts.open_conflicts(round_, viewer=reader)) for round_ in rounds)
+    return [(round_, many) for round_, many in counted if many]
 
 
 def _rules(found: FreezePreview, grades: dict[int, str]) -> list[dict[str, Any]]:

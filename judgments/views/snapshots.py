@@ -104,9 +104,9 @@ def _round(told: dict[str, Any]) -> dict[str, Any]:
 @require_safe
 def export(request: HttpRequest, uuid: str, format: str) -> HttpResponse:
     row = access.snapshot_for(request.user, uuid)
+    snapshots.check_reader(row, request.user)
     if format == MANIFEST:
         return attachment(*_manifest_file(row))
-    snapshots.check_reader(row, request.user)
     return attachment(*snapshots.export(row, format))
 
 

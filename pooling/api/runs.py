@@ -16,12 +16,14 @@ from rest_framework.response import Response
 
 from judgments import access
 from judgments.api.endpoint import InCollection
-from judgments.api.import_bodies import documented
+from judgments.api.import_bodies import FileSent, Reading, documented
 from judgments.api.imports import Imports
 from judgments.api.posted import PostedFile, number_of, trec_lines, whole_number_of
+from judgments.api.strict import Strict
 from judgments.core.errors import NotValid
+from judgments.judges.families import LONGEST
 from judgments.views.downloads import disposition
-from pooling import run_files, run_health
+from pooling import run_families, run_files, run_health
 from pooling.models import Run
 
 
@@ -34,12 +36,33 @@ class ResultSent(serializers.Serializer):
     rank = serializers.IntegerField(required=False, help_text="Compared with the scores; these decide.")
 
 
+class RunReading(Reading):
+    """How to read and store a run that is sent as a list."""
+
+    generator_family = serializers.CharField(
+        required=False, allow_blank=True, max_length=LONGEST, help_text=run_families.HELP
+    )
+
+
+class RunFileSent(RunReading, FileSent):
+    """A run as a file."""
+
+
+class DeclaredSent(Strict):
+    """What can be declared of a run that is here."""
+
+    generator_family = serializers.CharField(allow_blank=True, max_length=LONGEST, help_text=run_families.HELP)
+
+
 class RunBody(serializers.Serializer):
     """A run and what is known about it."""
 
     id = serializers.UUIDField(source="uuid")
     name = serializers.CharField()
     description = serializers.CharField()
+    generator_family = serializers.CharField(
+        help_text="Of its language model, as declared; `none` where none has a part."
+    )
     sha256 = serializers.CharField(help_text="Of the file as it came.")
     content_sha256 = serializers.CharField(
         help_text="Of what the run says, whatever the format and the order of its rows; empty for a run of old."
@@ -53,7 +76,9 @@ class RunBody(serializers.Serializer):
 
 @extend_schema_view(
     get=extend_schema(summary="The runs", parameters=[OpenApiParameter("name")]),
-    post=documented("Send a run", ResultSent, [{"query_id": "q1", "doc_id": "d1", "score": 9.1}]),
+    post=documented(
+        "Send a run", ResultSent, [{"query_id": "q1", "doc_id": "d1", "score": 9.1}], RunReading, RunFileSent
+    ),
 )
 class Runs(Imports):
     """The runs of a collection. A posted list needs `?name=`."""
@@ -61,6 +86,7 @@ class Runs(Imports):
     kind = "runs"
     queryset = Run.objects.defer("report").order_by("name")
     serializer_class = RunBody
+    reading, file_sent = RunReading, RunFileSent
     filters = {"name": "name"}
     tag = "runs"
 
@@ -96,9 +122,16 @@ class OneRun(InRun):
     """One run."""
 
     serializer_class = RunBody
+    writes = access.STAFF
 
     @extend_schema(summary="One run")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        return self.told(RunBody, self.run)
+
+    @extend_schema(summary="Declare a run's model family", request=DeclaredSent)
+    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Judges of that family are warned of before they begin, and on their pages."""
+        run_families.declare(self.run, family=self.sent(DeclaredSent)["generator_family"], actor=request.user)
         return self.told(RunBody, self.run)
 
 

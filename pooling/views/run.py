@@ -21,9 +21,9 @@ from judgments.models import Collection, Document, Query
 from judgments.views.downloads import disposition
 from judgments.views.lists import Choice, Column, Listing, answer
 from pooling import overlap as overlaps
-from pooling import run_files
+from pooling import run_families, run_files
 from pooling import runs as verbs
-from pooling.forms import RenameForm
+from pooling.forms import FamilyForm, RenameForm
 from pooling.known_pairs import judged_pairs
 from pooling.models import Run
 from pooling.views import run_health, tables
@@ -101,21 +101,33 @@ class TopRow:
 def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = _run_for(request, collection, uuid)
-    form = RenameForm(request.POST or None, initial={"name": row.name})
-    if request.method == "POST" and form.is_valid():
-        with form.telling():
-            verbs.rename(row, name=form.cleaned_data["name"], actor=request.user)
-            messages.success(request, f"It is called {row.name} now. Pools and snapshots know it by its hash.")
+    families = request.POST.get("act") == "family"
+    posted = request.POST or None
+    form = RenameForm(None if families else posted, initial={"name": row.name})
+    family = FamilyForm(posted if families else None, initial={"generator_family": row.generator_family})
+    asked: RenameForm | FamilyForm = family if families else form
+    if request.method == "POST" and asked.is_valid():
+        with asked.telling():
+            messages.success(request, _changed(row, asked.cleaned_data, request.user))
             return redirect("run", collection.slug, row.uuid)
         row.refresh_from_db()
     top = _top(request, collection, row)
-    context = {"collection": collection, "step": "runs", "run": row, "form": form, **top}
+    context = {"collection": collection, "step": "runs", "run": row, "form": form, "family": family, **top}
     health = run_health.shown(row)
     context |= health
     listed = _per_query(collection, row)
     return tables.file_of(request, (*top["tables"], *health["tables"]), context) or answer(
-        request, PER_QUERY, listed, "pooling/run.html", context, status=form.status
+        request, PER_QUERY, listed, "pooling/run.html", context, status=asked.status
     )
+
+
+def _changed(row: Run, given: dict[str, Any], actor: Any) -> str:
+    """Do what one of the two forms asks for, and say so."""
+    if "generator_family" in given:
+        run_families.declare(row, family=given["generator_family"], actor=actor)
+        return "Kept. Judges of this family are warned of before they begin, and on their pages."
+    verbs.rename(row, name=given["name"], actor=actor)
+    return f"It is called {row.name} now. Pools and snapshots know it by its hash."
 
 
 @login_required

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,6 +21,9 @@ from django.db.migrations.executor import MigrationExecutor
 from judgments import ingestion, jobs
 
 REAP_EVERY = 30.0
+# Who waits for their next documents occupies a thread and no processor: there are threads left for answers then. Each
+# may hold a connection, and PostgreSQL takes a hundred as it is installed.
+THREADS, MOST_CONNECTIONS = 32, 80
 
 
 class Command(BaseCommand):
@@ -30,10 +34,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1 by default; 0.0.0.0 answers the network")
-        parser.add_argument("--threads", type=int, default=8, help="of the web server")
+        parser.add_argument(
+            "--threads", type=int, help=f"of each web process; {THREADS} by default, fewer on many cores"
+        )
         parser.add_argument("--demo", action="store_true", help="load the demo collection first (needs DEBUG=1)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        _check_free(options["host"], options["port"])
         if _behind():
             call_command("migrate", verbosity=0, interactive=False)
         if options["demo"]:
@@ -61,9 +68,14 @@ class Command(BaseCommand):
         sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
         workers = min(os.cpu_count() or 1, 2 if sqlite else 1_000)
         command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--worker-class", "gthread"]
-        command += ["--workers", str(workers), "--threads", str(options["threads"]), "--timeout", "300"]
+        threads = options["threads"] or max(4, min(THREADS, MOST_CONNECTIONS // workers))
+        command += ["--workers", str(workers), "--threads", str(threads), "--timeout", "300"]
         # A rater pauses for longer than gunicorn's two seconds; an open connection waits without a thread.
         command += ["--keep-alive", "75"]
+        if sys.platform == "linux":
+            # Each process accepts for itself, and the kernel deals the connections out. With one socket for all, the
+            # process that is quickest to accept takes nearly every connection, and the other cores stand idle.
+            command.append("--reuse-port")
         command += ["--bind", f"{options['host']}:{options['port']}", "--log-level", "warning"]
         return subprocess.Popen(command)
 
@@ -92,6 +104,19 @@ def _behind() -> bool:
     """Whether a migration waits; asking is quicker than migrating nothing, and every start waits for it."""
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _check_free(host: str, port: int) -> None:
+    """That nobody listens there: two servers that let the kernel deal out connections would get every other one."""
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(kind) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host.strip("[]"), port))
+        except OSError as error:
+            raise CommandError(
+                f"Port {port} of {host} cannot be had ({error.strerror}). Choose another: --port"
+            ) from error
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:

@@ -1,0 +1,92 @@
+"""How far do two people agree where a judge is held against people: what may be asked of a machine at most?"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from evaluation.round_runs import is_large, state_key
+from judgments import judged, reliability, untold
+from judgments.computed import once
+from judgments.judged_labels import alike
+from judgments.models import Judge, Round
+from judgments.round_labels import Key
+
+if TYPE_CHECKING:
+    from judgments.agreement.coefficient import Agreement
+
+DAY = 24 * 3600
+FORM = 2
+WEIGHTS = ("unweighted", "quadratic")
+
+
+def two_people(round_: Round, judge: Judge, viewer: Any, *, over: str) -> dict[str, Agreement]:
+    """Kappa of any two people on the pairs that more than one of them graded, as a judge's kappa beside it.
+
+    Which of two people is the first says nothing, so every two grades of a pair count in both orders; with margins
+    alike in this way it is Scott's pi. Only the grades of one round are compared with each other.
+
+    Parameters
+    ----------
+    round_, judge : Round, Judge
+        Where the judge was; rounds under the same guidelines and scale that hold the same pairs count too.
+    viewer : User
+        Who reads it; pairs that they may still grade are left out.
+    over : {"slice", "all"}
+        On the audit slice alone, or on all pairs of the round. Where no pair of the slice has two grades, on all.
+
+    Returns
+    -------
+    dict of str to Agreement
+        By weights; `n` counts pairs of grades. Empty for a round of more grades than can be read while a page waits.
+    """
+    if is_large(round_):
+        return {}
+    hidden = frozenset(untold.untold_pairs(viewer, round_).values_list("query__query_id", "document__doc_id"))
+    here = frozenset(round_.pairs.values_list("query__query_id", "document__doc_id")) - hidden
+    inside = here & judged.slice_keys(judge, round_) if over == "slice" else here
+    rounds = alike(round_)
+    states = [state_key(one, []) for one in rounds]
+    key = f"two-people:{FORM}:{state_key(round_, [], states, str(judge.uuid), over, sorted(hidden))}"
+    return once(key, lambda: _computed(rounds, round_, here, inside), keep=DAY)
+
+
+def _computed(rounds: list[Round], round_: Round, here: Set[Key], inside: Set[Key]) -> dict[str, Agreement]:
+    met = _met(rounds, here)
+    chosen = [one for one in met if one[0] in inside] or met
+    return {weights: _kappa(chosen, weights, round_) for weights in WEIGHTS}
+
+
+def _met(rounds: list[Round], here: Set[Key]) -> list[tuple[Key, int, int]]:
+    """Every two grades that one pair got in one round by its plan; others were called in where two lay apart."""
+    found: list[tuple[Key, int, int]] = []
+    for round_ in rounds:
+        grades: dict[Key, list[int]] = {}
+        for query_id, doc_id, _, grade in reliability.rating_rows(round_, planned=True):
+            if (query_id, doc_id) in here:
+                grades.setdefault((query_id, doc_id), []).append(grade)
+        found += [(key, *two) for key, given in grades.items() for two in combinations(given, 2)]
+    return found
+
+
+def _kappa(met: list[tuple[Key, int, int]], weights: str, round_: Round) -> Agreement:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from judgments.agreement.cohen import cohen_kappa
+    from judgments.agreement.machine import RESAMPLES
+
+    first, second = [one for _, one, _ in met], [two for _, _, two in met]
+    _, clusters = np.unique([query_id for (query_id, _), _, _ in met], return_inverse=True)
+    found = cohen_kappa(
+        [*first, *second],
+        [*second, *first],
+        weights,
+        values=round_.scale.values(),
+        clusters=np.concatenate([clusters, clusters]).astype(np.int64),
+        resamples=RESAMPLES,
+        seed=round_.seed,
+    )
+    return replace(found, n=len(met), ratings=2 * len(met))
