@@ -107,7 +107,7 @@ def measured(round_: Any, raters: list[Any], reps: int) -> dict[str, list[Spent]
 def walk(round_: Any, rater: Any, reps: int) -> dict[str, list[Spent]]:
     """Batches one after the other, each answered before the next."""
     from judgments import assignment, submission
-    from judgments.submission import Answer
+    from judgments.answers import Answer
 
     times: dict[str, list[Spent]] = {"claim": [], "submit": []}
     for number in range(reps + 3):
@@ -127,7 +127,7 @@ def requests(round_: Any, rater: Any, reps: int) -> dict[str, list[Spent]]:
     from django.urls import reverse
 
     from judgments import assignment, submission
-    from judgments.submission import Answer
+    from judgments.answers import Answer
 
     client = Client(HTTP_HOST="localhost")
     client.force_login(rater)

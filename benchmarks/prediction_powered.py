@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,8 @@ from side_by_side.rows import Row, options, tell
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evaluation.estimators.prediction_powered import Floats, powered_mean
+from evaluation.estimators.prediction_powered import Floats, Powered, powered_mean
+from evaluation.estimators.stratified import Stratified, stratified_mean
 
 TRIALS, QUICK = 2_000, 200
 QUERIES, OTHERS = 60, 600
@@ -30,12 +31,24 @@ BIAS = 0.2
 
 def main() -> int:
     """Measure."""
-    cases = {"mean": means}
+    cases = {"mean": means, "strata": strata}
     return tell(cases, options(__doc__, cases).parse_args())
 
 
 def means(asked: argparse.Namespace) -> Iterator[Row]:
     """Estimate the mean again and again, with each machine."""
+    return tried(asked, powered_mean, "", WIDEST)
+
+
+def strata(asked: argparse.Namespace) -> Iterator[Row]:
+    """The same by strata, which may be wider where the machine knows nothing: no limit is promised."""
+    return tried(asked, stratified_mean, ", strata", None)
+
+
+def tried(
+    asked: argparse.Namespace, method: Callable[..., Powered | Stratified], tail: str, widest: float | None
+) -> Iterator[Row]:
+    """Coverage and width of a method's intervals."""
     trials = QUICK if asked.quick else TRIALS
     for seed, (name, share) in enumerate(MACHINES.items()):
         rng = np.random.default_rng([2024, seed])
@@ -43,7 +56,7 @@ def means(asked: argparse.Namespace) -> Iterator[Row]:
         truth = expected()
         for _ in range(trials):
             human, machine = drawn(rng, QUERIES + OTHERS, share, BIAS if name == "is biased" else 0.0)
-            found = powered_mean(human[:QUERIES], machine[:QUERIES], machine[QUERIES:])
+            found = method(human[:QUERIES], machine[:QUERIES], machine[QUERIES:])
             assert found.low is not None
             assert found.high is not None
             assert found.human_only is not None
@@ -51,6 +64,7 @@ def means(asked: argparse.Namespace) -> Iterator[Row]:
             widths += found.high - found.low
             alone += found.human_only.width
         title = f"a machine that {name}" if name != "is biased" else "a machine that is biased"
+        title += tail
         rate, limits = missed / trials, not asked.quick
         covered = f"{1 - rate:.2%} covered, {trials:,}x"
         yield Row(
@@ -59,7 +73,7 @@ def means(asked: argparse.Namespace) -> Iterator[Row]:
         # The other end: intervals that always hold are too wide.
         yield Row(title, "fewest misses", [LEAST_MISSED / max(rate, 1e-9)], 1.0 if limits else None, None, covered)
         width = f"{widths / trials:.4f} : {alone / trials:.4f}"
-        yield Row(title, "width by people alone", [widths / alone], WIDEST if limits else None, None, width)
+        yield Row(title, "width by people alone", [widths / alone], widest if limits else None, None, width)
 
 
 def drawn(rng: np.random.Generator, number: int, share: float, bias: float) -> tuple[Floats, Floats]:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from django.test import Client, override_settings
 
+from tests import migrated
+
 Make = Callable[..., Any]
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
@@ -30,8 +32,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _asks_a_database(item: pytest.Item) -> bool:
-    fixtures = {"db", "transactional_db", "live_server"}
-    return bool(item.get_closest_marker("django_db") or fixtures & set(getattr(item, "fixturenames", ())))
+    """Whether another database may answer this test otherwise.
+
+    Each address is asked of it by each role in test_access_matrix.py, and the verbs and models behind the pages have
+    tests of their own: of the tests of pages only those come here that say that their answer hangs on the database. A
+    process on a file of its own (``own_var``) is on SQLite both times.
+    """
+    asked = {"db", "transactional_db", "live_server"}
+    names = set(getattr(item, "fixturenames", ()))
+    if not (item.get_closest_marker("django_db") or asked & names) or "own_var" in names:
+        return False
+    return "views" not in item.path.parts or item.get_closest_marker("both_databases") is not None
 
 
 @pytest.fixture
@@ -40,6 +51,13 @@ def shared() -> Path:
     if not (SHARED / "data").is_dir():
         pytest.skip("../shared/data is not here")
     return SHARED / "data"
+
+
+@pytest.fixture
+def own_var(tmp_path: Path) -> Path:
+    """``ASSAY_VAR`` of a process of its own; if the migrations ran here before, its database has its tables already."""
+    migrated.copied(tmp_path / "assay.sqlite3")
+    return tmp_path
 
 
 @pytest.fixture
@@ -82,6 +100,16 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     options = connection.settings_dict["OPTIONS"]
     if connection.vendor == "sqlite":
         options["init_command"] = options["init_command"].replace("synchronous=FULL", "synchronous=OFF")
+        creation: Any = connection.creation
+        make = creation._create_test_db
+
+        def begin_with_tables(*told: Any, **more: Any) -> str:
+            """What the migrations left is where this database begins: Django finds nothing more to migrate."""
+            name: str = make(*told, **more)
+            migrated.copied(Path(name))
+            return name
+
+        creation._create_test_db = begin_with_tables
     else:
         options["options"] = "-c synchronous_commit=off"
 
@@ -99,6 +127,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     # The class and not this connection's own: beside a browser's event loop Django opens another connection.
     operations: Any = type(connection.ops)
     if connection.vendor == "sqlite":
+        if not migrated.kept().exists():
+            with django_db_blocker.unblock():
+                migrated.keep()
         operations.execute_sql_flush = _flush_past_triggers(operations.execute_sql_flush)
         return
     with django_db_blocker.unblock(), connection.cursor() as cursor:

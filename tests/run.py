@@ -46,6 +46,9 @@ def run(name: str, url: str, options: list[str]) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-q", "--dist", "loadgroup", *workers, *options]
     print(f"== {name}", flush=True)
     began = time.monotonic()
+    if not url:
+        # Once for all workers, and for the processes that tests start.
+        subprocess.run([sys.executable, "-m", "tests.migrated"], cwd=ROOT, env=environment, check=True)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         last = ""

@@ -63,6 +63,9 @@ GET    c/<slug:slug>/members/new/                                     404 403 20
 POST   c/<slug:slug>/members/                                         404 403 403 422 302
 POST   c/<slug:slug>/members/new/                                     404 403 403 422 302
 POST   c/<slug:slug>/members/<uuid:uuid>/                             404 403 403 302 302
+GET    c/<slug:slug>/members/links/                                   404 403 403 200 302
+POST   c/<slug:slug>/members/links/                                   404 403 403 422 302
+POST   c/<slug:slug>/members/links/<uuid:uuid>/revoke/                404 403 403 302 302
 GET    c/<slug:slug>/pools/                                           404 403 200 200 302
 GET    c/<slug:slug>/pools/<uuid:uuid>/                               404 403 200 200 302
 GET    c/<slug:slug>/pools/new/                                       404 403 403 200 302
@@ -122,6 +125,8 @@ GET    c/new/                                                         200 200 20
 POST   c/new/                                                         422 422 422 422 302
 GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
 GET    guidelines/<uuid:uuid>/file/                                   404 200 200 200 302
+GET    invite/                                                        200 200 200 200 200
+POST   invite/                                                        422 422 422 422 422
 GET    jobs/<uuid:uuid>/                                              404 403 200 200 302
 POST   jobs/<uuid:uuid>/cancel/                                       404 403 302 302 302
 GET    keys/                                                          200 200 200 200 302
@@ -153,6 +158,8 @@ GET    rounds/<uuid:uuid>/judge/                                      404 302 30
 GET    rounds/<uuid:uuid>/progress/                                   404 403 200 200 302
 GET    rounds/<uuid:uuid>/quality/                                    404 403 403 200 302
 GET    rounds/<uuid:uuid>/quality/<str:rater>/                        404 403 403 200 302
+POST   rounds/<uuid:uuid>/quality/<str:rater>/alarms/<str:check>/     404 403 403 302 302
+GET    rounds/<uuid:uuid>/quality/<str:rater>/judgments/              404 403 403 200 302
 POST   rounds/<uuid:uuid>/quality/<str:rater>/let-pass/               404 403 403 302 302
 POST   rounds/<uuid:uuid>/quality/<str:rater>/pause/                  404 403 403 302 302
 GET    rounds/<uuid:uuid>/quality/<str:rater>/requeue/                404 403 403 200 302
@@ -162,6 +169,10 @@ GET    rounds/<uuid:uuid>/rate/                                       404 200 40
 GET    rounds/<uuid:uuid>/raters/                                     404 403 200 200 302
 POST   rounds/<uuid:uuid>/rate/                                       404 422 403 403 302
 POST   rounds/<uuid:uuid>/rate/next/                                  404 200 403 403 401
+GET    rounds/<uuid:uuid>/rate/last/                                  404 200 403 403 302
+GET    rounds/<uuid:uuid>/settled/                                    404 200 403 200 302
+GET    rounds/<uuid:uuid>/settings/                                   404 403 403 200 302
+POST   rounds/<uuid:uuid>/settings/                                   404 403 403 302 302
 POST   rounds/<uuid:uuid>/refill/                                     404 403 403 302 302
 GET    rounds/<uuid:uuid>/unrateable/                                 404 403 403 200 302
 GET    snapshots/<uuid:uuid>/                                         404 403 200 200 302
@@ -177,6 +188,19 @@ POST   c/<slug:slug>/providers/<uuid:uuid>/                           404 403 40
 POST   c/<slug:slug>/providers/<uuid:uuid>/try/                       404 403 403 302 302
 POST   c/<slug:slug>/providers/<uuid:uuid>/remove/                    404 403 403 302 302
 GET    prompts/<uuid:uuid>/                                           404 403 200 200 302
+GET    rounds/<uuid:uuid>/battles/                                    404 403 403 200 302
+GET    rounds/<uuid:uuid>/battles/new/                                404 403 403 200 302
+POST   rounds/<uuid:uuid>/battles/new/                                404 403 403 422 302
+GET    rounds/<uuid:uuid>/battles/import/                             404 403 403 200 302
+POST   rounds/<uuid:uuid>/battles/import/                             404 403 403 422 302
+GET    rounds/<uuid:uuid>/battles/<uuid:run>/                         404 403 403 200 302
+GET    rounds/<uuid:uuid>/battles/<uuid:run>/export/                  404 403 403 200 302
+GET    rounds/<uuid:uuid>/battles/<uuid:run>/canaries/                404 403 403 200 302
+GET    rounds/<uuid:uuid>/battles/<uuid:run>/queries/<uuid:query>/    404 403 403 200 302
+POST   rounds/<uuid:uuid>/battles/<uuid:run>/pause/                   404 403 403 302 302
+POST   rounds/<uuid:uuid>/battles/<uuid:run>/go-on/                   404 403 403 302 302
+POST   rounds/<uuid:uuid>/battles/<uuid:run>/further/                 404 403 403 302 302
+POST   rounds/<uuid:uuid>/battles/<uuid:run>/grades/                  404 403 403 302 302
 GET    rounds/<uuid:uuid>/judges/                                     404 403 403 200 302
 GET    rounds/<uuid:uuid>/judges/new/                                 404 403 403 200 302
 POST   rounds/<uuid:uuid>/judges/new/                                 404 403 403 422 302
@@ -184,7 +208,10 @@ GET    rounds/<uuid:uuid>/judges/routing/                             404 403 40
 POST   rounds/<uuid:uuid>/judges/routing/                             404 403 403 302 302
 GET    rounds/<uuid:uuid>/judges/<uuid:judge>/                        404 403 403 200 302
 GET    rounds/<uuid:uuid>/judges/<uuid:judge>/answers/                404 403 403 200 302
+GET    rounds/<uuid:uuid>/judges/<uuid:judge>/estimates/              404 403 403 200 302
 GET    rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/                 404 403 403 200 302
+GET    rounds/<uuid:uuid>/judges/<uuid:judge>/labels/                 404 403 403 200 302
+GET    rounds/<uuid:uuid>/judges/pairs/                               404 403 403 200 302
 POST   rounds/<uuid:uuid>/judges/<uuid:judge>/pause/                  404 403 403 302 302
 POST   rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/                  404 403 403 302 302
 POST   rounds/<uuid:uuid>/judges/<uuid:judge>/accept/                 404 403 403 302 302
@@ -209,15 +236,35 @@ POST   api/v1/collections/<slug:slug>/providers/                      404 403 40
 GET    api/v1/collections/<slug:slug>/providers/<uuid:uuid>/          404 403 403 200 401
 PATCH  api/v1/collections/<slug:slug>/providers/<uuid:uuid>/          404 403 403 400 401
 DELETE api/v1/collections/<slug:slug>/providers/<uuid:uuid>/          404 403 403 204 401
+POST   api/v1/collections/<slug:slug>/providers/<uuid:uuid>/try/      404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/prompts/                        404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/prompts/                        404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/prompts/try/                    404 403 403 400 401
+GET    api/v1/rounds/<uuid:uuid>/battles/                             404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/battles/                             404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/battles/import/                      404 403 403 400 401
+GET    api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/                  404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/answers/          404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/canaries/         404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/scores/           404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/pause/            404 403 403 409 401
+POST   api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/go-on/            404 403 403 409 401
+POST   api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/further/          404 403 403 400 401
+POST   api/v1/rounds/<uuid:uuid>/battles/<uuid:run>/grades/           404 403 403 400 401
 GET    api/v1/rounds/<uuid:uuid>/judges/                              404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/judges/                              404 403 403 400 401
 GET    api/v1/rounds/<uuid:uuid>/judges/routing/                      404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/judges/routing/                      404 403 403 409 401
 GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/                 404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/accept/          404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/accept/          404 403 403 400 401
+DELETE api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/accept/          404 403 403 409 401
+POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/accept/draft/    404 403 403 409 401
 GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/answers/         404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/labels/          404 403 403 200 401
 GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/effect/          404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/estimates/       404 403 403 200 401
+GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/ledger/          404 403 403 200 401
 GET    api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/people/          404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/pause/           404 403 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/judges/<uuid:judge>/go-on/           404 403 403 404 401
@@ -245,6 +292,9 @@ GET    api/v1/collections/<slug:slug>/guidelines/<int:number>/        404 403 20
 GET    api/v1/collections/<slug:slug>/guidelines/examples/            404 403 403 200 401
 POST   api/v1/collections/<slug:slug>/guidelines/examples/            404 403 403 400 401
 DELETE api/v1/collections/<slug:slug>/guidelines/examples/<uuid:uuid>/ 404 403 403 204 401
+GET    api/v1/collections/<slug:slug>/invite-links/                   404 403 403 200 401
+POST   api/v1/collections/<slug:slug>/invite-links/                   404 403 403 201 401
+DELETE api/v1/collections/<slug:slug>/invite-links/<uuid:uuid>/       404 403 403 204 401
 GET    api/v1/collections/<slug:slug>/members/                        404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/members/                        404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/pools/                          404 403 200 200 401
@@ -275,6 +325,7 @@ POST   api/v1/collections/<slug:slug>/rounds/                         404 403 40
 GET    api/v1/collections/<slug:slug>/runs/                           404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/runs/                           404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/runs/<uuid:uuid>/               404 403 200 200 401
+PATCH  api/v1/collections/<slug:slug>/runs/<uuid:uuid>/               404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/runs/<uuid:uuid>/export/<str:run_format>/ 404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/runs/<uuid:uuid>/health/        404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/scores/                         404 403 200 200 401
@@ -306,11 +357,16 @@ GET    api/v1/rounds/<uuid:uuid>/gold/                                404 403 40
 POST   api/v1/rounds/<uuid:uuid>/gold/                                404 403 403 400 401
 DELETE api/v1/rounds/<uuid:uuid>/gold/<uuid:gold_pair>/               404 403 403 404 401
 GET    api/v1/rounds/<uuid:uuid>/quality/                             404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/alarms/<str:check>/ 404 403 403 400 401
+DELETE api/v1/rounds/<uuid:uuid>/raters/<str:rater>/alarms/<str:check>/ 404 403 403 409 401
+GET    api/v1/rounds/<uuid:uuid>/raters/<str:rater>/judgments/        404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/let-pass/         404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/pause/            404 403 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/requeue/          404 403 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/raters/<str:rater>/resume/           404 403 403 409 401
+GET    api/v1/rounds/<uuid:uuid>/judgments/                           404 200 403 403 401
 POST   api/v1/rounds/<uuid:uuid>/judgments/                           404 400 403 400 401
+GET    api/v1/rounds/<uuid:uuid>/settled/                             404 200 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/judgments/<uuid:client_id>/undo/     404 200 403 404 401
 POST   api/v1/rounds/<uuid:uuid>/open/                                404 403 403 409 401
 GET    api/v1/rounds/<uuid:uuid>/progress/                            404 200 200 200 401
@@ -352,6 +408,8 @@ def address(route: str, world: World) -> str:
         "examples": world.example,
         "tokens": world.token,
         "members": world.engineer,
+        "links": world.link,
+        "invite-links": world.link,
         "queries": world.conflict.query,
         "groups": world.group,
         "query-groups": world.group,
@@ -373,15 +431,18 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
     filled = filled.replace("<uuid:judge>", str(world.judge.uuid))
+    filled = filled.replace("<uuid:run>", str(world.battles.uuid))
+    filled = filled.replace("<uuid:query>", str(world.conflict.query.uuid))
     filled = filled.replace("<uuid:gold_pair>", str(world.conflict.uuid))  # is none: the round has no known grade
-    filled = filled.replace("<str:rater>", "r01").replace("<str:username>", "rudi")
+    filled = filled.replace("<str:rater>", "r01").replace("<str:username>", "rudi").replace("<str:check>", "gold")
     filled = filled.replace("<uuid:client_id>", str(world.answer.client_id))
     filled = filled.replace("<str:run_format>", "trec-run")
     return "/" + re.sub(r"<str:(format|name)>", "trec-qrels", filled)
 
 
 @pytest.fixture
-def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any, outsider: Any) -> World:
+def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any, outsider: Any, settings: Any) -> World:
+    settings.INVITE_LINKS = True
     create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
     return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 

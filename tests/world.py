@@ -7,6 +7,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -28,10 +29,13 @@ from judgments import (
 )
 from judgments.models import (
     ApiToken,
+    Battle,
+    BattleRun,
     Collection,
     Declaration,
     Example,
     GuidelinesVersion,
+    InviteLink,
     Job,
     Judge,
     Judgment,
@@ -53,7 +57,15 @@ from tests import worked_example as example
 from tests.kept import kept
 
 # Words that no answer to a rater may hold: names of runs, another rater's note, a machine's reasons.
-SECRETS = ("bm25", "neural", "note-of-another-rater", "reasons-of-a-machine", "raw-of-a-machine", "name-of-a-judge")
+SECRETS = (
+    "bm25",
+    "neural",
+    "note-of-another-rater",
+    "reasons-of-a-machine",
+    "raw-of-a-machine",
+    "name-of-a-judge",
+    "answer-expected-by-a-judge",
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,7 @@ class World:
     provider: Provider
     prompt: PromptVersion
     judge: Judge
+    battles: BattleRun  # of the open round
     pool: Pool
     round: Round  # open; rater and rater2 were asked, rater2 has answered everything
     draft: Round
@@ -81,6 +94,7 @@ class World:
     upload: Upload
     version: GuidelinesVersion
     token: ApiToken  # the lead's
+    link: InviteLink
     group: QueryGroup
     example: Example  # waits for the next guidelines
     answer: Judgment  # rater's only answer in the open round
@@ -120,6 +134,7 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         provider=_provider(collection, lead),
         prompt=_prompt(collection, lead),
         judge=collection.judges.get(),
+        battles=_battles(open_round),
         pool=pool,
         round=open_round,
         draft=draft,
@@ -132,6 +147,12 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
         version=version,
         token=tokens.make_token(lead, name="build", scopes=["read"])[0],
+        link=InviteLink.objects.create(
+            collection=collection,
+            digest=tokens.digest("a code"),
+            created_by=lead,
+            expires_at=timezone.now() + timedelta(days=7),
+        ),
         group=QueryGroup.objects.create(collection=collection, name="jackets"),
         example=Example.objects.create(
             collection=collection, query_text="tent", document_text="D9", grade=1, reason="A tarp is no tent."
@@ -225,7 +246,8 @@ def _round(pool: Pool, name: str, version: GuidelinesVersion, lead: User, *rater
 
 
 def _machine_grades(round_: Round) -> None:
-    judge = Judge.objects.create(collection=round_.collection, name="name-of-a-judge", kind="test")
+    told = {"expected": {"q1": ["answer-expected-by-a-judge"]}}
+    judge = Judge.objects.create(collection=round_.collection, name="name-of-a-judge", kind="test", told=told)
     MachineJudgment.objects.bulk_create(
         MachineJudgment(
             judge=judge,
@@ -237,3 +259,38 @@ def _machine_grades(round_: Round) -> None:
         )
         for pair in round_.pairs.all()
     )
+
+
+def _battles(round_: Round) -> BattleRun:
+    """What a machine said of the first document of the round against every other one."""
+    run = BattleRun.objects.create(
+        round=round_,
+        number=1,
+        ensemble=[{"provider": str(uuid.uuid4()), "name": "models", "model": "judge-1"}],
+        told={"template": ["pairwise", 1, "", "{query} {first} {second}"], "guidelines": "", "guidelines_version": 1},
+        cycles=1,
+        both=0.0,
+        seed=1,
+        drawn=[],
+        battles=0,
+        cap_calls=10,
+        state=BattleRun.State.DONE,
+    )
+    first, *others = round_.pairs.order_by("position")
+    Battle.objects.bulk_create(
+        Battle(
+            run=run,
+            a=first,
+            b=pair,
+            swapped=False,
+            key=f"{pair.pk:064}",
+            prompt_sha256="",
+            model_asked="name-of-a-judge",
+            outcome="graded",
+            score=0.5,
+            reason="reasons-of-a-machine",
+            raw="raw-of-a-machine",
+        )
+        for pair in others
+    )
+    return run

@@ -40,6 +40,31 @@ def files(assay: Call) -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_what_the_judge_was_shown_is_left_out_and_counted(assay: Call) -> None:
+    """A judge that is right about its examples alone is no better for them."""
+    shown = [pair for pair in PAIRS if pair[0] in ("q0", "q9")][:12]
+    told = {"examples": [[*pair, PEOPLE[pair]] for pair in shown]}
+    rows = {pair: PEOPLE[pair] if pair in shown else min(grade, 3) for pair, grade in MACHINE.items()}
+    Path("shown.jsonl").write_text("".join(label(pair, grade, parameters=told) for pair, grade in rows.items()))
+    Path("rest.jsonl").write_text("".join(label(pair, grade) for pair, grade in rows.items() if pair not in shown))
+    Path("rest.txt").write_text("".join(f"{q} 0 {d} {g}\n" for (q, d), g in PEOPLE.items() if q[1:] in "1234567"))
+    more = ("a.run", "b.run", "--bootstrap", "50", "--format", "json")
+    with_them = json.loads(assay("calibrate", "human.txt", "shown.jsonl", *more)[1])
+    without = json.loads(assay("calibrate", "rest.txt", "rest.jsonl", *more)[1])
+    assert (with_them.pop("examples_left_out"), without.pop("examples_left_out")) == (12, 0)
+    assert (with_them.pop("outcomes"), without.pop("outcomes")) == ({"graded": 120}, {"graded": 108})
+    assert with_them == without
+    table = assay("calibrate", "human.txt", "shown.jsonl")[1]
+    assert "left out: 12 pairs that the judge was shown as examples" in table
+    Path("odd.jsonl").write_text(label(PAIRS[0], 1, parameters={"examples": 3}) + label(PAIRS[1], 1))
+    assert assay("calibrate", "human.txt", "odd.jsonl")[0] == 0
+    Path("few.txt").write_text("".join(f"{q} 0 {d} 1\n" for q, d in shown))
+    status, _, err = assay("calibrate", "few.txt", "shown.jsonl")
+    assert status == 2
+    assert "have no pair in common beside the 12 that the judge was shown as examples" in err
+
+
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("off_scale", ["leave-out", "clip"])
 def test_kappas_are_those_of_the_libraries(assay: Call, off_scale: str) -> None:
     status, out, err = assay(
@@ -108,6 +133,28 @@ def test_estimates_lie_beside_those_of_people_alone(assay: Call) -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_strata_are_a_method_of_their_own(assay: Call) -> None:
+    words = ("estimate", "human.txt", "machine.txt", "a.run", "-m", "P(rel=2)@5", "--format", "json")
+    told = json.loads(assay(*words, "--method", "stratified")[1])
+    assert (told["method"], json.loads(assay(*words)[1])["method"]) == ("stratified", "ppi")
+    assert sum(one["units"] for one in told["strata"]) == told["queries"] + told["others"] == 12
+    assert told["low"] < told["estimate"] < told["high"]
+
+
+@pytest.mark.usefixtures("files")
+def test_single_pairs_are_no_queries(assay: Call) -> None:
+    """An audit slice is drawn over pairs: no metric of a query comes from it."""
+    some = [pair for place, pair in enumerate(PAIRS) if place % 7 == 3]
+    Path("slice.txt").write_text("".join(f"{q} 0 {d} {PEOPLE[q, d]}\n" for q, d in some))
+    status, out, err = assay("estimate", "slice.txt", "machine.txt", "a.run")
+    assert (status, out) == (2, "")
+    assert "17 of the 120 pairs" in err
+    assert "whole queries" in err
+    status, out, _ = assay("estimate", "slice.txt", "machine.txt", "a.run", "--partly")
+    assert (status, "the same part of each query" in out) == (0, True)
+
+
+@pytest.mark.usefixtures("files")
 def test_what_cannot_be_is_one_line(assay: Call) -> None:
     Path("two.jsonl").write_text(label(PAIRS[0], 1) + label(PAIRS[0], 2, judge="other"))
     Path("failed.jsonl").write_text(label(PAIRS[0], None))
@@ -134,3 +181,19 @@ def test_what_cannot_be_is_one_line(assay: Call) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_metric_without_a_run_is_told(assay: Call) -> None:
     assert "-m AP has no effect" in assay("calibrate", "human.txt", "machine.txt", "-m", "AP")[2]
+
+
+@pytest.mark.usefixtures("files")
+def test_a_run_of_the_judges_family_is_told(assay: Call) -> None:
+    words = ("calibrate", "human.txt", "labels.jsonl", "gpt=a.run", "bm25=b.run", "--bootstrap", "20", "--judge", "llm")
+    lines = Path("labels.jsonl").read_text().splitlines()
+    Path("labels.jsonl").write_text("\n".join(json.dumps({**json.loads(one), "model": "gpt-4o"}) for one in lines))
+    told = json.loads(assay(*words, "--format", "json")[1])
+    assert told["kin"] == [{"name": "gpt", "family": "GPT", "declared": False}]
+    assert "warning: gpt (GPT, by its name) is of the family" in assay(*words)[1]
+    declared = json.loads(assay(*words, "--format", "json", "--family", "gpt=none", "--family", "bm25=GPT")[1])
+    assert [(one["name"], one["declared"]) for one in declared["kin"]] == [("bm25", True)]
+    assert "warning" not in assay(*words, "--family", "gpt=Llama")[1]
+    for wrong in ("third=GPT", "GPT", "gpt=GPT and Llama"):
+        status, _, said = assay(*words, "--family", wrong)
+        assert (status, f"--family {wrong}" in said) == (2, True)

@@ -51,6 +51,28 @@ def test_every_example_runs(assay: Call, line: str) -> None:
     assert status == 0, err
 
 
+# Those that ask a model have a server of their own in tests/assay/test_judge_*.py.
+@pytest.mark.parametrize("line", [line for line in examples("judges.md") if "--provider" not in line])
+def test_every_judge_of_the_page_runs(assay: Call, line: str) -> None:
+    Path("labels.jsonl").unlink()  # the page's commands begin it
+    status, _, err = assay(*shlex.split(line)[1:])
+    assert status == 0, err
+
+
+def test_the_readme_judges_and_calibrates(assay: Call) -> None:
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8").split("## Machine judges")[1]
+    pairs = re.search(r"<<'END'\n(.*?)^END$", text, re.M | re.S)
+    qrels = re.search(r"^printf '(.*)' > people.qrels$", text, re.M)
+    assert pairs
+    assert qrels
+    Path("pairs.jsonl").write_text(pairs[1])
+    Path("people.qrels").write_text(qrels[1].replace("\\n", "\n"))
+    Path("labels.jsonl").unlink()
+    told = [assay(*shlex.split(line)[1:]) for line in re.findall(r"^(\.venv/bin/assay .*)$", text, re.M)[:2]]
+    assert [status for status, _, _ in told] == [0, 0]
+    assert re.search(r"^kappa, quadratic +1\.0000 ", told[1][1], re.M)
+
+
 def test_every_command_has_an_example() -> None:
     assert {line.split()[1] for line in examples("cli.md")} == set(COMMANDS)
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,6 @@ import pytest
 from sklearn.metrics import ndcg_score
 
 from judgments.core.errors import NotValid
-from judgments.preferences import zbench
 from judgments.preferences.against_truth import accuracy, ndcg, recall
 from tests.assay.conftest import Call
 from tests.model_server import Answer, ModelServer, serving
@@ -143,17 +139,49 @@ def test_scores_of_zbenchs_own_models_are_battles(assay: Call) -> None:
         "anthropic_score": answer(0.0, ""),
     }
     Path("ai_scores.json").write_text(json.dumps({"scored_pairs": [told]}, indent=4))
-    found = zbench.battles("ai_scores.json")
-    assert [(one.model, one.score, one.swapped, one.reason) for one in found] == [
-        ("openai", 0.5, False, "y is larger"),
-        ("gemini", -1.0, True, "x is drier"),
-        ("anthropic", None, False, ""),
-    ]
     status, out, err = assay("zelo", "fit", "ai_scores.json", "--method", "zbench")
     assert (status, len(out.splitlines())) == (0, 2)
-    assert "1 rows have no score and were left out" in err
+    assert "1 calls that failed are votes for the first document" in err
+    assert "1 rows have no score and were left out" in assay("zelo", "fit", "ai_scores.json")[2]
+    Path("set.jsonl").write_text(dataset().replace('"d0"', '"x"').replace('"d1"', '"y"'))
+    for method, queries in (("zbench", ["q1", "q2"]), ("map", ["q1"])):
+        fit = (
+            "zelo",
+            "fit",
+            "ai_scores.json",
+            "--method",
+            method,
+            "--annotate",
+            "set.jsonl",
+            "--out",
+            "annotated.jsonl",
+        )
+        assert "1 queries of set.jsonl have no score" in assay(*fit)[2]
+        assert [row["query"]["id"] for row in lines("annotated.jsonl")] == queries
+        assert sum(one["score"] for one in lines("annotated.jsonl")[0]["documents"]) == pytest.approx(0, abs=1e-9)
+    assert assay("convert", "ai_scores.json", "--to", "battles-jsonl", "--out", "battles.jsonl")[0] == 0
+    assert [row["score"] for row in lines("battles.jsonl")] == [0.5, -1.0, None]
     Path("odd.json").write_text('{"scored_pairs": [{"pair": {}}]}')
     assert assay("zelo", "fit", "odd.json")[0] == 2
+
+
+def test_zbenchs_files_are_known_by_their_content(assay: Call) -> None:
+    Path("set.jsonl").write_text(dataset())
+    Path("annotated.jsonl").write_text(dataset(score=1.5))
+    for name in ("set.jsonl", "annotated.jsonl"):
+        status, out, _ = assay("validate", name)
+        assert (status, "zbench-" in out) == (0, True)
+        assert assay("convert", name, "--to", "pairs-jsonl", "--out", "pairs.jsonl")[0] == 0
+        assert lines("pairs.jsonl")[4]["text"] == "A tent worth 4, q1."
+        assert assay("convert", "pairs.jsonl", "--to", "zbench-dataset", "--out", "again.jsonl")[0] == 0
+        assert lines("again.jsonl")[1]["documents"][4] == {"id": "d4", "content": "A tent worth 4, q2.", "metadata": {}}
+    assert assay("convert", "annotated.jsonl", "--to", "scores-jsonl", "--out", "scores.jsonl")[0] == 0
+    assert lines("scores.jsonl")[9] == {"query_id": "q2", "doc_id": "d4", "score": 1.5, "se": None}
+    status, _, err = assay("convert", "scores.jsonl", "--to", "zbench-annotated")
+    assert (status, "assay zelo fit --annotate" in err) == (2, True)
+    Path("odd.jsonl").write_text(dataset() + '{"query": {"id": "q3"}, "documents": []}\n')
+    status, out, _ = assay("validate", "odd.jsonl")
+    assert (status, "query.query is no text" in out) == (1, True)
 
 
 def test_figures_are_those_of_others() -> None:
@@ -202,61 +230,3 @@ def test_a_reranker_becomes_a_run_and_is_held_against_scores(assay: Call, monkey
         status, _, err = assay("zelo", "rerank", "truth.jsonl", "--scorer", scorer)
         assert (status, err.count("\n")) == (2, 1)
         assert said in err
-
-
-def test_a_reranker_behind_an_address(assay: Call) -> None:
-    Path("set.jsonl").write_text(dataset())
-    reply = json.dumps({"results": [{"index": at, "relevance_score": 1 - at / 10} for at in (4, 0, 1, 2, 3)]}).encode()
-    with serving_plain(reply) as (url, asked):
-        status, out, err = assay("zelo", "rerank", "set.jsonl", "--url", url, "--model", "a-reranker", "--name", "rr")
-        assert status == 0, err
-        assert [line.split()[2] for line in out.splitlines()[:5]] == ["d0", "d1", "d2", "d3", "d4"]
-        assert asked[0]["model"] == "a-reranker"
-        assert asked[0]["documents"][4] == "A tent worth 4, q1."
-    status, _, err = assay("zelo", "rerank", "set.jsonl", "--url", url)
-    assert (status, "no answer" in err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"query": {"id": "q"}, "documents": []}',
-        '{"query": {"id": 1, "query": "q"}, "documents": []}',
-        '{"query": {"id": "q", "query": "q"}, "documents": [{"id": "a"}]}',
-        '{"query": {"id": "q", "query": "q"}, "documents": [{"id": "a", "content": ""}, {"id": "a", "content": ""}]}',
-        '{"query": {"id": "q", "query": "q"}, "documents": [{"id": "a", "content": "", "score": NaN}]}',
-        '{"query": {"id": "q", "query": "q"}, "documents": [{"id": "a", "content": "", "score": 1}, '
-        '{"id": "b", "content": ""}]}',
-        "[]",
-    ],
-)
-def test_odd_data_sets_are_refused_with_their_line(tmp_path: Path, line: str) -> None:
-    (tmp_path / "odd.jsonl").write_text(dataset() + line + "\n")
-    with pytest.raises(NotValid, match=r"odd\.jsonl:3"):
-        zbench.read(str(tmp_path / "odd.jsonl"))
-
-
-@contextmanager
-def serving_plain(reply: bytes) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A reranker's server that always says the same."""
-    asked: list[dict[str, Any]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(reply)))
-            self.end_headers()
-            self.wfile.write(reply)
-
-        def log_message(self, *said: Any) -> None:
-            """Quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.server_address[1]}/rerank", asked
-        finally:
-            listening.shutdown()
-            thread.join()

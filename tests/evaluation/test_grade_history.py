@@ -118,3 +118,14 @@ def test_a_document_that_was_judged_as_another_one_says_as_which(told):
         ("copy", "judged as d0, which says the same", None)
     ]
     assert documents(second, hidden=["d9"])["d9"].events == []
+
+
+def test_what_a_system_made_of_a_document_is_called_no_grade(told, collection):
+    round_, _, second = told
+    judge = Judge.objects.create(collection=collection, name="useful", kind="downstream")
+    pair = round_.pairs.get(document__doc_id="d0")
+    MachineJudgment.objects.create(judge=judge, pair=pair, outcome="graded", usefulness=0.25)
+    found = documents(second)["d0"]
+    (event,) = [one for one in found.events if one.who == "useful"]
+    assert "useful" not in {one.who for one in found.machines}
+    assert (event.what, event.grade) == ("found it 0.25 useful", None)

@@ -141,6 +141,22 @@ def test_the_page_with_every_part(frozen, get):
     assert b"<svg" in get("?format=svg").content
 
 
+def test_a_document_counts_as_relevant_from_where_the_scale_says(stage, collection, get, api_of, engineer):
+    """On pages, in files and by API alike, for as long as nobody asks for another grade."""
+    few(stage, bm25="012", neural="120")
+    judged(stage, stage.round(runs=2, raters=1, relevant_from=2))
+    page = get("?metric=nDCG@10")
+    assert page.context["relevant_from"] == 2
+    assert "P(rel=2)@10" in page.context["metrics"]
+    told = {
+        asked: api_of(engineer).get(f"{API}?metric=nDCG@10{asked}").json()
+        for asked in ("", "&relevant=2", "&relevant=1")
+    }
+    assert told[""]["relevant_from"] == 2
+    assert told[""] == told["&relevant=2"] == json.loads(get("?metric=nDCG@10&format=json").content)
+    assert told["&relevant=1"]["relevant_from"] == 1
+
+
 def test_only_contributors_are_said_to_be_judged_whole(stage, collection, get):
     """A run that came later returns what nobody judged, and an order turned round has a true minus."""
     few(stage, bm25="012", neural="120")

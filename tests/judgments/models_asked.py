@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from judgments import judging, prompts_kept, providers_kept
-from judgments.model_judges import Choice
+from judgments.judge_choice import Choice
 from judgments.models import Collection, JudgeRun, Provider, Round, User
 from tests.model_server import Answer
 

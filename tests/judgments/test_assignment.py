@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from judgments import assignment, rounds, submission
@@ -159,3 +159,30 @@ def test_racing_raters_never_share_a_slot(
     assert sum(handed.values()) == 40
     assert set(handed.values()) == {2}
     assert all(len(set(pairs)) == len(pairs) for pairs in got.values())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("left", [1, 2])
+def test_what_somebody_is_busy_with_is_waited_for_only_where_nothing_else_is_left(
+    make_round: Callable[..., Any], rater: Any, left: int
+) -> None:
+    round_ = make_round(queries=1, documents=left, raters=[rater], ratings_per_pair=1)
+    busy = Slot.objects.order_by("pk")[0]
+    got: list[int] = []
+
+    def claim() -> None:
+        try:
+            got.extend(pair.pk for pair in assignment.claim_batch(round_, rater=rater, size=1))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=claim)
+    passes_over = left > 1 and connection.vendor == "postgresql"  # SQLite locks as a whole
+    with transaction.atomic():
+        Slot.objects.select_for_update().get(pk=busy.pk)
+        thread.start()
+        thread.join(10 if passes_over else 0.2)
+        assert thread.is_alive() != passes_over
+    thread.join(10)
+    assert len(got) == 1
+    assert not passes_over or got != [busy.pair_id]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from judgments import adjudication, assignment, calibration, gold, gold_files, rounds
+from judgments.answers import Answer
 from judgments.core.errors import CalibrationFirst, Conflict, NotFound, NotValid
 from judgments.models import AuditRow, GoldPair, Judgment, Pair, ProbeAnswer, Query, Round, RoundRater
-from judgments.submission import Answer
 from tests.judgments.test_probing import known
 
 pytestmark = pytest.mark.django_db

@@ -113,3 +113,27 @@ def test_examples_on_pages_and_by_program(collection, settled, lead, engineer, c
     assert api.get(address).json()["results"][0]["version"] == 2
     assert api.delete(f"{address}{made.uuid}/").status_code == 409
     assert api_of(engineer).get(address).status_code == 403
+
+
+@pytest.mark.django_db
+def test_the_color_of_an_examples_grade_is_that_of_its_scale(
+    make_round, rater, rater2, rate_all, lead, client_of, collection, django_assert_max_num_queries
+):
+    """The highest grade of a scale of two has the color of the highest; beside 3 it would look like a poor one."""
+    round_ = make_round(
+        raters=[rater, rater2], queries=1, documents=4, grades=[(0, "No", ""), (1, "Yes", "")], name="Yes or no"
+    )
+    rate_all(round_, rater, grade=0)
+    rate_all(round_, rater2, grade=1)
+    made = [
+        examples.propose(adjudication.settle(pair, grade=1, reason="It fits.", actor=lead), actor=lead)
+        for pair in round_.pairs.all()
+    ]
+    page = reverse("guidelines", args=[collection.slug])
+    assert client_of(lead).get(page).content.decode().count('data-eighth="8">1<') == 4
+    version = guidelines.add_version(collection, markdown="Grade by what fits.", actor=lead, written=made)
+    assert [one.top for one in examples.written_in(version)] == [1, 1, 1, 1]
+    with django_assert_max_num_queries(3):
+        assert {one.top for one in examples.written_in(version)} == {1}
+    shown = client_of(lead).get(reverse("guidelines_version", args=[version.uuid])).content.decode()
+    assert shown.count('data-eighth="8">1<') == 4

@@ -69,5 +69,5 @@ def test_a_judge_is_never_asked_about_its_own_examples(frozen: Any, asked: Any, 
         actor=lead,
         raters=[rater],
     )
-    ready, _, own = judging_estimate.waiting(other, model_judges.kept(judge))
-    assert (ready.count(), own) == (0, 1)
+    left = judging_estimate.waiting(other, model_judges.kept(judge))
+    assert (left.ready.count(), left.examples) == (0, 1)

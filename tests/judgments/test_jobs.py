@@ -204,11 +204,11 @@ def test_of_many_workers_exactly_one_gets_a_job(collection: Any) -> None:
 
 
 @pytest.mark.parametrize("queue", ["database", "redis"])
-def test_a_real_worker_does_the_job(queue: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_a_real_worker_does_the_job(queue: str, request: pytest.FixtureRequest, own_var: Path) -> None:
     """The real thing: a server's database, a worker process of its own, a file large enough to be a job."""
     environment = {
         **os.environ,
-        "ASSAY_VAR": str(tmp_path),
+        "ASSAY_VAR": str(own_var),
         "DATABASE_URL": "",
         "STORAGE_URL": "",
         "DEBUG": "1",
@@ -237,7 +237,7 @@ print(ingestion.store_later(upload, actor=lead, accept_errors=False, options={})
         ask = "SELECT state, (SELECT count(*) FROM judgments_document) FROM judgments_job WHERE uuid = ?"
         deadline = time.monotonic() + 60
         said = ""
-        with contextlib.closing(sqlite3.connect(tmp_path / "assay.sqlite3", timeout=20)) as database:
+        with contextlib.closing(sqlite3.connect(own_var / "assay.sqlite3", timeout=20)) as database:
             while time.monotonic() < deadline and worker.poll() is None and not said.startswith("done"):
                 time.sleep(0.05)
                 said = "{} {}".format(*database.execute(ask, [uuid.replace("-", "")]).fetchone())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from judgments.richtext import LONGEST, clean_html, document_html
@@ -22,3 +24,41 @@ def test_markup_is_kept_and_what_runs_is_not() -> None:
 @pytest.mark.parametrize("html", ["<iframe src=x></iframe>", "<svg onload=x()></svg>", "<style>p{}</style>", "<form>"])
 def test_nothing_but_prose(html: str) -> None:
     assert clean_html(html) == ""
+
+
+WORDS = "<p>x</p>" * 2_000
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        "".join(f"<b id={number}>" for number in range(1_000)),
+        "".join(f"<b id={number}></i>" for number in range(1_000)),  # what closes another one closes nothing
+        "".join(f'<b id={number} title="<">' for number in range(1_000)),
+        "".join(f"<FONT/{number}>" for number in range(1_000)),
+    ],
+)
+def test_formatting_that_never_ends_is_not_repeated_in_every_paragraph(opened: str) -> None:
+    shown = document_html(f"<div>{opened}</div>{WORDS}")
+    assert len(shown) < 10 * len(opened + WORDS)
+    assert shown.count("x") >= 2_000
+
+
+def test_formatting_as_people_write_it_stays() -> None:
+    nested = "<p><b><i><u>one</u></i></b> <b>two</b></p>" * 100
+    assert document_html(nested) == nested
+
+
+@pytest.mark.parametrize("markup", ["<div>", "<section></p></x>", "<blockquote><p>", "<ul><li>"])
+def test_markup_that_stands_in_itself_without_end_is_text(markup: str) -> None:
+    # A parser looks through all that is open at every tag: a batch of such documents would take minutes.
+    began = time.process_time()
+    html = document_html(("<p>Tent.</p>" + markup * 40_000)[:LONGEST])
+    assert time.process_time() - began < 1
+    assert html.startswith("&lt;p&gt;Tent.")
+
+
+def test_markup_as_deep_as_pages_are_stays_markup() -> None:
+    assert document_html("<div>" * 200 + "<b>Tent.</b>" + "</div>" * 200) == "<b>Tent.</b>"
+    assert document_html("<div>x</div><br>" * 1_000).count("<br>") == 1_000
+    assert document_html("<p>x<br>" * 1_000).count("<p>") == 1_000

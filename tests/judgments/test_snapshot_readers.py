@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judgments import rounds, snapshots
+from judgments import guidelines, rounds, snapshots
 from judgments.core.errors import Conflict, NotAllowed
 
 pytestmark = pytest.mark.django_db
@@ -87,3 +87,31 @@ def test_nor_the_grade_of_a_document_that_stands_for_one_that_they_rate(
     held.save()
     with pytest.raises(NotAllowed, match="still rate"):
         snapshots.check_reader(frozen, lead)
+
+
+def test_nor_from_the_manifest_and_what_it_says_of_pairs_that_were_rated_again(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any, engineer: Any, client_of: Any
+) -> None:
+    """The manifest holds how often each grade was given, and how many labels changed from round to round."""
+    first = make_round(queries=1, documents=1, raters=[rater])
+    rate_all(first, rater, 3)
+    rounds.close_round(first, actor=lead)
+    guidelines.add_version(first.collection, markdown="Grade what helps most.", actor=lead)
+    second = make_round(queries=1, documents=1, raters=[rater], name="Second")
+    rate_all(second, rater, 0)
+    rounds.close_round(second, actor=lead)
+    frozen = snapshots.freeze(first.collection, name="both", rounds=[first, second], actor=lead)
+    page, call = f"/snapshots/{frozen.uuid}/export/manifest/", f"/api/v1/snapshots/{frozen.uuid}/manifest/"
+
+    def told(user: Any) -> list[Any]:
+        shown = client_of(user).get(f"/snapshots/{frozen.uuid}/").content
+        return [
+            *(client_of(user).get(address).status_code for address in (page, call)),
+            b"with the same label" in shown,
+        ]
+
+    assert told(lead) == [200, 200, True]
+    again = make_round(queries=1, documents=1, raters=[lead], name="Again")
+    assert (told(lead), told(engineer)) == ([403, 403, False], [200, 200, True])
+    rate_all(again, lead, 2)
+    assert told(lead) == [200, 200, True]

@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
-from judgments import assignment, rounds, submission
+from judgments import assignment, intake, rounds, submission
 from judgments.core.errors import Closed, Conflict, NotFound, NotValid
 from judgments.models import Judgment, Slot
 
@@ -58,6 +58,22 @@ def test_a_change_of_mind_supersedes(round_: Any, pair: Any, rater: Any, answer:
     assert second.supersedes == first
     assert list(Judgment.objects.current()) == [second]
     assert Judgment.objects.count() == 2
+
+
+@pytest.mark.parametrize("said", [{"grade": 3}, {"grade": None, "state": "unrateable"}])
+def test_what_is_sent_of_an_open_pair_supersedes_no_answer(
+    round_: Any, pair: Any, rater: Any, answer: Callable[..., Any], said: dict[str, Any]
+) -> None:
+    stands = answer(round_, rater, pair, **said).judgment
+    put_off = answer(round_, rater, pair, None, state="later", if_open=True)
+    assert (put_off.new, put_off.judgment) == (False, stands)
+    assert pair.slots.get().filled_by == stands
+    submission.undo(round_, stands.client_id, rater=rater)
+    assert answer(round_, rater, pair, None, state="later", if_open=True).new
+    # One who says so of a pair that they look at means it.
+    answer(round_, rater, pair, 1)
+    assert answer(round_, rater, pair, None, state="later").new
+    assert list(Judgment.objects.current().values_list("state", flat=True)) == ["later"]
 
 
 def test_undo_is_an_event_and_returns_the_pair(round_: Any, pair: Any, rater: Any, answer: Callable[..., Any]) -> None:
@@ -173,3 +189,55 @@ def test_two_undos_at_once_are_one(round_: Any, pair: Any, rater: Any, answer: C
     assert len(events) == 2
     assert len(set(events)) == 1
     assert Judgment.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_of_one_moment_share_a_transaction_and_nothing_else(
+    make_round: Callable[..., Any], rater: Any, rater2: Any, rater3: Any
+) -> None:
+    round_ = make_round(queries=1, documents=4, raters=[rater, rater2, rater3], ratings_per_pair=2)
+    one, two, *_ = assignment.claim_batch(round_, rater=rater, size=4)
+    other = assignment.claim_batch(round_, rater=rater2, size=4)[0]
+    stands = submission.submit(round_, submission.Answer(uuid.uuid4(), two.uuid, 1), rater=rater).judgment.client_id
+    sent = {
+        "counts": (rater, submission.Answer(uuid.uuid4(), one.uuid, 3)),
+        "never leased": (rater3, submission.Answer(uuid.uuid4(), one.uuid, 3)),
+        # Only the database notices it, and it breaks what the others have in common with it.
+        "another pair": (rater, submission.Answer(stands, one.uuid, 2)),
+        "not a grade": (rater2, submission.Answer(uuid.uuid4(), other.uuid, 7)),
+        "counts too": (rater2, submission.Answer(uuid.uuid4(), other.uuid, 0)),
+    }
+    heard: dict[str, Any] = {}
+
+    def send(name: str, who: Any, answer: submission.Answer) -> None:
+        try:
+            heard[name] = submission.submit_all(round_, [answer], rater=who)[0]
+        finally:
+            connection.close()
+
+    def start(name: str) -> threading.Thread:
+        thread = threading.Thread(target=send, args=(name, *sent[name]))
+        thread.start()
+        return thread
+
+    with transaction.atomic():  # whoever comes first waits for this one, and the others come meanwhile
+        list(intake.locked_pairs().filter(round=round_))
+        threads = [start(name) for name in sent]
+        wait_for(lambda: len(submission.together.lines.get(round_.pk, [])) == len(sent) - 1)
+    for thread in threads:
+        thread.join()
+    for words in ("never leased", "another pair", "not a grade"):
+        assert words in str(heard.pop(words))
+    assert all(receipt.new and not receipt.judgment.surplus for receipt in heard.values())
+    assert Judgment.objects.count() == 1 + len(heard)
+    kept = {tally.rater_id: (tally.graded, tally.filled, tally.reached) for tally in round_.tallies.all()}
+    assert kept == {rater.pk: (2, 2, one.position), rater2.pk: (1, 1, other.position)}
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    """Until it is so, for ten seconds at most."""
+    for _ in range(1_000):
+        if what():
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError("it never was")

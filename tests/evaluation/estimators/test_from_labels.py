@@ -8,7 +8,7 @@ from scipy.stats import kendalltau, ttest_1samp
 
 from evaluation import evaluate
 from evaluation.estimators.bias import metric_bias
-from evaluation.estimators.from_labels import estimates
+from evaluation.estimators.from_labels import Method, estimates
 from evaluation.estimators.prediction_powered import powered_mean
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
@@ -91,3 +91,15 @@ def test_bias_is_the_paired_difference_and_tau_that_of_scipy() -> None:
 
 def test_one_run_has_no_order() -> None:
     assert metric_bias(PEOPLE, MACHINE, RUNS[:1], "AP").tau == {"AP": None}
+
+
+@pytest.mark.parametrize("method", ["ppi", "stratified"])
+def test_queries_that_are_no_sample_are_told(method: Method) -> None:
+    """Those that people labelled are the ones on which the machine finds the run best."""
+    (values,) = (run.per_query["P@5"] for run in evaluate(MACHINE, RUNS[1:2], "P(rel=3)@5 P@5").runs)
+    order = [QUERIES[place] for place in np.argsort(-values, kind="stable")]
+    best = Qrels.from_dict({query: TRUTH[query] for query in order[:40]})
+    (one,) = estimates(best, MACHINE, RUNS[1:2], "P@5", method=method)
+    assert "are unlike the others" in one.notes[0]
+    (drawn,) = estimates(PEOPLE, MACHINE, RUNS[1:2], "P@5", method=method)
+    assert drawn.notes == ()

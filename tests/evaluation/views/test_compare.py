@@ -97,6 +97,7 @@ def test_runs_and_metric_are_those_of_the_address(scored, get):
     assert (found.a.run.name, found.b.run.name, found.metric) == ("bm25", "neural", "RR@10")
 
 
+@pytest.mark.both_databases
 def test_what_cannot_be_followed_is_said(scored, get):
     for address, said in {
         "?a=bm25&b=bm25": "cannot be compared with itself",

@@ -16,7 +16,7 @@ from judgments.models import Collection, Document, Membership, Query, Snapshot
 from pooling.models import Run
 from tests.evaluation.stage import Stage
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 PAGES = {
     "/c/shop/scores/": ("snapshot", "metric", "weight", "runs", "format", "queries"),
     "/c/shop/scores/new/": ("snapshot", "run"),

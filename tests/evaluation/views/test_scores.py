@@ -228,6 +228,7 @@ def test_relevant_document_that_no_run_returns(scored, snapshot, get):
     assert [(place.doc_id, place.grade) for place in found.missed] == [("d2", 1), ("d4", 1)]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("address", "status"), [("query/", 302), ("query/?query=nosuch", 404), ("query/?query=%00", 404)]
 )

@@ -72,6 +72,7 @@ def test_what_is_left_is_scored_at_the_level_used_last(collection, snapshot, web
     assert {one.scores.get().level for one in collection.scorings.all()} == {0.8}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("metrics", "said"),
     [

@@ -193,3 +193,58 @@ def test_a_large_rounds_report_is_made_by_a_job(
     RoundReport.objects.update(computed_at=timezone.now() - round_reports.PATIENCE)
     page(client, decided)
     assert Job.objects.get(kind="agreement").state == "queued"
+
+
+@pytest.fixture
+def three(make_round, rater, rater2, rater3, rate_all):
+    """Two who agree but for a little, and one who turns the scale round."""
+    round_ = make_round(raters=[rater, rater2, rater3], queries=4, documents=5, ratings_per_pair=3)
+    rate_all(round_, rater, grade=place)
+    rate_all(round_, rater2, grade=near)
+    rate_all(round_, rater3, grade=lambda pair: 3 - place(pair))
+    return round_
+
+
+def test_who_differs_most_is_named_with_the_agreement_of_the_others(client_of, three, lead, engineer, rater3, api_of):
+    odd = three.raters.get(user=rater3).pseudonym
+    html = page(client_of(lead), three).content.decode()
+    response = page(client_of(engineer), three)
+    without = response.context["differs_most"]
+    assert (without.rater, without.n) == (odd, 20)
+    assert without.value > 0.8 > response.context["headline"].value
+    assert f"<b>{odd} differs most.</b>" in html
+    assert reverse("round_rater", args=[three.uuid, odd]) in html
+    assert reverse("round_rater", args=[three.uuid, odd]) not in response.content.decode()
+    told = api_of(engineer).get(f"/api/v1/rounds/{three.uuid}/agreement/").json()["without"]
+    assert {row["rater"]: row["coefficients"]["alpha-ordinal"]["value"] for row in told}[odd] == without.value
+    lines = page(client_of(engineer), three, "?format=csv").content.decode().splitlines()
+    assert sum("alpha, ordinal, without" in line for line in lines) == 3
+
+
+def test_two_raters_leave_nobody_to_agree_with(client_of, decided, engineer):
+    response = page(client_of(engineer), decided)
+    assert response.context["differs_most"] is None
+    assert "Without them" not in response.content.decode()
+
+
+def test_a_lead_who_rates_is_not_told_what_one_rater_makes_of_it(
+    client_of, make_round, lead, rater, rater2, rater3, rate_all, api_of
+):
+    round_ = make_round(raters=[lead, rater, rater2, rater3], queries=2, documents=3, ratings_per_pair=4)
+    for user, given in ((rater, place), (rater2, near), (rater3, lambda pair: 3 - place(pair))):
+        rate_all(round_, user, grade=given)
+    assert "differs most" not in page(client_of(lead), round_).content.decode()
+    assert api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/agreement/").json()["without"] == []
+
+
+def test_a_lead_who_rates_is_not_told_who_gave_one_grade_alone(
+    client_of, api_of, make_round, lead, engineer, rater, rater2, rate_all
+):
+    round_ = make_round(queries=2, documents=5, raters=[lead, rater, rater2], ratings_per_pair=3)
+    rate_all(round_, rater, 2)
+    rate_all(round_, rater2, lambda pair: 1 if pair.document.doc_id == "d1-1" else 2)
+    for who, told in ((lead, False), (engineer, True)):
+        answers = [page(client_of(who), round_), api_of(who).get(f"/api/v1/rounds/{round_.uuid}/agreement/")]
+        assert [b"gave the grade 2" in one.content for one in answers] == [told, told]
+        # Nor which grade nearly all grades are.
+        assert (answers[0].context["prevalent"] is not None) is told

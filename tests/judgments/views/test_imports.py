@@ -95,6 +95,7 @@ def test_report_can_be_taken_away(client_of, collection, lead, stored_queries):
     assert any(line.startswith("2,error,q1 0 d2") for line in lines)
 
 
+@pytest.mark.both_databases
 def test_refused_file_brings_the_form_back_with_one_message(client_of, collection, lead):
     response = send(client_of(lead), "documents", "\x00\x01\x02")
     assert response.status_code == 422

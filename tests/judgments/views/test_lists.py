@@ -8,6 +8,7 @@ from django.urls import reverse
 from judgments.models import Query
 from judgments.views.lists import Choice, Column, Listing
 
+pytestmark = pytest.mark.both_databases
 SHOES = Listing(
     name="shoes",
     noun=("shoe", "shoes"),

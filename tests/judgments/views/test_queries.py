@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from judgments.models import Query, QuerySample
+from judgments.round_settings import RoundSettings
 
 pytestmark = pytest.mark.django_db
 
@@ -42,3 +43,32 @@ def test_query_of_another_collection_is_not_there(client_of, collection, lead, o
     other = create_collection(actor=outsider, slug="other", name="Other")
     query = Query.objects.create(collection=other, query_id="q1", text="rain jacket")
     assert client_of(lead).get(reverse("query", args=["shop", query.uuid])).status_code == 404
+
+
+def test_query_tells_its_language_and_that_it_is_not_known(client_of, collection, lead):
+    tagged = Query.objects.create(collection=collection, query_id="q1", text="Regenjacke", language="de")
+    bare = Query.objects.create(collection=collection, query_id="q2", text="404")
+    assert '<span class="mono">de</span>' in page_of(client_of(lead), tagged)
+    assert "any rater may get it" in page_of(client_of(lead), bare)
+
+
+def test_query_hides_how_often_a_pair_was_rated_that_the_reader_may_still_grade(
+    client_of, make_round, lead, engineer, rater, rater2, rater3, rate_all
+):
+    """Three ratings where two were planned say that the two lay far apart."""
+    settings = RoundSettings(extra_at=2)
+    round_ = make_round(queries=1, documents=1, raters=[rater, rater2, rater3], settings=settings)
+    for user, grade in ((rater, 0), (rater2, 3), (rater3, 1)):
+        rate_all(round_, user, grade=grade)
+    again = make_round(queries=1, documents=1, raters=[lead], name="Again")
+    address = reverse("query", args=["shop", round_.pairs.get().query.uuid])
+
+    def told(user):
+        rows = client_of(user).get(address).context["listing"].rows
+        return {pair.round.name: pair.ratings for pair in rows}
+
+    assert told(engineer) == {"Round 1": 3, "Again": 0}
+    assert told(lead) == {"Round 1": None, "Again": None}
+    assert ">hidden<" in client_of(lead).get(address).content.decode()
+    rate_all(again, lead, grade=1)
+    assert told(lead) == {"Round 1": 3, "Again": 1}

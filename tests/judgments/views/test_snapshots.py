@@ -9,6 +9,7 @@ import zipfile
 import pytest
 from django.urls import reverse
 
+from judgments import adjudication
 from judgments.models import Snapshot
 
 pytestmark = pytest.mark.django_db
@@ -154,3 +155,22 @@ def test_only_leads_freeze_and_raters_see_nothing(client_of, frozen, engineer, r
     pages = [NEW, reverse("snapshot", args=[frozen.uuid]), reverse("snapshot_export", args=[frozen.uuid, "bundle"])]
     found = [[client_of(user).get(page).status_code for page in pages] for user in (engineer, rater, outsider)]
     assert found == [[403, 200, 200], [403, 403, 403], [404, 404, 404]]
+
+
+def test_preview_leads_to_the_conflicts_that_nobody_settled_of_each_round(
+    client_of, rated, make_round, lead, rater, rater2, rate_all
+):
+    second = make_round(queries=1, documents=2, raters=[rater, rater2], name="Second")
+    rate_all(second, rater, grade=0)
+    rate_all(second, rater2, grade=3)
+    client = client_of(lead)
+    lists = {round_: reverse("conflicts", args=[round_.uuid]) + "?settled=open" for round_ in (rated, second)}
+    shown = client.get(NEW, {**choice(rated), "rounds": [str(rated.uuid), str(second.uuid)]}).content.decode()
+    for round_, many in ((rated, 1), (second, 2)):
+        assert f'<a href="{lists[round_]}">{many} in {round_}</a>' in shown
+        assert client.get(lists[round_]).context["listing"].count == many
+    # What is settled is no longer asked for.
+    adjudication.settle(rated.pairs.get(spread__gt=0), grade=1, reason="It is a part.", actor=lead)
+    shown = client.get(NEW, choice(rated)).content.decode()
+    assert "1 settled, 0 by the rule only" in shown
+    assert lists[rated] not in shown

@@ -208,6 +208,26 @@ def test_address_that_runs_script_is_no_link(station):
     assert "javascript:" not in station.html()
 
 
+@pytest.mark.parametrize("view", ["one", "list"])
+def test_a_page_over_tls_says_why_it_shows_no_picture_in_the_clear(client_of, open_round, rater, view):
+    client, url = client_of(rater), reverse("rate", args=[open_round.uuid])
+    told = {}
+    for scheme in ("http", "https"):
+        Document.objects.update(image=f"{scheme}://shop.example/1.jpg")
+        for secure in (False, True):
+            response = client.get(url, {"mode": view}, secure=secure)
+            html = response.content.decode()
+            told[scheme, secure] = f'src="{scheme}://shop.example/1.jpg"' in html, "is not encrypted" in html
+            assert (" http:" in response.headers["Content-Security-Policy"]) is not secure
+    assert told.pop(("http", True)) == (False, True)
+    assert set(told.values()) == {(True, False)}
+
+
+def test_a_picture_without_an_address_of_the_web_says_so(station):
+    Document.objects.update(image="pictures/1.jpg")
+    assert "its address begins with neither" in station.html()
+
+
 def test_document_without_content_says_so(station):
     Document.objects.update(stub=True, title="", text="")
     assert "Nobody has sent the content" in station.html()

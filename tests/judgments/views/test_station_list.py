@@ -31,12 +31,13 @@ class Sheet:
         self.page = self.client.get(f"{self.url}?mode=list")
         return self.page.context["rows"]
 
-    def send(self, grades, how="save"):
-        """Grades by the place of the row; what was checked stays checked."""
+    def send(self, grades, how="save", why=None):
+        """Grades by the place of the row, and why rows cannot be judged; what was checked stays checked."""
         fields = {"list": how}
         for place, row in enumerate(self.page.context["rows"]):
             pair = row.card.pair.uuid
-            fields |= {f"client-{pair}": row.client_id, f"was-{pair}": row.given}
+            fields |= {f"client-{pair}": row.client_id, f"was-{pair}": row.was}
+            fields[f"reason-{pair}"] = (why or {}).get(place, row.reason)
             value = grades.get(place, row.given)
             fields |= {f"pair-{pair}": value} if value != "" else {}
         return self.client.post(self.url, fields)
@@ -53,7 +54,7 @@ def pairs(rows):
 def test_rows_stay_in_their_order_with_what_was_saved(sheet, rater):
     before = pairs(sheet.rows())
     assert len(before) == 4
-    assert sheet.send({1: 3, 2: "unable"}).status_code == 302
+    assert sheet.send({1: 3, 2: "unable"}, why={2: "language"}).status_code == 302
     rows = sheet.rows()
     assert pairs(rows) == before
     assert [row.given for row in rows] == ["", "3", "unable", ""]
@@ -73,6 +74,37 @@ def test_a_grade_is_changed_by_a_new_event(sheet, rater):
     assert Judgment.objects.filter(rater=rater).count() == 2
 
 
+@pytest.mark.parametrize("how", ["save", "later"])
+def test_a_row_past_judging_is_asked_why_and_the_others_are_saved(sheet, rater, how):
+    sheet.rows()
+    response = sheet.send({0: 2, 2: "unable"}, how=how)
+    assert response.status_code == 422
+    assert "Say why it cannot be judged" in response.content.decode()
+    assert [(row.given, row.unsaid) for row in response.context["rows"]] == [
+        ("2", False),
+        ("", False),
+        ("", True),
+        ("", False),
+    ]
+    assert [(row.grade, row.state) for row in mine(rater)] == [(2, "graded")]
+    sheet.page = response
+    assert sheet.send({2: "unable"}, why={2: "language"}).status_code == 302
+    assert mine(rater).get(state="unrateable").reason == "language"
+
+
+def test_another_reason_is_another_answer_and_the_same_is_none(sheet, rater):
+    sheet.rows()
+    sheet.send({0: "unable"}, why={0: "other"})
+    sheet.rows()
+    assert 'value="other" selected' in sheet.page.content.decode()
+    sheet.send({})
+    assert Judgment.objects.filter(rater=rater).count() == 1
+    sheet.rows()
+    sheet.send({}, why={0: "document broken"})
+    assert [row.reason for row in mine(rater)] == ["document broken"]
+    assert Judgment.objects.filter(rater=rater).count() == 2
+
+
 def test_next_query_comes_when_all_are_graded(sheet):
     first = sheet.rows()[0].card.pair.query
     sheet.send(dict.fromkeys(range(4), 2))
@@ -87,6 +119,22 @@ def test_rest_is_put_off_and_comes_back_last(sheet, rater):
     assert {row.card.pair.query for row in sheet.rows()} == {first}
     assert len(sheet.rows()) == 3
     assert mine(rater).filter(state="later").count() == 3
+
+
+def test_what_was_graded_in_another_tab_is_not_put_off(sheet, rater):
+    sheet.rows()
+    stale = sheet.page
+    sheet.rows()
+    sheet.send({0: 2, 1: "unable"}, why={1: "other"})
+    sheet.page = stale
+    sheet.send({2: 3}, how="later")
+    assert sorted(mine(rater).values_list("state", "grade")) == [
+        ("graded", 2),
+        ("graded", 3),
+        ("later", None),
+        ("unrateable", None),
+    ]
+    assert not Judgment.objects.filter(supersedes__isnull=False).exists()
 
 
 def test_undo_opens_the_row_again(sheet):

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from judgments import rounds
+from judgments import assignment, rounds
 from judgments.models import Document, Judgment, Pair, RoundRater, Slot
 from judgments.views import station_script
 
@@ -69,6 +69,16 @@ def test_what_is_no_longer_the_raters_is_told(ask, open_round, rater, rater2, ra
     for slot, user in zip(Slot.objects.filter(pair__uuid=held[1]), (rater2, rater3), strict=True):
         Slot.objects.filter(pk=slot.pk).update(rater=user, lease_until=timezone.now() + timedelta(minutes=5))
     assert ask(held).json()["gone"] == [held[1]]
+
+
+def test_a_list_that_looks_is_handed_nothing_more(client_of, open_round, rater, rater2, rater3):
+    client, address = client_of(rater), reverse("rate_next", args=[open_round.uuid])
+    held = [str(pair.uuid) for pair in assignment.claim_batch(open_round, rater=rater, size=3)]
+    for slot, user in zip(Slot.objects.filter(pair__uuid=held[1]), (rater2, rater3), strict=True):
+        Slot.objects.filter(pk=slot.pk).update(rater=user, lease_until=timezone.now() + timedelta(minutes=5))
+    told = client.post(address, {"have": [held[0], held[1]], "looks": "1"}).json()
+    assert (told["cards"], told["gone"]) == ([], [held[1]])
+    assert Slot.objects.filter(rater=rater).count() == 2
 
 
 def test_cards_tell_nothing_about_systems_or_others(ask, open_round, rater2):

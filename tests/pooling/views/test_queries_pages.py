@@ -89,6 +89,9 @@ def test_a_group_is_changed_on_its_page(spelled: Collection, client_of: Any, lea
     client.post(url, {"act": "merge", "other": str(other.uuid)})
     client.post(url, {"act": "take-out", "query": [uuid["q3"]]})
     assert spelled.queries.filter(group="jackets").count() == 4
+    # It is asked first: the button is folded away below what it means.
+    asked = client.get(url).content.decode().partition("<summary>Dissolve the group</summary>")[2]
+    assert "queries then stand for themselves" in asked.partition('value="dissolve"')[0]
     assert client.post(url, {"act": "dissolve"}).headers["Location"] == at("query_groups", spelled)
     assert client.get(url).status_code == 404
 

@@ -1,0 +1,126 @@
+"""Can a program try a provider and a prompt, with the cost told and nothing kept?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from judgments.models import AuditRow, Judge, MachineJudgment, ModelCall, PromptVersion
+from tests.judgments.models_asked import KEY, grade, provider_at
+from tests.model_server import Answer, ModelServer, serving
+
+pytestmark = pytest.mark.django_db
+KEPT = (Judge, MachineJudgment, ModelCall, PromptVersion, AuditRow)
+WORDS = "Searched: {query}. {scale}. {document}"
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    def says(prompt: str, number: int) -> Answer:
+        said = Answer("yes") if "word yes" in prompt else grade(9 if "Document 2-" in prompt else 3)
+        said.read, said.written = 1_000, 50
+        return said
+
+    with serving(says) as found:
+        yield found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any) -> Any:
+    return make_round(queries=2, documents=1, raters=[rater], ratings_per_pair=1)
+
+
+@pytest.fixture
+def provider(round_: Any, server: ModelServer, lead: Any) -> Any:
+    return provider_at(server.url, round_.collection, lead)
+
+
+@pytest.fixture
+def trial(round_: Any, provider: Any, lead: Any, api_of: Any) -> Callable[..., Any]:
+    """Post a trial of a prompt; whatever comes back, nothing is kept of it."""
+    api, place = api_of(lead), f"/api/v1/collections/{round_.collection.slug}/prompts/try/"
+    whom = {"round": str(round_.uuid), "provider": str(provider.uuid), "model": "judge-1", "pairs": 2}
+
+    def post(**body: Any) -> Any:
+        before = [kind.objects.count() for kind in KEPT]
+        answer = api.post(place, {**whom, **body}, format="json")
+        assert [kind.objects.count() for kind in KEPT] == before
+        return answer
+
+    return post
+
+
+def test_a_prompt_on_pairs_of_a_round(trial: Callable[..., Any], server: ModelServer) -> None:
+    found = trial(prompt=WORDS, system="You are strict.").json()
+    # 1,000 tokens at 1 dollar a million and 50 at 4, twice.
+    assert (found["calls"], found["cost_usd"]) == (2, pytest.approx(0.0024))
+    assert [(one["doc_id"], one["outcome"], one["grade"]) for one in found["pairs"]] == [
+        ("d1-1", "graded", 3),
+        ("d2-1", "out_of_scale", None),
+    ]
+    first = found["pairs"][0]
+    assert (first["query_id"], first["model"], first["rationale"]) == ("q1", "judge-1", "reasons-of-a-machine")
+    assert first["asked"].startswith("Searched: ")
+    assert "Document 1-1" in first["asked"]
+    assert all(headers.get("Authorization") == f"Bearer {KEY}" for _, headers, _ in server.requests)
+
+
+def test_a_stored_version_and_one_that_comes_along(
+    trial: Callable[..., Any], round_: Any, lead: Any, api_of: Any, server: ModelServer
+) -> None:
+    place = f"/api/v1/collections/{round_.collection.slug}/prompts/"
+    stored = api_of(lead).post(place, {"name": "ours", "prompt": WORDS}, format="json").json()
+    assert trial(version=stored["id"], pairs=1).json()["pairs"][0]["asked"].startswith("Searched: ")
+    assert trial(version="graded", pairs=1).json()["pairs"][0]["grade"] == 3
+    assert trial(version="graded", model="judge-2", pairs=1).json()["cost_usd"] is None  # it has no price
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "prompt"),
+        ({"prompt": WORDS, "version": "graded"}, "prompt"),
+        ({"version": "graded", "system": "Be strict."}, "system"),
+        ({"version": "nobodys"}, "version"),
+        ({"prompt": "Searched: {query}. {scale}."}, "prompt"),
+        ({"prompt": WORDS, "pairs": 11}, "pairs"),
+        ({"prompt": WORDS, "model": "judge-9"}, "model"),
+        ({"prompt": WORDS, "round": "5ab10d5e-0000-4000-8000-000000000000"}, "round"),
+        ({"prompt": WORDS, "provider": "5ab10d5e-0000-4000-8000-000000000000"}, "provider"),
+        ({"prompt": WORDS, "temperature": 1}, "temperature"),
+    ],
+)
+def test_what_cannot_be_tried_asks_nobody(
+    trial: Callable[..., Any], server: ModelServer, body: dict[str, Any], field: str
+) -> None:
+    answer = trial(**body)
+    assert (answer.status_code, list(answer.json()["error"]["fields"]), server.requests) == (400, [field], [])
+
+
+def test_a_provider_is_asked_once(provider: Any, lead: Any, api_of: Any, server: ModelServer) -> None:
+    api, place = api_of(lead), f"/api/v1/collections/{provider.collection.slug}/providers/{provider.uuid}/try/"
+    before = [kind.objects.count() for kind in KEPT]
+    found = api.post(place, {}, format="json").json()
+    assert (found["text"], found["model"], found["tokens_in"]) == ("yes", "judge-1", 1_000)
+    assert found["cost_usd"] == pytest.approx(0.0012)
+    assert KEY not in str(found)
+    assert (len(server.requests), [kind.objects.count() for kind in KEPT]) == (1, before)
+    wrong = api.post(place, {"model": "judge-9"}, format="json")
+    assert (wrong.status_code, wrong.json()["error"]["fields"]) == (400, {"model": "Known: judge-1, judge-2."})
+
+
+def test_a_wrong_key_is_said_and_not_shown(round_: Any, lead: Any, api_of: Any) -> None:
+    with serving(lambda prompt, number: Answer(status=401, body=b'{"error": {"message": "no such key"}}')) as server:
+        row = provider_at(server.url, round_.collection, lead)
+        place = f"/api/v1/collections/{round_.collection.slug}/providers/{row.uuid}/try/"
+        answer = api_of(lead).post(place, {"model": "judge-1"}, format="json")
+    assert (answer.status_code, len(server.requests)) == (400, 1)
+    assert "did not answer" in answer.json()["error"]["message"]
+    assert KEY not in answer.content.decode()

@@ -1,0 +1,20 @@
+"""Does the server say at once that its port is taken, also by a server that shares it with its own processes?"""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from django.core.management import CommandError, call_command
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_port_that_is_taken_is_told(shared: bool) -> None:
+    with socket.socket() as other:
+        if shared:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(CommandError, match=rf"Port {port} of 127.0.0.1 cannot be had .*--port"):
+            call_command("serve", port=port)

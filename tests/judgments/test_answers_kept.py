@@ -1,0 +1,101 @@
+"""Are answers that came together kept together, each once, even where two sittings hold one run?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from judgments import judging
+from judgments.answers_kept import AnswersKept
+from judgments.judges.answers import Reply
+from judgments.judges.asking import Answered
+from judgments.judges.contract import Outcome
+from judgments.models import JudgeRun, MachineJudgment, ModelCall, Pair
+from judgments.providers import Question
+from tests.judgments.models_asked import choice_of, provider_at
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(settings: Any, make_round: Callable[..., Any], rater: Any, collection: Any, lead: Any) -> JudgeRun:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+    made = make_round(queries=2, documents=20, raters=[rater])
+    for pair in made.pairs.select_related("document"):
+        pair.document.text = f"A text about {pair.document.doc_id}."
+        pair.document.save()
+    choice = choice_of(provider_at("http://127.0.0.1:9", collection, lead))
+    return judging.start(made, choice, actor=lead, cap_usd=1.0, cap_calls=None)
+
+
+def hand_in(kept: AnswersKept, pairs: list[Pair], grade: int, *, key: str = "key") -> None:
+    """As many answers as pairs, in one go."""
+
+    def work() -> None:
+        for pair in pairs:
+            reply = Reply("{}", tokens_in=10, tokens_out=2, cost_usd=0.25)
+            question = Question(f"{key}-{pair.pk}", "", "")
+            kept.call(Answered(question, reply, Outcome("graded", grade)), "judge-1", pair, "pair", "")
+            kept.judgment(pair, Outcome("graded", grade))
+
+    kept.together(work)
+
+
+def test_a_commit_takes_as_many_questions_to_the_database_however_many_answers_it_keeps(run: JudgeRun) -> None:
+    pairs = list(run.round.pairs.select_related("document"))
+    taken = []
+    for some in (pairs[:1], pairs[1:40]):
+        kept = AnswersKept(run, run.round.scale.values())
+        with CaptureQueriesContext(connection) as queries:
+            hand_in(kept, some, 2)
+        taken.append(len(queries))
+    assert taken[0] == taken[1]
+    assert ModelCall.objects.count() == MachineJudgment.objects.exclude(call=None).count() == 40
+
+
+def test_what_another_sitting_wrote_down_stays_and_the_rest_is_kept(run: JudgeRun) -> None:
+    pairs = list(run.round.pairs.select_related("document"))[:3]
+    one, other = (AnswersKept(run, run.round.scale.values()) for _ in range(2))
+    hand_in(one, pairs[:2], 3)
+    hand_in(other, pairs, 1)
+    assert list(MachineJudgment.objects.order_by("pair").values_list("grade", flat=True)) == [3, 3, 1]
+    assert [row.call.grade for row in MachineJudgment.objects.order_by("pair") if row.call] == [3, 3, 1]
+    assert ModelCall.objects.count() == 3
+    # What was spent is what the ledger says, whoever wrote it.
+    assert AnswersKept(run, run.round.scale.values()).spent == pytest.approx(0.75)
+
+
+def test_a_pair_without_an_answer_goes_on_waiting(run: JudgeRun) -> None:
+    pair = run.round.pairs.first()
+    kept = AnswersKept(run, run.round.scale.values())
+
+    def work() -> None:
+        failed = Outcome("transport_error", raw="no answer")
+        kept.call(Answered(Question("k", "", ""), Reply(fault="no answer"), failed), "judge-1", pair, "pair", "")
+        kept.judgment(pair, failed)
+
+    kept.together(work)
+    assert ModelCall.objects.get().outcome == "transport_error"
+    assert not MachineJudgment.objects.exists()
+
+
+def test_an_estimate_goes_by_what_the_provider_counted_before(run: JudgeRun) -> None:
+    before = judging.look(run.round, choice_of(run.judge.provider))
+    kept = AnswersKept(run, run.round.scale.values())
+    pairs = list(run.round.pairs.select_related("document"))[:2]
+
+    def work() -> None:
+        for pair in pairs:
+            question = Question(f"k-{pair.pk}", "", "x" * 400)
+            reply = Reply("{}", tokens_in=250, tokens_out=2)
+            kept.call(Answered(question, reply, Outcome("graded", 1)), "judge-1", pair, "canary", "")
+
+    kept.together(work)
+    after = judging.look(run.round, choice_of(run.judge.provider))
+    assert after.tokens_in == pytest.approx([2.5 * tokens for tokens in before.tokens_in], rel=0.01)
+    other = judging.look(run.round, choice_of(run.judge.provider, model="judge-2"))
+    assert other.tokens_in == before.tokens_in

@@ -1,0 +1,157 @@
+"""Is a model asked as its provider's page says that it wants to be asked, and is that part of the judge?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from judgments import judging, providers_kept, trying
+from judgments.core.errors import NotValid
+from judgments.judge_forms import ProviderForm, models_in
+from judgments.models import JudgeRun, ModelCall
+from judgments.providers import calls
+from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started
+from tests.model_server import Answer, ModelServer, serving
+
+pytestmark = pytest.mark.django_db
+State = JudgeRun.State
+OURS = {"name": "ours", "thinks": True, "leave_out": ["schema", "seed"], "most_tokens": 4_000}
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(lambda prompt, number: grade(2)) as found:
+        yield found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any) -> Any:
+    return make_round(queries=1, documents=2, raters=[rater])
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks: Any) -> Any:
+    return django_capture_on_commit_callbacks
+
+
+def test_a_model_is_asked_as_it_was_set_and_another_setting_is_another_judge(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+) -> None:
+    provider = provider_at(server.url, collection, lead, models_offered=[OURS])
+    run = started(round_, choice_of(provider, model="ours"), lead, commit)
+    assert run.state == State.DONE
+    sent = server.requests[0][2]
+    assert not {"response_format", "seed", "temperature", "max_tokens"} & set(sent)
+    assert sent["max_completion_tokens"] == 4_000
+    assert run.judge.parameters["asked_as"] == {name: OURS[name] for name in ("thinks", "leave_out", "most_tokens")}
+    assert run.judge.parameters["most_tokens"] == 4_000
+    # The ledger says so with each answer.
+    call = ModelCall.objects.filter(run=run).first()
+    assert call is not None
+    assert call.left_out == ["temperature", "seed", "schema"]
+    assert call.parameters["most_tokens"] == 4_000
+    providers_kept.change(provider, actor=lead, given={"models_offered": [{"name": "ours"}]})
+    other = started(round_, choice_of(provider, model="ours"), lead, commit)
+    assert other.judge != run.judge
+    assert "response_format" in server.requests[-1][2]
+
+
+def test_a_judge_goes_on_as_it_began_whatever_was_set_since(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+) -> None:
+    provider = provider_at(server.url, collection, lead, models_offered=[OURS])
+    run = started(round_, choice_of(provider, model="ours"), lead, commit, cap_calls=1)
+    assert run.state == State.BUDGET
+    providers_kept.change(provider, actor=lead, given={"models_offered": [{"name": "ours", "price_in": None}]})
+    run = gone_on(run, lead, commit, cap_calls=10)
+    assert (run.state, len(server.requests)) == (State.DONE, 2)
+    assert server.requests[-1][2].keys() == server.requests[0][2].keys()
+
+
+def test_an_answer_that_was_cut_off_has_four_times_what_was_set(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+) -> None:
+    server.answer = lambda prompt, number: Answer("{", stop="length") if number <= 1 else grade(1)
+    provider = provider_at(server.url, collection, lead, models_offered=[OURS], concurrency=1)
+    run = started(round_, choice_of(provider, model="ours"), lead, commit)
+    assert run.state == State.DONE
+    assert sorted(body["max_completion_tokens"] for _, _, body in server.requests) == [4_000, 4_000, 16_000]
+
+
+def test_the_estimate_counts_the_answers_that_were_set(
+    round_: Any, server: ModelServer, collection: Any, lead: Any
+) -> None:
+    rows = [{**OURS, "price_in": 1.0, "price_out": 4.0}, {"name": "plain", "price_in": 1.0, "price_out": 4.0}]
+    provider = provider_at(server.url, collection, lead, models_offered=rows)
+    longest = [judging.look(round_, choice_of(provider, model=name)).tokens_out[1] for name in ("ours", "plain")]
+    assert longest == [2 * 4_000, 2 * 400]
+
+
+def test_what_is_tried_is_tried_so_too(server: ModelServer, collection: Any, lead: Any) -> None:
+    provider = provider_at(server.url, collection, lead, models_offered=[OURS])
+    trying.provider(provider, "ours")
+    assert server.requests[0][2]["max_completion_tokens"] == 4_000
+
+
+@pytest.mark.parametrize(
+    ("line", "row"),
+    [
+        ("a, 1, 4", {"price_in": 1.0, "price_out": 4.0}),
+        ("a", {"price_in": None, "price_out": None}),
+        ("a, thinks", {"price_in": None, "price_out": None, "thinks": True}),
+        ("a, 0, 0, does not think", {"price_in": 0.0, "price_out": 0.0, "thinks": False}),
+        (
+            "a, 1, 4, 4000 tokens, no schema, no seed",
+            {"price_in": 1.0, "price_out": 4.0, "most_tokens": 4_000, "leave_out": ["schema", "seed"]},
+        ),
+    ],
+)
+def test_a_line_of_the_form_says_how_a_model_is_asked_and_comes_back_as_it_was(
+    line: str, row: dict[str, Any], server: ModelServer, collection: Any, lead: Any
+) -> None:
+    assert models_in(line) == [{"name": "a", **row}]
+    provider = provider_at(server.url, collection, lead, models_offered=models_in(line))
+    assert models_in(ProviderForm(provider=provider).initial["models"]) == [{"name": "a", **row}]
+
+
+@pytest.mark.parametrize("line", ["a, 1", "a, 1, 2, 3", "a, no mercy", "a, -5 tokens", "a, ten tokens"])
+def test_a_line_that_says_something_else_is_refused_with_its_number(line: str) -> None:
+    with pytest.raises(NotValid, match="Line 1"):
+        models_in(line)
+
+
+@pytest.mark.parametrize(
+    "row", [{"thinks": "yes"}, {"leave_out": ["prompt"]}, {"most_tokens": 0}, {"most_tokens": 10**9}]
+)
+def test_settings_that_no_model_has_are_refused(
+    row: dict[str, Any], server: ModelServer, collection: Any, lead: Any
+) -> None:
+    with pytest.raises(NotValid) as refused:
+        provider_at(server.url, collection, lead, models_offered=[{"name": "a", **row}])
+    assert "models_offered" in refused.value.fields
+
+
+def test_a_try_says_what_a_model_was_not_told(
+    server: ModelServer, collection: Any, lead: Any, client: Client, api_of: Any
+) -> None:
+    def answer(prompt: str, number: int) -> Answer:
+        told = "temperature" in server.requests[number - 1][2]
+        return Answer("temperature: not supported", status=400) if told else Answer("yes")
+
+    server.answer = answer
+    provider = provider_at(server.url, collection, lead)
+    client.force_login(lead)
+    page = client.post(f"/c/{collection.slug}/providers/{provider.uuid}/try/", follow=True).content.decode()
+    assert "It takes no temperature: that is left out." in page
+    here = f"/api/v1/collections/{collection.slug}/providers/{provider.uuid}/try/"
+    told = api_of(lead).post(here, {}, format="json").json()
+    assert (told["left_out"], told["cost_estimated"], told["text"]) == (["temperature"], False, "yes")

@@ -1,0 +1,150 @@
+"""A provider that answers under another name half way: is it said, and are people's grades held against each name?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from judgments import auto_accept, battle_grades, judge_names, judged
+from judgments.core.errors import NotValid
+from judgments.models import BattleRun, JudgeRun, Membership, Role
+from tests.judgments import battles_fought
+from tests.judgments.models_asked import choice_of, grade, provider_at, started
+from tests.model_server import Answer, ModelServer, serving
+from tests.world import grade_all
+
+pytestmark = pytest.mark.django_db
+BEFORE, AFTER = "judge-1-0613", "judge-1-0806"
+QUERIES, DOCUMENTS = 4, 6
+GRADES = {f"d{query}-{at}": (at - 1) // 2 for query in range(1, QUERIES + 1) for at in range(1, DOCUMENTS + 1)}
+DOC = re.compile(r"A text of (d\d-\d), worth")
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks: Any) -> Any:
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
+def second_lead(collection: Any, django_user_model: Any) -> Any:
+    """A lead who rates in the round, and has not begun."""
+    found = django_user_model.objects.create_user("leonie")
+    Membership.objects.create(collection=collection, user=found, role=Role.LEAD)
+    return found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any, second_lead: Any) -> Any:
+    made = make_round(queries=QUERIES, documents=DOCUMENTS, raters=[rater, second_lead], ratings_per_pair=2)
+    return battles_fought.with_worth(made)
+
+
+def half_way(half: int, says: Callable[[str, bool], Answer]) -> Callable[[str, int], Answer]:
+    """From the answer after that many on, another name stands beside it."""
+
+    def answer(prompt: str, number: int) -> Answer:
+        found = says(prompt, number > half)
+        found.model = AFTER if number > half else BEFORE
+        return found
+
+    return answer
+
+
+def graded(prompt: str, after: bool) -> Answer:
+    """What people say, and afterwards one grade more."""
+    found = DOC.search(prompt)
+    assert found is not None
+    return grade(GRADES[found[1]] + after)
+
+
+def preferred(prompt: str, after: bool) -> Answer:
+    """The better document, and afterwards the worse one."""
+    found = battles_fought.better(prompt, 0)
+    return (
+        Answer(re.sub(r'"score": (-?)', lambda one: f'"score": {"" if one[1] else "-"}', found.text))
+        if after
+        else found
+    )
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(half_way(10, graded)) as found:
+        yield found
+
+
+@pytest.fixture
+def run(round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any) -> JudgeRun:
+    # One at a time, so that the half is the same ten pairs each time.
+    provider = provider_at(server.url, collection, lead, concurrency=1)
+    return started(round_, choice_of(provider), lead, commit, audit_share=1.0)
+
+
+def test_of_single_documents_each_name_is_held_against_people(
+    run: JudgeRun, round_: Any, rater: Any, lead: Any, second_lead: Any, client_of: Any, api_of: Any
+) -> None:
+    grade_all(round_, rater, GRADES)
+    spent = judged.money(run.judge, round_)
+    assert (spent.models, spent.renamed) == ((BEFORE, AFTER), (("judge-1", (BEFORE, AFTER)),))
+    before, after = judge_names.by_name(run.judge, round_, lead, spent=spent)
+    assert [(one.asked, one.name, one.answers) for one in (before, after)] == [
+        ("judge-1", BEFORE, 10),
+        ("judge-1", AFTER, 14),
+    ]
+    assert (before.same.value, before.same.n, after.same.value, after.same.n) == (1.0, 10, 0.0, 14)
+    # Who still rates is told of none of their pairs.
+    assert judge_names.by_name(run.judge, round_, second_lead, spent=spent) == []
+    assert before.kappa is not None
+    assert after.kappa is not None
+    assert (before.kappa.value, 0 < (after.kappa.value or 0) < 1) == (1.0, True)
+    page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{run.judge.uuid}/").content.decode()
+    assert "Answered under several names" in page
+    assert f"judge-1 answered as {BEFORE} (10) and {AFTER} (14)" in page
+    told = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/judges/{run.judge.uuid}/").json()
+    assert told["models_answered"] == [BEFORE, AFTER]
+    assert told["renamed"].startswith(f"judge-1 answered as {BEFORE} (10)")
+    assert [(one["name"], one["same"]["value"]) for one in told["by_name"]] == [(BEFORE, 1.0), (AFTER, 0.0)]
+    with pytest.raises(NotValid, match="under more than one name"):
+        auto_accept.ask(round_, run.judge, bound=0.9, actor=lead)
+
+
+def test_of_battles_each_name_is_held_against_people(
+    round_: Any, collection: Any, rater: Any, lead: Any, second_lead: Any, commit: Any, client_of: Any, api_of: Any
+) -> None:
+    with serving(half_way(12, preferred)) as server:
+        provider = provider_at(server.url, collection, lead, concurrency=1)
+        run = battles_fought.fought(round_, battles_fought.choice_of(provider, cycles=2, both=0.0), lead, commit)
+    assert run.state == BattleRun.State.DONE
+    grade_all(round_, rater, GRADES)
+    before, after = judge_names.by_name_of(run, lead)
+    assert (before.name, before.answers, after.name, before.answers + after.answers) == (BEFORE, 12, AFTER, run.battles)
+    assert before.same.n > 0 < after.same.n
+    assert (before.same.value, after.same.value) == (1.0, 0.0)
+    assert judge_names.by_name_of(run, second_lead) == []
+    page = client_of(lead).get(f"/rounds/{round_.uuid}/battles/{run.uuid}/").content.decode()
+    assert f"judge-1 answered as {BEFORE} (12) and {AFTER} ({run.battles - 12})" in page
+    told = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/battles/{run.uuid}/").json()
+    assert [(one["name"], one["same"]["value"]) for one in told["by_name"]] == [(BEFORE, 1.0), (AFTER, 0.0)]
+    # The judge that is made of them says so as well.
+    judge = battle_grades.to_grades(run, actor=lead)
+    page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{judge.uuid}/").content.decode()
+    assert "Answered under several names" in page
+
+
+def test_one_name_is_no_warning(round_: Any, collection: Any, lead: Any, commit: Any, client_of: Any) -> None:
+    with serving(half_way(10**6, graded)) as server:
+        run = started(round_, choice_of(provider_at(server.url, collection, lead)), lead, commit)
+    spent = judged.money(run.judge, round_)
+    assert (spent.models, spent.renamed) == ((BEFORE,), ())
+    assert judge_names.by_name(run.judge, round_, lead, spent=spent) == []
+    page = client_of(lead).get(f"/rounds/{round_.uuid}/judges/{run.judge.uuid}/").content.decode()
+    assert "Answered under several names" not in page
+    assert "Not the name that was asked for" in page

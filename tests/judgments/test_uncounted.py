@@ -1,0 +1,140 @@
+"""Does a cap hold on the server where a provider counts nothing, and do ledger, page and API say what is estimated?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from judgments import judging, providers_kept
+from judgments.core.errors import NotValid
+from judgments.judge_cost import money
+from judgments.models import Battle, JudgeRun, ModelCall
+from judgments.providers import calls
+from tests.judgments.battles_fought import choice_of as battles_of
+from tests.judgments.battles_fought import fought
+from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started
+from tests.model_server import Answer, ModelServer, serving
+
+pytestmark = pytest.mark.django_db
+State = JudgeRun.State
+
+
+@pytest.fixture(autouse=True)
+def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(lambda prompt, number: uncounted({"grade": 2})) as found:
+        yield found
+
+
+@pytest.fixture
+def round_(make_round: Callable[..., Any], rater: Any) -> Any:
+    made = make_round(queries=2, documents=3, raters=[rater])
+    for pair in made.pairs.select_related("document"):
+        pair.document.text = f"A text about {pair.document.doc_id}."
+        pair.document.save()
+    return made
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks: Any) -> Any:
+    return django_capture_on_commit_callbacks
+
+
+def uncounted(answer: dict[str, Any]) -> Answer:
+    """An answer of a server that tells no usage."""
+    told = {"choices": [{"message": {"content": json.dumps(answer)}, "finish_reason": "stop"}]}
+    return Answer(body=json.dumps(told).encode())
+
+
+def test_the_cap_holds_over_sittings_and_what_is_estimated_is_said(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any, api_of: Any, client: Client
+) -> None:
+    provider = provider_at(server.url, collection, lead, concurrency=1)
+    run = started(round_, choice_of(provider), lead, commit, cap_usd=None, cap_calls=1)
+    most = run.spent_usd
+    assert most > 400 * 4 / 1e6
+    run = gone_on(run, lead, commit, cap_usd=3.5 * most, cap_calls=100)
+    assert (run.state, run.calls, len(server.requests)) == (State.BUDGET, 3, 3)
+    assert run.spent_usd <= run.cap_usd
+    rows = ModelCall.objects.filter(run=run)
+    assert set(rows.values_list("cost_estimated", "tokens_in", "tokens_out")) == {(True, None, None)}
+    spent = money(run.judge, round_)
+    assert (spent.usd, spent.estimated) == (pytest.approx(run.spent_usd), pytest.approx(run.spent_usd))
+    client.force_login(lead)
+    page = client.get(f"/rounds/{round_.uuid}/judges/{run.judge.uuid}/").content.decode()
+    assert "nobody said what they cost" in page
+    api = api_of(lead)
+    here = f"/api/v1/rounds/{round_.uuid}/judges/{run.judge.uuid}/"
+    assert api.get(here).json()["estimated_usd"] == pytest.approx(run.spent_usd)
+    assert {row["cost_estimated"] for row in api.get(f"{here}ledger/").json()["results"]} == {True}
+
+
+def test_what_a_model_was_not_told_stands_on_its_page(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any, api_of: Any, client: Client
+) -> None:
+    def answer(prompt: str, number: int) -> Answer:
+        if "temperature" in server.requests[number - 1][2]:
+            return Answer("`temperature` is deprecated for this model.", status=400)
+        return grade(2)
+
+    server.answer = answer
+    provider = provider_at(server.url, collection, lead, concurrency=1)
+    run = started(round_, choice_of(provider), lead, commit)
+    assert (run.state, run.calls, len(server.requests)) == (State.DONE, 6, 7)
+    client.force_login(lead)
+    page = client.get(f"/rounds/{round_.uuid}/judges/{run.judge.uuid}/").content.decode()
+    assert "temperature: the model takes none" in page
+    assert "nobody said what they cost" not in page
+    told = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/judges/{run.judge.uuid}/").json()
+    assert (told["left_out"], told["estimated_usd"]) == (["temperature"], 0.0)
+
+
+def test_an_empty_account_is_refused_and_not_tried_again(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+) -> None:
+    body = json.dumps({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}).encode()
+    server.answer = lambda prompt, number: Answer(status=429, body=body, headers={"Retry-After": "3600"})
+    run = started(round_, choice_of(provider_at(server.url, collection, lead, concurrency=1)), lead, commit)
+    # Refused is for people to mend; only who is down is tried again by the clock.
+    assert (run.state, run.not_before, run.calls, len(server.requests)) == (State.REFUSED, None, 0, 1)
+    assert "You exceeded your quota" in run.said
+
+
+def test_a_cap_in_dollars_is_refused_where_the_price_was_taken_away(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+) -> None:
+    provider = provider_at(server.url, collection, lead, concurrency=1)
+    capped = started(round_, choice_of(provider), lead, commit, cap_usd=1.0, cap_calls=2)
+    in_calls = started(round_, choice_of(provider, temperature=0.5), lead, commit, cap_usd=None, cap_calls=2)
+    providers_kept.change(provider, actor=lead, given={"models_offered": [{"name": "judge-1"}]})
+    # The cap that it has, and one that it is given.
+    for run, caps in ((capped, {"cap_calls": 10}), (in_calls, {"cap_usd": 5.0})):
+        with pytest.raises(NotValid, match="no price") as refused:
+            judging.go_on(run, actor=lead, **caps)
+        assert list(refused.value.fields) == ["cap_usd"]
+    assert len(server.requests) == 4
+    in_calls = gone_on(in_calls, lead, commit, cap_calls=10)
+    assert (in_calls.state, len(server.requests)) == (State.DONE, 8)
+
+
+def test_battles_that_nobody_counted_are_booked_once(
+    round_: Any, server: ModelServer, collection: Any, lead: Any, commit: Any
+) -> None:
+    server.answer = lambda prompt, number: uncounted({"reason": "", "score": 0.5})
+    provider = provider_at(server.url, collection, lead, concurrency=1)
+    run = fought(round_, battles_of(provider), lead, commit)
+    rows = Battle.objects.filter(run=run)
+    assert set(rows.values_list("cost_estimated", "tokens_in")) == {(True, None)}
+    assert run.spent_usd == pytest.approx(sum(row.cost_usd or 0.0 for row in rows))
+    # What another run takes from the first one costs nothing, and so nothing is estimated.
+    again = fought(round_, battles_of(provider), lead, commit)
+    assert (again.spent_usd, Battle.objects.filter(run=again, cost_estimated=True).exists()) == (0.0, False)
