@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,10 +14,10 @@ from django.views.decorators.http import require_POST
 from judgments import access, assignment, probing
 from judgments.api.errors import shape, told_of
 from judgments.core.errors import AssayError
-from judgments.models import Probe, Round, Slot, User
+from judgments.models import Pair, Probe, Round, Slot, User
 from judgments.station_keys import GRADES, keys_of, labels, table
 from judgments.views.sent import uuid_of
-from judgments.views.station_cards import cards, fragments
+from judgments.views.station_cards import Card, cards, fragments
 
 # How many documents the browser is given at a time, and the most that it may hold.
 BATCH, MOST_HELD = 12, 36
@@ -102,11 +103,29 @@ def _batch(request: HttpRequest, round_: Round) -> dict[str, Any]:
         return {"cards": [], "gone": [str(uuid) for uuid in _gone(round_, rater, have)], "growing": round_.growing}
     held = [pair for pair in claimed if pair.uuid in have]
     new = probing.fitted(held, [pair for pair in claimed if pair.uuid not in have])
+    made, gone = _placed(round_, rater, new, held, have)
     return {
-        "cards": [fragments(request, round_, card) for card in cards(round_, rater, new, after=held)],
-        "gone": [str(uuid) for uuid in _gone(round_, rater, have)],
+        "cards": [fragments(request, round_, card) for card in made],
+        "gone": [str(uuid) for uuid in gone],
         "growing": round_.growing,
     }
+
+
+def _placed(
+    round_: Round, rater: User, new: Sequence[Pair | Probe], held: Sequence[Pair | Probe], have: list[UUID]
+) -> tuple[list[Card], list[UUID]]:
+    """The new pairs as cards, and what is gone of those that the browser has.
+
+    Answers leave the browser beside this request. One that was taken while places were counted would count twice, as
+    answered and as held: then they are counted again.
+    """
+    while True:
+        made = cards(round_, rater, new, after=held)
+        gone = _gone(round_, rater, have)
+        still = [pair for pair in held if pair.uuid not in gone]
+        if len(still) == len(held):
+            return made, gone
+        held = still
 
 
 def _gone(round_: Round, rater: User, have: list[UUID]) -> list[UUID]:

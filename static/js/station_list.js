@@ -142,9 +142,11 @@ async function next() {
   const page = open().length || stopped ? null : coming.take();
   if (page) return show(page);
   leaving = true;
+  unseen();
   if (!stopped) for (const row of open()) putOff(row);
   if (await outbox.flush() && await reachable(data.page)) return void kept.leave(data.page);
   leaving = false;
+  nowSeen();
   toast(stopped || "The next query comes when your answers are sent: there is no connection right now.");
 }
 
@@ -232,6 +234,13 @@ const ACTS = {
 };
 const BOXES = { unable: "unable-box", note: "note-box", guide: "guide", keys: "keys" };
 
+/** A press too many after the last row means none of the rows. */
+function tooMany() {
+  const words = "Every document is graded: Enter goes on.";
+  toast(words, !undoButton.disabled);
+  aloud(words);
+}
+
 addEventListener("keydown", (event) => {
   const box = find("[popover]:popover-open");
   if (event.key === "Enter" && !box && digits.enter()) return event.preventDefault();
@@ -246,6 +255,7 @@ addEventListener("keydown", (event) => {
   }
   if (stopped && (hit.digit || ["unable", "note"].includes(hit.act))) return undefined;
   if (hit.digit && !seen()) return undefined;
+  if (hit.digit && !rowOf(document.activeElement) && !open().length) return tooMany();
   return hit.digit ? digits.press(hit.digit) : ACTS[hit.act]?.();
 });
 
@@ -277,7 +287,10 @@ tabs.addEventListener("undone", ({ detail }) => {
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-const seen = () => "ready" in document.documentElement.dataset;
+const { dataset } = document.documentElement;
+const seen = () => "ready" in dataset;
+const nowSeen = () => { dataset.ready = ""; };
+const unseen = () => { delete dataset.ready; };
 
 /** The rows on the screen are to be graded from here on; a second press of a key grades none of them unseen. */
 function began() {
@@ -287,8 +300,8 @@ function began() {
   given = [];
   touched = null;
   clock.start();
-  delete document.documentElement.dataset.ready;
-  setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
+  unseen();
+  setTimeout(nowSeen, UNSEEN);
 }
 
 /** The next query, which lay ready. */

@@ -57,9 +57,12 @@ def ready(page: Page) -> None:
 
 
 def press(page: Page, key: str) -> None:
-    """One key on a document that was seen; the server has what it said when this returns."""
+    """One key on a document that was seen; the server has what it said when this returns.
+
+    Of several tabs one sends for all.
+    """
     ready(page)
-    with page.expect_response(lambda answer: "/judgments/" in answer.url):
+    with page.context.expect_event("response", lambda answer: "/judgments/" in answer.url):
         page.keyboard.press(key)
 
 

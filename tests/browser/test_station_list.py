@@ -231,12 +231,65 @@ def test_a_press_too_many_grades_nothing_of_the_next_query(page, listed, enter, 
     listed(page, open_round)
     for _ in range(5):
         press(page, "2")
-    with page.expect_response(lambda answer: answer.request.method == "GET" and answer.url.endswith("/rate/")):
+    with page.expect_response(lambda answer: answer.request.method == "GET" and answer.url.endswith("/rate/")) as sent:
         press(page, "2")
+    sent.value.finished()
+    page.evaluate("new Promise((done) => setTimeout(done))")  # what came is read in a task of its own
+    first = query_of(page)
     page.evaluate(
         """async () => { document.querySelector("#go-on").click();
         dispatchEvent(new KeyboardEvent("keydown", { key: "2", code: "Digit2" })); }"""
     )
-    ready(page)
+    expect(page.locator(".ask__query")).not_to_have_text(first)
     press(page, "3")
     assert list(mine(rater).order_by("pk").values_list("grade", flat=True)) == [2] * 6 + [3]
+
+
+def test_a_press_too_many_changes_no_grade_of_this_query(page, listed, enter, open_round, rater):
+    enter(rater)
+    listed(page, open_round)
+    for _ in range(6):
+        press(page, "2")
+    expect(page.locator("#go-on")).to_be_focused()
+    page.keyboard.press("1")
+    expect(page.locator("#live")).to_contain_text("Every document is graded")
+    assert [chosen(row) for row in rows(page).all()] == ["2"] * 6
+    # Whoever goes back to a row changes it.
+    page.keyboard.press("k")
+    press(page, "1")
+    assert sorted(mine(rater).values_list("grade", flat=True)) == [1, 2, 2, 2, 2, 2]
+
+
+def test_a_key_on_the_way_to_the_next_query_grades_nothing(page, listed, enter, open_round, rater):
+    enter(rater)
+    listed(page, open_round)
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        """Nothing lies ready, and whether there is a line is answered late."""
+        if route.request.resource_type != "fetch":
+            route.continue_()
+        elif route.request.method == "GET":
+            route.abort()
+        else:
+            held.append(route)
+
+    page.route("**/rate/**", hold)
+    for _ in range(6):
+        press(page, "2")
+    with page.expect_request(lambda request: request.method == "HEAD"):
+        page.keyboard.press("Enter")
+    for key in ("k", "3"):
+        page.keyboard.press(key)
+    with page.expect_navigation():
+        held.pop().continue_()
+    ready(page)
+    assert list(mine(rater).values_list("grade", flat=True)) == [2] * 6
+    # Where there is no line, one is back among the rows.
+    page.unroute("**/rate/**")
+    page.route("**/rate/**", lambda route: route.abort() if route.request.method == "HEAD" else route.continue_())
+    press(page, "1")
+    page.locator("#go-on").click()
+    expect(page.locator("#toast")).to_contain_text("there is no connection")
+    press(page, "0")
+    assert sorted(mine(rater).filter(state="graded").values_list("grade", flat=True)) == [0, 1, *[2] * 6]

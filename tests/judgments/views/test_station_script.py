@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
 from judgments import assignment, rounds
 from judgments.models import Document, Judgment, Pair, RoundRater, Slot
 from judgments.views import station_script
+from tests.world import grade_together
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +47,36 @@ def test_places_run_on_over_what_the_browser_holds(ask):
     assert places[10] == "1 of 10"
     first = [card["pair"] for card in ask().json()["cards"]][:5]
     assert ask(first).json()["cards"][0]["place"] == "6 of 10"
+
+
+def test_places_are_right_whenever_an_answer_comes_between(client_of, make_round, rater, rater2):
+    """An answer that is on its way with the request may be taken at any moment of it."""
+    client = client_of(rater)
+    for moment in range(60):
+        round_ = make_round(queries=1, documents=6, raters=[rater, rater2], name=f"At {moment}")
+        first, second = assignment.claim_batch(round_, rater=rater, size=2)
+        between = _Between(moment, lambda: grade_together(round_, rater, {first.uuid: 2}))  # noqa: B023
+        with connection.execute_wrapper(between):
+            told = client.post(reverse("rate_next", args=[round_.uuid]), {"have": [str(first.uuid), str(second.uuid)]})
+        assert [card["place"] for card in told.json()["cards"]] == [f"{n} of 6" for n in (3, 4, 5, 6)], moment
+        if not between.done:
+            break
+    assert 10 < moment < 59
+
+
+class _Between:
+    """Do something once, before the given query of those outside of any transaction of Assay's own."""
+
+    def __init__(self, moment: int, act: Callable[[], object]) -> None:
+        self.left, self.act, self.done = moment, act, False
+
+    def __call__(self, execute: Any, *arguments: Any) -> Any:
+        if not self.done and not connection.savepoint_ids:
+            self.done = self.left == 0
+            self.left -= 1
+            if self.done:
+                self.act()
+        return execute(*arguments)
 
 
 def test_cards_are_what_the_page_without_script_shows(client_of, ask, open_round, rater):
