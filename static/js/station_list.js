@@ -141,11 +141,12 @@ async function next() {
   if (!settled()) return;
   const page = open().length || stopped ? null : coming.take();
   if (page) return show(page);
-  leaving = true;
+  leaving = list.inert = true; // what is said from here on might go with the page
   unseen();
   if (!stopped) for (const row of open()) putOff(row);
   if (await outbox.flush() && await reachable(data.page)) return void kept.leave(data.page);
   leaving = false;
+  list.inert = Boolean(stopped);
   nowSeen();
   toast(stopped || "The next query comes when your answers are sent: there is no connection right now.");
 }
