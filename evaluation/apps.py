@@ -9,7 +9,7 @@ class Config(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation import baseline, conflict_effects, freshness_job, refreshing
+        from evaluation import baseline, conflict_effects, freshness_job, refreshing, round_effects
         from evaluation.advice import paired
         from evaluation.leverage import leverage
         from evaluation.scoring_job import work_on_scores
@@ -23,6 +23,7 @@ class Config(AppConfig):
         WEIGHERS.register("leverage", leverage)
         KINDS.register(freshness_job.KIND, freshness_job.work_on_check)
         KINDS.register(refreshing.KIND, refreshing.work_on_refresh)
+        KINDS.register(round_effects.KIND, round_effects.work_on)
         PROVIDERS.register("runs", baseline.runs)
         TICKS.register("freshness", freshness_job.start_due)
         ADVISERS.register("paired", paired)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key, too_large
+from evaluation import round_effects
+from evaluation.round_runs import METRIC, all_runs, metric_named, state_key, takes_a_job
 from judgments.computed import once
 from judgments.conflict_effects import Effects
-from judgments.core.errors import NotValid
+from judgments.core.errors import Conflict, NotValid
 from judgments.models import Judgment, Pair, Round
 from judgments.round_labels import Key, label, read_rounds
 from pooling import runs as pooled
@@ -24,50 +25,61 @@ MOST = 5_000
 def effects(round_: Round) -> Effects | None:
     """The largest change of any run's mean when a conflict's label goes from its lowest to its highest grade.
 
-    All other labels of the round stay as the lower median, or a lead, makes them. None where there is no run, or where
-    runs or round are too large for a page.
+    All other labels of the round stay as the lower median, or a lead, makes them. None where there is no run. Of large
+    rounds and runs it is what a job counted last, and None until it has.
     """
-    runs = _runs(round_)
+    runs = all_runs(round_.collection)
     if not runs:
         return None
-
-    def compute() -> Effects:
-        from evaluation.regrading.conflicts import Doubt, moves
-
-        doubts = _doubts(round_)
-        labels = _labels(round_)
-        tables = [pooled.ranked(run) for run in runs]
-        asked = [Doubt(key, low, high) for key, low, high in doubts.values()]
-        found = abs(moves(labels, asked, tables, metric_named(METRIC, round_)))
-        return Effects(METRIC, dict(zip(doubts, found.max(axis=0).tolist(), strict=True)))
-
-    return once(f"conflicts:{FORM}:{state_key(round_, runs)}", compute, keep=DAY)
+    if not takes_a_job(round_, runs):
+        moved = once(f"conflicts:{FORM}:{state_key(round_, runs)}", lambda: _moves(round_, runs), keep=DAY)
+        return Effects(METRIC, moved)
+    try:
+        kept = round_effects.look(round_, runs, "conflicts")
+    except (Conflict, NotValid):
+        return None
+    return Effects(METRIC, {int(pair): by for pair, by in kept.found["moves"].items()}, kept.newer)
 
 
 def why_not(round_: Round) -> str:
-    """Why nothing is told although there are runs: round or runs are too large for a page."""
-    if not round_.collection.runs.exists() or _runs(round_):
+    """Why nothing is told although there are runs: it is being counted, or cannot be."""
+    runs = all_runs(round_.collection)
+    if not takes_a_job(round_, runs):
         return ""
-    if is_large(round_):
-        return f"How far each moves {METRIC} is not counted. {too_large(round_)}"
     try:
-        runs_of(round_.collection)
-    except NotValid as error:
-        return f"How far each moves {METRIC} is not counted. {error}"
+        round_effects.look(round_, runs, "conflicts")
+    except (Conflict, NotValid) as error:
+        return f"How far each moves {METRIC} is not told yet. {error}"
     return ""
 
 
+def counted(round_: Round, runs: list[Run]) -> dict[str, Any]:
+    """What a job keeps of a large round: pair key to how far it moves any run's mean."""
+    return {"moves": _moves(round_, runs)}
+
+
+def _moves(round_: Round, runs: list[Run]) -> dict[int, float]:
+    from evaluation.regrading.conflicts import Doubt, moves
+
+    doubts = _doubts(round_)
+    tables = [pooled.ranked(run) for run in runs]
+    asked = [Doubt(key, low, high) for key, low, high in doubts.values()]
+    found = abs(moves(_labels(round_), asked, tables, metric_named(METRIC, round_)))
+    return dict(zip(doubts, found.max(axis=0).tolist(), strict=True))
+
+
 def detail(pair: Pair, grades: list[int]) -> list[dict[str, Any]]:
-    """Each run's mean under each of the grades for one pair, the runs that move most first."""
+    """Each run's mean under each of the grades for one pair, the runs that move most first; nothing of large rounds."""
     import numpy as np
 
     from evaluation.regrading.conflicts import Doubt, moves
     from evaluation.regrading.positions import Labels, Pairs, positions, values
 
     round_, key = pair.round, (pair.query.query_id, pair.document.doc_id)
-    tables = [pooled.ranked(run) for run in _runs(round_)]
-    if not tables or not grades:
+    runs = all_runs(round_.collection)
+    if not runs or not grades or takes_a_job(round_, runs):
         return []
+    tables = [pooled.ranked(run) for run in runs]
     metric, lowest = metric_named(METRIC, round_), min(grades)
     labels = {**_labels(round_), key: float(lowest)}
     pairs = Pairs(list(labels))
@@ -82,14 +94,6 @@ def detail(pair: Pair, grades: list[int]) -> list[dict[str, Any]]:
         place = at.rank[at.pair == list(labels).index(key)]
         rows.append({"run": table.name, "rank": int(place[0]) if len(place) else None, "values": means})
     return sorted(rows, key=lambda row: (-_spread(row["values"]), row["run"]))
-
-
-def _runs(round_: Round) -> list[Run]:
-    """The runs, none where anything is too large to be read while a page waits."""
-    try:
-        return [] if is_large(round_) else runs_of(round_.collection)
-    except NotValid:
-        return []
 
 
 def _spread(means: dict[int, float]) -> float:

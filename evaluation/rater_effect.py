@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key, too_large
+from evaluation import round_effects
+from evaluation.round_runs import METRIC, all_runs, metric_named, state_key, takes_a_job
 from judgments import snapshots
 from judgments.computed import once
 from judgments.core.errors import NotAllowed, NotValid
@@ -13,8 +14,10 @@ from judgments.models import Round
 from judgments.round_labels import RatedRound, read_rounds
 from judgments.rule_effects import SLOW
 from pooling import runs as pooled
+from pooling.models import Run
 
 if TYPE_CHECKING:
+    from evaluation.metrics.declaration import BoundMetric
     from evaluation.regrading.raters import RaterEffect
 
 DAY = 24 * 3600
@@ -36,12 +39,15 @@ class RaterEffects:
         The runs that answer any of the round's queries.
     raters : tuple of RaterEffect
         By pseudonym.
+    newer : int
+        Answers, and changes of answers, that came since this was counted.
     """
 
     metric: str
     rule: str
     runs: tuple[str, ...]
     raters: tuple[RaterEffect, ...]
+    newer: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values under plain names."""
@@ -63,36 +69,52 @@ def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterE
     Raises
     ------
     NotValid
-        Fewer than two raters graded, fewer than two runs answer its queries, they are too large for a page, or metric
-        or rule make no sense.
+        Fewer than two raters graded, fewer than two runs answer its queries, or metric or rule make no sense.
+    Conflict
+        The round or the runs are large, and a job has yet to count it.
     """
     from judgments.aggregation.rules import RULES
 
     if rule not in RULES:
         raise NotValid(f"There is no label rule {rule!r}.", {"rule": f"One of {', '.join(RULES)}."})
-    if is_large(round_):
-        raise NotValid(
-            f"{too_large(round_)} The round's page of agreement tells at any size what each rater does to the "
-            "agreement; what one does to the order of runs, a smaller round with a random share of the pairs does."
-        )
-    bound, runs = metric_named(metric, round_), runs_of(round_.collection)
-    key = f"raters:{FORM}:{state_key(round_, runs, bound.name, rule)}"
+    bound, runs = metric_named(metric, round_), all_runs(round_.collection)
+    if not takes_a_job(round_, runs):
+        key = f"raters:{FORM}:{state_key(round_, runs, bound.name, rule)}"
+        return once(key, lambda: _computed(round_, runs, bound, rule), keep=DAY)
+    if rule in SLOW and rule not in rules_for(round_):
+        raise _too_slow(rule)
+    kept = round_effects.look(round_, runs, "raters", metric=bound.name, rule=rule)
+    return _read(kept.found, kept.newer)
 
-    def compute() -> RaterEffects:
-        from evaluation.regrading.raters import rater_effects
 
-        (rated,) = read_rounds([round_])
-        _check(rated, rule)
-        asked = rated.ratings.query_ids
-        tables = [pooled.ranked(run) for run in runs]
-        answering = [table for table in tables if not set(asked).isdisjoint(table.query_ids)]
-        if len(answering) < 2:
-            raise NotValid("An order needs two runs that answer queries of this round.")
-        scale = round_.scale.values()
-        found = rater_effects(rated.ratings, rated.settled, answering, bound, rule=rule, scale=scale)
-        return RaterEffects(bound.name, rule, tuple(table.name for table in answering), tuple(found))
+def counted(round_: Round, runs: list[Run], *, metric: str, rule: str) -> dict[str, Any]:
+    """What a job keeps of a large round: the answer as plain values."""
+    return _computed(round_, runs, metric_named(metric, round_), rule).as_json()
 
-    return once(key, compute, keep=DAY)
+
+def _read(found: dict[str, Any], newer: int) -> RaterEffects:
+    from evaluation.regrading.raters import Ranking, RaterEffect
+
+    raters = tuple(
+        RaterEffect(row["rater"], row["pairs"], Ranking(**row["without"]), Ranking(**row["alone"]))
+        for row in found["raters"]
+    )
+    return RaterEffects(found["metric"], found["rule"], tuple(found["runs"]), raters, newer)
+
+
+def _computed(round_: Round, runs: list[Run], bound: BoundMetric, rule: str) -> RaterEffects:
+    from evaluation.regrading.raters import rater_effects
+
+    (rated,) = read_rounds([round_])
+    _check(rated, rule)
+    asked = set(rated.ratings.query_ids)
+    tables = [pooled.ranked(run) for run in runs]
+    answering = [table for table in tables if not asked.isdisjoint(table.query_ids)]
+    if len(answering) < 2:
+        raise NotValid("An order needs two runs that answer queries of this round.")
+    scale = round_.scale.values()
+    found = rater_effects(rated.ratings, rated.settled, answering, bound, rule=rule, scale=scale)
+    return RaterEffects(bound.name, rule, tuple(table.name for table in answering), tuple(found))
 
 
 def rules_for(round_: Round) -> list[str]:
@@ -130,5 +152,9 @@ def _check(rated: RatedRound, rule: str) -> None:
     if len(rated.ratings.raters) < 2:
         raise NotValid("Nobody can be left out: fewer than two raters have graded in this round.")
     if rule in SLOW and len(rated.rows) * len(rated.ratings.raters) > MOST_FITTED:
-        said = f"The rule {rule} would be fitted twice for each rater, which takes too long here. Choose another."
-        raise NotValid(said, {"rule": said})
+        raise _too_slow(rule)
+
+
+def _too_slow(rule: str) -> NotValid:
+    said = f"The rule {rule} would be fitted twice for each rater, which takes too long here. Choose another."
+    return NotValid(said, {"rule": said})

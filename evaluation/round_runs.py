@@ -15,8 +15,8 @@ from judgments.round_reports import events
 from pooling.models import Run
 
 METRIC = "nDCG@10"
-# Runs are read whole; more rows than these would keep a page waiting.
-ROWS_AT_ONCE = 2_000_000
+# Runs are read whole; more rows than these would keep a page waiting, and still more would fill a worker's memory.
+ROWS_AT_ONCE, ROWS_BY_JOB = 2_000_000, 20_000_000
 # And so are the grades of a round, anew whenever one is given.
 GRADES_AT_ONCE = 100_000
 
@@ -29,21 +29,43 @@ def runs_of(collection: Collection) -> list[Run]:
     NotValid
         They are too large to be read while a page waits.
     """
-    runs = list(collection.runs.defer("report", "health").order_by("name"))
-    rows = sum(run.rows for run in runs)
-    if rows > ROWS_AT_ONCE:
+    runs = all_runs(collection)
+    if (rows := _rows(runs)) > ROWS_AT_ONCE:
         raise NotValid(f"The runs have {rows:,} rows together, more than can be read while a page waits.")
     return runs
+
+
+def runs_by_job(collection: Collection) -> list[Run]:
+    """All runs of the collection by name, for one who can wait.
+
+    Raises
+    ------
+    NotValid
+        They are too large to be held at once all the same.
+    """
+    runs = all_runs(collection)
+    if (rows := _rows(runs)) > ROWS_BY_JOB:
+        raise NotValid(f"The runs have {rows:,} rows together, and up to {ROWS_BY_JOB:,} are held at once.")
+    return runs
+
+
+def all_runs(collection: Collection) -> list[Run]:
+    """All runs of the collection by name, however large."""
+    return list(collection.runs.defer("report", "health").order_by("name"))
+
+
+def _rows(runs: list[Run]) -> int:
+    return sum(run.rows for run in runs)
+
+
+def takes_a_job(round_: Round, runs: list[Run]) -> bool:
+    """Whether an answer about the round's labels on these runs would keep a page waiting."""
+    return bool(runs) and (is_large(round_) or _rows(runs) > ROWS_AT_ONCE)
 
 
 def is_large(round_: Round) -> bool:
     """Whether the round has more grades than can be read while a page waits."""
     return events(round_) > GRADES_AT_ONCE
-
-
-def too_large(round_: Round) -> str:
-    """What is said of such a round: how many answers it has, and of how many a page tells more."""
-    return f"The round has {events(round_):,} answers, and up to {GRADES_AT_ONCE:,} are read while a page waits."
 
 
 def metrics_of(collection: Collection) -> list[str]:

@@ -25,10 +25,13 @@ class Effects:
     moves : mapping of int to float
         Pair key to the largest change of any run's mean when the pair's label goes from its lowest to its highest
         grade; 0 where nothing hangs on it. A pair that was not looked at is not there.
+    newer : int
+        Answers, and changes of answers, that came since this was counted.
     """
 
     metric: str
     moves: Mapping[int, float]
+    newer: int = 0
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class RaterEffectsBody(serializers.Serializer):
     rule = serializers.CharField()
     runs = serializers.ListField(child=serializers.CharField())
     raters = RaterEffectBody(many=True)
+    newer = serializers.IntegerField(help_text="Answers, and changes of answers, that came since this was counted.")
 
 
 class RaterEffects(InRound):
@@ -61,7 +62,10 @@ class RaterEffects(InRound):
         responses=RaterEffectsBody,
     )
     def get(self, request: Request, uuid: uuid_module.UUID) -> Response:
-        """Refused while you may still be asked to grade pairs of the round: it would tell what others gave."""
+        """Refused while you may still be asked to grade pairs of the round: it would tell what others gave.
+
+        Of a large round a job counts it: 409 until it has.
+        """
         asked: dict[str, Any] = request.query_params
         rater_effect.check_reader(self.round, request.user)
         metric, rule = asked.get("metric") or METRIC, asked.get("rule") or "median"

@@ -106,7 +106,7 @@ def rater_effects(
     >>> [(one.rater, one.without.tau, one.alone.tau) for one in found]
     [('r01', None, 1.0), ('r02', 1.0, -1.0), ('r03', None, 1.0)]
     """
-    keys = [*ratings.units, *(key for key in sorted(settled) if key not in set(ratings.units))]
+    keys = list(dict.fromkeys([*ratings.units, *sorted(settled)]))
     pairs = Pairs(keys)
     every = np.ones(len(ratings), dtype=np.bool_)
     fixed = _fixed(pairs, settled)

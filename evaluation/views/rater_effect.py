@@ -16,7 +16,7 @@ from evaluation.metric_values import shown_difference
 from evaluation.regrading.raters import Ranking, RaterEffect
 from evaluation.round_runs import METRIC, metrics_of
 from judgments import access, round_reports
-from judgments.core.errors import NotAllowed, NotValid
+from judgments.core.errors import Conflict, NotAllowed, NotValid
 from judgments.models import Round
 from judgments.templatetags.figures import number, undefined
 from judgments.views.agreement_rows import LeftOut, left_out, title, told_without
@@ -41,7 +41,7 @@ def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
     try:
         effects.check_reader(round_, request.user)
         found = effects.look(round_, metric=metric, rule=rule)
-    except (NotAllowed, NotValid) as error:
+    except (Conflict, NotAllowed, NotValid) as error:
         wrong = bool(getattr(error, "fields", {}))
         return render(
             request,

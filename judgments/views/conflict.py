@@ -169,7 +169,8 @@ def _at_stake(reader: Any, pair: Any, values: list[int]) -> dict[str, Any]:
     rows = conflict_effects.detail(pair, [low, high]) if may_be_told_means(reader, pair.round) else []
     at_stake = [{**row, "low": row["values"][low], "high": row["values"][high]} for row in rows]
     at_stake = [{**row, "moves": row["high"] - row["low"]} for row in at_stake]
-    return {"at_stake": at_stake, "low": low, "high": high, "metric": effects.metric if effects else ""}
+    told = {"moves": effects.moves.get(pair.pk), "newer": effects.newer, "metric": effects.metric} if effects else {}
+    return {"at_stake": at_stake, "low": low, "high": high, "metric": "", "moves": None, **told}
 
 
 def _same_query(request: HttpRequest, pair: Any) -> list[tuple[Any, list[int]]]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
+from django.core.files.storage import default_storage
+from django.db.models import F
+from django.utils import timezone
 
 from evaluation import conflict_effects as told_here
-from evaluation import rater_effect
-from judgments import adjudication, conflict_effects, rounds
-from judgments.models import Pair
+from evaluation import rater_effect, round_effects
+from evaluation.models import RoundEffect
+from judgments import adjudication, conflict_effects, jobs, rounds
+from judgments.models import Job, Pair, Tally
 
 pytestmark = pytest.mark.django_db
 
@@ -111,20 +118,126 @@ def test_what_hangs_on_a_conflict_is_known_to_the_room_below(rated, lead):
     assert conflict_effects.effects(rated) is not None
 
 
-def test_of_a_round_of_too_many_answers_the_pages_say_that_nothing_is_told(rated, client_of, lead, monkeypatch):
+@pytest.fixture
+def large(rated, monkeypatch):
+    monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 10)
+    return rated
+
+
+def work():
+    """What waits in line, worked off."""
+    for job in Job.objects.filter(kind="effects", state="queued"):
+        jobs.work_on_job.func(str(job.uuid))
+
+
+def test_of_a_large_round_a_job_counts_the_conflicts(rated, client_of, lead, monkeypatch):
+    """It says what a small round's page says, and until then the pages say that it is being counted."""
+    at_once = conflict_effects.effects(rated).moves
+    monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 10)
     list_, client = f"/rounds/{rated.uuid}/conflicts/", client_of(lead)
-    assert "is not counted" not in client.get(list_).content.decode()
-    monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 10)
-    said = f"The round has {3 * rated.pairs.count()} answers, and up to 10 are read while a page waits."
-    assert f"is not counted. {said}" in client.get(list_).content.decode()
-    assert said in client.get(pages(rated)[0]).content.decode()
-    assert said in client.get(pages(rated)[1]).json()["error"]["message"]
-    monkeypatch.undo()
-    monkeypatch.setattr("evaluation.round_runs.ROWS_AT_ONCE", 3)
-    assert "is not counted. The runs have" in client.get(list_).content.decode()
+    assert "is not told yet. The round is large: a job counts it now." in client.get(list_).content.decode()
+    assert Job.objects.get(kind="effects").state == "queued"
+    work()
+    response = client.get(list_, {"sort": "-effect"})
+    assert response.context["effects"].moves == at_once
+    assert "is not told" not in response.content.decode()
+    pair = response.context["listing"].rows[0]
+    most = max(at_once.values())
+    assert at_once[pair.pk] == most > 0
+    html = " ".join(client.get(f"/rounds/{rated.uuid}/conflicts/{pair.uuid}/").content.decode().split())
+    assert f"lie {most:.4f} of nDCG@10" in html
+    told = client.get(f"/api/v1/rounds/{rated.uuid}/conflicts/").json()["results"]
+    assert {one["pair"]: one["effect"] for one in told}[str(pair.uuid)] == most
 
 
-def test_of_a_round_without_runs_or_of_too_many_grades_nothing_is_told(stage, rated, monkeypatch):
+def test_of_a_large_round_a_job_counts_what_hangs_on_raters(rated, client_of, engineer, monkeypatch):
+    at_once = rater_effect.look(rated, metric="P@2")
     monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 10)
-    assert told_here.effects(rated) is None
-    assert told_here.detail(rated.pairs.first(), [0, 3]) == []
+    page, call = pages(rated)
+    client = client_of(engineer)
+    assert "a job counts it now" in client.get(page, {"metric": "P@2"}).content.decode()
+    refused = client.get(call, {"metric": "P@2"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
+    work()
+    assert rater_effect.look(rated, metric="P@2") == at_once
+    assert client.get(call, {"metric": "P@2"}).json() == json.loads(json.dumps(at_once.as_json()))
+    assert "What hangs on each rater" in client.get(page, {"metric": "P@2"}).content.decode()
+    # Another metric is another count.
+    assert client.get(call).status_code == 409
+    assert Job.objects.filter(kind="effects").count() == 2
+
+
+def test_what_came_since_is_told_and_counted_a_minute_later(large, client_of, engineer):
+    page, call = pages(large)
+    client = client_of(engineer)
+    client.get(call)
+    work()
+    Tally.objects.filter(round=large, rater=large.raters.first().user).update(events=F("events") + 3)
+    assert client.get(call).json()["newer"] == 3
+    assert "3 answers or changes came since" in " ".join(client.get(page).content.decode().split())
+    assert Job.objects.get(kind="effects").state == "done"
+    RoundEffect.objects.update(computed_at=timezone.now() - round_effects.PATIENCE)
+    assert client.get(call).json()["newer"] == 3
+    assert Job.objects.get(kind="effects").state == "queued"
+    work()
+    assert client.get(call).json()["newer"] == 0
+
+
+def test_what_the_count_finds_wrong_is_said(stage, client_of, lead, engineer, monkeypatch):
+    monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 0)
+    stage.queries(2)
+    stage.documents()
+    stage.run("bm25", "012", queries=2)
+    round_ = stage.round(raters=2, ratings_per_pair=2)
+    stage.graded(round_, lambda pair, place: 3 * place, raters=2)
+    page, call = pages(round_)
+    client_of(engineer).get(page)
+    work()
+    assert "An order needs two runs" in client_of(engineer).get(page).content.decode()
+    assert client_of(engineer).get(call).status_code == 400
+    # Another run, and it is counted anew.
+    stage.run("neural", "210", queries=2)
+    RoundEffect.objects.update(computed_at=timezone.now() - round_effects.PATIENCE)
+    client_of(engineer).get(page)
+    work()
+    assert client_of(engineer).get(call).status_code == 200
+    # Runs that no worker could hold.
+    monkeypatch.setattr("evaluation.round_runs.ROWS_BY_JOB", 3)
+    list_ = f"/rounds/{round_.uuid}/conflicts/"
+    client_of(lead).get(list_)
+    work()
+    assert (
+        "is not told yet. The runs have 12 rows together, and up to 3 are"
+        in client_of(lead).get(list_).content.decode()
+    )
+
+
+def test_a_count_that_breaks_is_not_begun_at_every_look(large, client_of, engineer, monkeypatch):
+    """Files of a run that are gone are a fault of ours: it is told, and tried again after a while."""
+    shutil.rmtree(default_storage.path("runs"))
+    client, (page, call) = client_of(engineer), pages(large)
+    for _ in range(2):
+        client.get(call)
+        work()
+    job = Job.objects.get(kind="effects")
+    assert (job.state, job.attempts) == ("failed", 1)
+    assert "counts it, since the round is large, and stopped" in client.get(page).content.decode()
+    Job.objects.update(finished_at=timezone.now() - round_effects.AFTER_A_FAULT)
+    client.get(page)
+    assert Job.objects.get(kind="effects").state == "queued"
+
+
+def test_of_a_large_round_one_conflict_tells_no_means(large):
+    assert told_here.detail(large.pairs.first(), [0, 3]) == []
+
+
+def test_without_runs_nothing_is_told_and_no_job_begun(stage, monkeypatch):
+    monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 0)
+    stage.queries(1)
+    stage.documents()
+    round_ = stage.round(raters=2, ratings_per_pair=2, runs=0)
+    stage.graded(round_, lambda pair, place: place, raters=2)
+    assert told_here.effects(round_) is None
+    assert told_here.why_not(round_) == ""
+    assert told_here.detail(round_.pairs.first(), [0, 1]) == []
+    assert not Job.objects.filter(kind="effects").exists()

@@ -1,0 +1,25 @@
+"""What of a large round was counted last by a job, and on which state of the round does it stand?"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from judgments.models import Round
+
+
+class RoundEffect(models.Model):
+    """An answer about a round's labels on the collection's runs, as it was counted last."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="effects")
+    # What was asked, with all that it was asked with.
+    name = models.CharField(max_length=200)
+    state = models.CharField(max_length=64)  # evaluation.round_runs.state_key when it was counted
+    events = models.PositiveIntegerField()  # the sum over the tallies when it was counted
+    found = models.JSONField()
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "name"], name="round_effect_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.round_id}"
