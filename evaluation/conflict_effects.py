@@ -18,8 +18,8 @@ from pooling.models import Run
 DAY = 24 * 3600
 FORM = 1
 RULE = "median"
-# The widest conflicts are looked at; of a page of fifty nobody reaches the others.
-MOST = 5_000
+# While a page waits the widest conflicts are looked at. A job looks at all, and keeps those that move most.
+MOST, KEPT = 5_000, 20_000
 
 
 def effects(round_: Round) -> Effects | None:
@@ -54,14 +54,16 @@ def why_not(round_: Round) -> str:
 
 
 def counted(round_: Round, runs: list[Run]) -> dict[str, Any]:
-    """What a job keeps of a large round: pair key to how far it moves any run's mean."""
-    return {"moves": _moves(round_, runs)}
+    """What a job keeps of a large round: pair key to how far it moves any run's mean, for those that move most."""
+    found = _moves(round_, runs, None)
+    kept = sorted(found, key=lambda pair: (-found[pair], pair))[:KEPT]
+    return {"moves": {pair: found[pair] for pair in kept}}
 
 
-def _moves(round_: Round, runs: list[Run]) -> dict[int, float]:
+def _moves(round_: Round, runs: list[Run], most: int | None = MOST) -> dict[int, float]:
     from evaluation.regrading.conflicts import Doubt, moves
 
-    doubts = _doubts(round_)
+    doubts = _doubts(round_, most)
     tables = [pooled.ranked(run) for run in runs]
     asked = [Doubt(key, low, high) for key, low, high in doubts.values()]
     found = abs(moves(_labels(round_), asked, tables, metric_named(METRIC, round_)))
@@ -105,7 +107,7 @@ def _labels(round_: Round) -> dict[Key, float]:
     return {key: float(grade) for key, grade in label(rated, RULE).labels.items()}
 
 
-def _doubts(round_: Round) -> dict[int, tuple[Key, int, int]]:
+def _doubts(round_: Round, most: int | None) -> dict[int, tuple[Key, int, int]]:
     """The widest conflicts: pair to its ids, its lowest and its highest grade."""
     given: dict[int, list[int]] = defaultdict(list)
     keys: dict[int, Key] = {}
@@ -116,4 +118,4 @@ def _doubts(round_: Round) -> dict[int, tuple[Key, int, int]]:
         keys[pair] = (query_id, doc_id)
     ends = {pair: (keys[pair], min(grades), max(grades)) for pair, grades in given.items()}
     widest = sorted(ends, key=lambda pair: (ends[pair][1] - ends[pair][2], keys[pair]))
-    return {pair: ends[pair] for pair in widest[:MOST] if ends[pair][1] < ends[pair][2]}
+    return {pair: ends[pair] for pair in widest[:most] if ends[pair][1] < ends[pair][2]}

@@ -13,7 +13,7 @@ from evaluation import estimates
 from evaluation.estimates import Both, Told
 from evaluation.estimators.from_labels import METHODS, UNLIKE_SAID, Estimate
 from evaluation.round_runs import METRIC, metrics_of
-from judgments import access, judged, judging
+from judgments import access, judged, machine_runs
 from judgments.core.errors import NotFound, NotValid
 from judgments.templatetags.figures import number
 from judgments.views.judges import judge_of, run_state
@@ -45,8 +45,8 @@ def judge_estimates(request: HttpRequest, uuid: str, judge: str) -> HttpResponse
         "judge": found,
         "run": run,
         "run_state": run_state(run),
-        "said": judging.state_of(run)[1] if run is not None else "",
-        "at_work": run is not None and not judging.is_over(run),
+        "said": machine_runs.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not machine_runs.is_over(run),
         "here": "estimates",
         "told": told,
         "fault": fault,

@@ -22,9 +22,9 @@ from judgments import (
     battle_canaries,
     judge_names,
     judged,
-    judging,
     judging_waking,
     kinship,
+    machine_runs,
     model_judges,
 )
 from judgments.agreement.coefficient import Agreement
@@ -71,8 +71,8 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         "run": run,
         "slice": drawn,
         "run_state": run_state(run),
-        "said": judging.state_of(run)[1] if run is not None else "",
-        "at_work": run is not None and not judging.is_over(run),
+        "said": machine_runs.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not machine_runs.is_over(run),
         "waiting": judging_waking.waiting(run) if run is not None else None,
         "over": over,
         "held": held,

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluation import conflict_effects as told_here
-from evaluation import rater_effect, round_effects
+from evaluation import rater_effect, round_effects, round_runs
 from evaluation.models import RoundEffect
 from judgments import adjudication, conflict_effects, jobs, rounds
 from judgments.models import Job, Pair, Tally
@@ -148,6 +148,16 @@ def test_of_a_large_round_a_job_counts_the_conflicts(rated, client_of, lead, mon
     assert f"lie {most:.4f} of nDCG@10" in html
     told = client.get(f"/api/v1/rounds/{rated.uuid}/conflicts/").json()["results"]
     assert {one["pair"]: one["effect"] for one in told}[str(pair.uuid)] == most
+
+
+def test_of_a_large_round_those_conflicts_are_kept_that_move_most(large, monkeypatch):
+    everything = told_here.counted(large, round_runs.all_runs(large.collection))["moves"]
+    monkeypatch.setattr(told_here, "MOST", 1)  # for a page that waits, not for a job
+    monkeypatch.setattr(told_here, "KEPT", 4)
+    kept = told_here.counted(large, round_runs.all_runs(large.collection))["moves"]
+    assert len(kept) == 4
+    assert set(kept.items()) < set(everything.items())
+    assert sorted(kept.values()) == sorted(everything.values())[-4:]
 
 
 def test_of_a_large_round_a_job_counts_what_hangs_on_raters(rated, client_of, engineer, monkeypatch):
