@@ -11,12 +11,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, examples, guideline_files, guidelines
+from judgments import access, examples, guideline_files, guidelines, untold
 from judgments.api.endpoint import InCollection, Rows, rows_called
 from judgments.api.strict import Strict
 from judgments.core import text_difference
-from judgments.core.errors import NotFound, NotValid
-from judgments.models import Adjudication, Example, GuidelinesVersion
+from judgments.core.errors import NotAllowed, NotFound, NotValid
+from judgments.models import Adjudication, Example, GuidelinesVersion, Pair
 
 
 class VersionBody(serializers.Serializer):
@@ -185,8 +185,9 @@ class Examples(Rows):
 
     @extend_schema(summary="Make a settled pair an example", request=NewExample, responses={201: ExampleBody})
     def post(self, request: Request, slug: str) -> Response:
-        """The form of the next version begins with it written in, under its grade."""
+        """The form of the next version begins with it written in; 403 for a pair that you may still grade."""
         uuid = self.sent(NewExample)["pair"]
+        self._check_told(uuid)
         rows = Adjudication.objects.filter(superseded_by__isnull=True, pair__round__collection=self.collection)
         settled = rows.select_related("pair__round__collection", "pair__query", "pair__document")
         row = settled.filter(pair__uuid=uuid).first()
@@ -194,6 +195,14 @@ class Examples(Rows):
             said = f"No pair {uuid} of this collection was settled."
             raise NotValid(said, {"pair": said})
         return self.told(ExampleBody, examples.propose(row, actor=request.user), 201)
+
+    def _check_told(self, uuid: uuid_module.UUID) -> None:
+        """That the caller may know how the pair was settled; asked first, since what follows tells whether it was."""
+        pair = Pair.objects.filter(round__collection=self.collection, uuid=uuid).select_related("round__collection")
+        if any(not untold.may_be_told(self.request.user, one) for one in pair):
+            raise NotAllowed(
+                "You may still grade this pair yourself. Propose it once you have, or once the round is closed."
+            )
 
 
 class OneExample(InCollection):

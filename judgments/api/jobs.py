@@ -32,7 +32,9 @@ class JobBody(serializers.Serializer):
     progress = Progress(source="*")
     log = serializers.CharField()
     error = serializers.CharField()
-    result = serializers.JSONField(allow_null=True, help_text="What was made, once the state is `done`.")
+    result = serializers.JSONField(
+        source="told_result", allow_null=True, help_text="What was made, once the state is `done`."
+    )
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)

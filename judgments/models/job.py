@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
@@ -56,3 +58,9 @@ class Job(PublicModel):
     @property
     def over(self) -> bool:
         return self.state not in (self.State.QUEUED, self.State.RUNNING)
+
+    @property
+    def told_result(self) -> dict[str, Any] | None:
+        """The result for all who may read the job; what was ``found`` is told by its own page, to whom it may be."""
+        result: dict[str, Any] | None = self.result
+        return result and {name: value for name, value in result.items() if name != "found"}

@@ -28,6 +28,9 @@ MOST_TRIES = 20
 REST_SECONDS = 600
 KEPT = "invite_link"
 REST = f"Too many links that open nothing came from here. Try again in {REST_SECONDS // 60} minutes."
+NAMES_REST = (
+    f"Too many names that cannot be taken were tried with this link. Try again in {REST_SECONDS // 60} minutes."
+)
 
 
 class AccountForm(UserCreationForm):
@@ -61,8 +64,6 @@ def invite(request: HttpRequest) -> HttpResponse:
     invite_links.switched_on()
     if request.method != "POST":
         return _page(request, _opened(request))
-    if _tries(request) >= MOST_TRIES:
-        return _page(request, None, said=REST, status=429)
     return _take(request) if "code" in request.POST else _come_in(request)
 
 
@@ -77,18 +78,28 @@ def _take(request: HttpRequest) -> HttpResponse:
     """The code as it was sent, or the whole link where somebody pasted it."""
     hashed = digest(request.POST["code"].strip().rpartition("#")[2])
     if invite_links.opened(hashed) is None:
-        _count(request)
-        request.session.pop(KEPT, None)
-        return _page(request, None, said=invite_links.OPENS_NOTHING, status=422)
+        return _opens_nothing(request)
     request.session[KEPT] = hashed
     return redirect("invite")
+
+
+def _opens_nothing(request: HttpRequest) -> HttpResponse:
+    """Whoever tries codes rests; nobody else does, since behind one address may be an office, or all there are."""
+    request.session.pop(KEPT, None)
+    address = request.META.get("REMOTE_ADDR", "")
+    if _tries(address) >= MOST_TRIES:
+        return _page(request, None, said=REST, status=429)
+    _count(address)
+    return _page(request, None, said=invite_links.OPENS_NOTHING, status=422)
 
 
 def _come_in(request: HttpRequest) -> HttpResponse:
     link = _opened(request)
     if link is None:
-        _count(request)
-        return _page(request, None, said=invite_links.OPENS_NOTHING, status=422)
+        return _opens_nothing(request)
+    # A name that is taken says that somebody has it: so many of these are told by one link, wherever one asks from.
+    if not request.user.is_authenticated and _tries(link.digest) >= MOST_TRIES:
+        return _page(request, link, said=NAMES_REST, status=429)
     try:
         if request.user.is_authenticated:
             invite_links.join(link.digest, user=request.user)
@@ -103,9 +114,8 @@ def _come_in(request: HttpRequest) -> HttpResponse:
         return _page(request, link, said=str(error), status=422)
     except AssayError as error:
         return _page(request, _opened(request), said=str(error), status=409)
-    # A name that is taken says that somebody has it: such answers are counted like links that open nothing.
     if "username" in form.errors:
-        _count(request)
+        _count(link.digest)
     return _page(request, link, form, status=422)
 
 
@@ -122,15 +132,15 @@ def _opened(request: HttpRequest) -> InviteLink | None:
     return invite_links.opened(hashed) if hashed else None
 
 
-def _key(request: HttpRequest) -> str:
-    return f"invite:{hashlib.sha256(request.META.get('REMOTE_ADDR', '').encode()).hexdigest()}"
+def _key(who: str) -> str:
+    return f"invite:{hashlib.sha256(who.encode()).hexdigest()}"
 
 
-def _tries(request: HttpRequest) -> int:
-    return int(cache.get(_key(request), 0))
+def _tries(who: str) -> int:
+    return int(cache.get(_key(who), 0))
 
 
-def _count(request: HttpRequest) -> None:
+def _count(who: str) -> None:
     # add() first, so that the rest ends a fixed time after the first try and not after the last.
-    cache.add(_key(request), 0, REST_SECONDS)
-    cache.incr(_key(request))
+    cache.add(_key(who), 0, REST_SECONDS)
+    cache.incr(_key(who))

@@ -46,6 +46,8 @@ def _grades_in_file(pair: Any) -> str:
 
 
 def _by_fullness(rows: QuerySet[Pair], value: str) -> QuerySet[Pair]:
+    """Of those alone whose fullness is told: else the filter would tell what the column hides."""
+    rows = rows.filter(hidden=False)
     if value == "none":
         return rows.filter(~Exists(FILLED))
     return rows.filter(Exists(OPEN), Exists(FILLED)) if value == "some" else rows.filter(~Exists(OPEN))

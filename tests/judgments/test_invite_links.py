@@ -211,13 +211,34 @@ def test_weak_passwords_and_odd_names_are_refused(link: tuple[InviteLink, str]) 
     assert InviteLink.objects.get().used_at is None
 
 
-def test_whoever_tries_codes_rests(link: tuple[InviteLink, str]) -> None:
+def test_whoever_tries_codes_rests_and_keeps_nobody_out(link: tuple[InviteLink, str]) -> None:
+    """Behind one address may be an office, or the proxy that all requests come through."""
     client = Client()
     told = [client.post("/invite/", {"code": f"guess {number}"}).status_code for number in range(MOST_TRIES + 1)]
     assert told == [422] * MOST_TRIES + [429]
-    assert client.post("/invite/", {"code": link[1]}).status_code == 429
-    cache.clear()
     assert client.post("/invite/", {"code": link[1]}).status_code == 302
+    assert client.post("/invite/", ACCOUNT).status_code == 302
+    assert InviteLink.objects.get().used_by is not None
+
+
+def test_a_link_tells_of_few_names_whether_somebody_has_them(
+    link: tuple[InviteLink, str], collection: Any, lead: Any, outsider: Any
+) -> None:
+    """Who asks from elsewhere each time asks by the same link; a link of somebody else does not rest with it."""
+    taken = {**ACCOUNT, "username": outsider.username}
+
+    def tried(code: str, number: int, sent: dict[str, str]) -> int:
+        client = Client(REMOTE_ADDR=f"192.0.2.{number}")
+        client.post("/invite/", {"code": code})
+        return client.post("/invite/", sent).status_code
+
+    told = [tried(link[1], number, taken) for number in range(MOST_TRIES + 1)]
+    assert told == [422] * MOST_TRIES + [429]
+    assert tried(link[1], 0, ACCOUNT) == 429
+    _, other = invite_links.make(collection, actor=lead)
+    assert tried(other, 0, ACCOUNT) == 302
+    cache.clear()
+    assert tried(link[1], 0, {**ACCOUNT, "username": "otto2"}) == 302
 
 
 def test_where_it_is_off_nothing_of_it_is_there(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from django.urls import reverse
 
-from judgments import adjudication, conflicts, examples, rounds, untold
+from judgments import adjudication, assignment, conflicts, examples, rounds, submission, untold
 from judgments.models import Pair
 
 pytestmark = pytest.mark.django_db
@@ -77,3 +79,35 @@ def test_a_document_that_says_the_same_is_not_told(before, again, lead):
     assert "d1-1-copy" in shown(before, lead)
     Pair.objects.filter(round=again, document__doc_id="d1-1").update(origin={"copies": [{"doc_id": "d1-1-copy"}]})
     assert "d1-1-copy" not in shown(before, lead)
+
+
+def test_an_example_is_no_way_to_ask_what_a_pair_was_settled_as(
+    before, make_round, rater, rater2, rate_all, lead, api_of
+):
+    """The answer is one for settled and unsettled pairs: else the refusal would tell that somebody settled it."""
+    again = make_round(raters=[lead, rater, rater2], queries=1, documents=2, ratings_per_pair=3, name="Again")
+    rate_all(again, rater, grade=0)
+    rate_all(again, rater2, grade=3)
+    api, address = api_of(lead), f"/api/v1/collections/{before.collection.slug}/guidelines/examples/"
+    for round_ in (before, again):
+        one, other = round_.pairs.filter(query__query_id="q1").order_by("position")
+        adjudication.settle(one, grade=2, reason="It is a part.", actor=rater)
+        told = [api.post(address, {"pair": str(pair.uuid)}, format="json") for pair in (one, other)]
+        assert [answer.status_code for answer in told] == [403, 403]
+        assert told[0].content == told[1].content
+    assert not examples.waiting(before.collection).exists()
+
+
+def test_no_filter_tells_how_full_a_pair_is_that_the_lead_may_still_grade(make_round, rater, lead, engineer, client_of):
+    """The column says that it is hidden; a list of the pairs that nobody has rated yet would say the rest."""
+    round_ = make_round(raters=[lead, rater], queries=1, documents=3, name="Open")
+    first, _ = assignment.claim_batch(round_, rater=rater, size=2)
+    submission.submit(round_, submission.Answer(uuid.uuid4(), first.uuid, 3), rater=rater)
+    page = f"{reverse('round_progress', args=[round_.uuid])}?format=csv&ratings="
+
+    def listed(who, ratings):
+        lines = b"".join(client_of(who).get(page + ratings).streaming_content).decode().splitlines()[1:]
+        return len(lines)
+
+    assert [listed(lead, ratings) for ratings in ("none", "some", "all", "")] == [0, 0, 0, 3]
+    assert [listed(engineer, ratings) for ratings in ("none", "some", "all", "")] == [2, 1, 0, 3]

@@ -96,6 +96,23 @@ def test_a_large_round_is_checked_by_a_job(
     assert [one.findings for one in after.reports] == [one.findings for one in small.reports], "the numbers before"
 
 
+def test_the_job_tells_nobody_what_the_checks_found(
+    client_of: Make, api_of: Make, lead: Any, engineer: Any, round_: Round, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs are open to engineers, and to leads who still rate; the checks are not, or without some pairs."""
+    monkeypatch.setattr(quality_checks, "LARGE", 10)
+    quality_checks.look(round_, viewer=lead)
+    job = Job.objects.get(kind="quality")
+    jobs.work_on_job.func(str(job.uuid))
+    for person in (lead, engineer):
+        told = api_of(person).get(f"/api/v1/jobs/{job.uuid}/")
+        assert (told.status_code, told.json()["state"]) == (200, "done")
+        for text in (told.content, client_of(person).get(f"/jobs/{job.uuid}/").content):
+            assert b"same-grade" not in text
+    assert "same-grade" in str(api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/quality/").json())
+    assert api_of(engineer).get(f"/api/v1/rounds/{round_.uuid}/quality/").status_code == 403
+
+
 def test_many_judgments_are_set_aside_by_a_job(
     api_of: Make, lead: Any, round_: Round, rater2: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
