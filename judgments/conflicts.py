@@ -14,6 +14,8 @@ from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery
 from judgments.models import Adjudication, Judgment, Pair, Round, RoundRater
 from judgments.untold import untold_pairs
 
+CHUNK = 100
+
 
 def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> QuerySet[Pair]:
     """The pairs whose grades differ by at least so many steps, the widest first, then in the round's order.
@@ -92,6 +94,11 @@ def following(conflicts: QuerySet[Pair], here: Pair, order: Iterable[int] | None
 
 def _following(waiting: QuerySet[Pair], here: Pair, order: list[int]) -> Pair | None:
     place = order.index(here.pk) + 1 if here.pk in order else 0
-    still = set(waiting.values_list("pk", flat=True))
-    wanted = next((pk for pk in [*order[place:], *order[:place]] if pk in still), None)
-    return waiting.filter(pk=wanted).first() if wanted else waiting.first()
+    on = [*order[place:], *order[:place]]
+    # Most of them wait: the next one is found among a few.
+    for start in range(0, len(on), CHUNK):
+        asked = on[start : start + CHUNK]
+        found = {pair.pk: pair for pair in waiting.filter(pk__in=asked)}
+        if found:
+            return next(found[pk] for pk in asked if pk in found)
+    return None
