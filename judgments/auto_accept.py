@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from judgments import audit, judged, judging, people_rounds, untold
+from judgments import audit, judged, machine_runs, people_rounds, untold
 from judgments.agreement.audited import alpha_of, right_outside
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Role, Round, User
@@ -98,7 +98,7 @@ def _asked(round_: Round, judge: Judge, bound: float, actor: User) -> AutoAccept
     if round_.auto_accepts.filter(ended_at__isnull=True).exists():
         raise Conflict("The grades of a judge stand in this round already. End that first.")
     run = _run(round_, judge)
-    if run is not None and not judging.is_over(run):
+    if run is not None and not machine_runs.is_over(run):
         raise Conflict(f"{judge} is at work. Ask when it is done: what stands is shown for the grades that are there.")
     found = _standing(round_, judge, bound, looks=round_.auto_accepts.filter(judge=judge).count() + 1)
     if not found.stands and not (found.confirmed.whole and found.confirmed.judged >= LEAST):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judgments import audit_slice, model_judges, providers_kept
+from judgments import audit_slice, machine_runs, model_judges, providers_kept
 from judgments.core.errors import Conflict, NotValid
 from judgments.judges.asking import Asking
 from judgments.judges.canaries import TRAPS
@@ -23,7 +23,6 @@ from judgments.providers.protocol import Endpoint
 MOST_BATTLES = 100_000
 MOST_MODELS = 8
 MOST_CYCLES = 20
-MOST_CANARIES = 200
 # So many battles are looked at for an estimate, spread over the draw.
 LOOKED_AT = 200
 
@@ -92,21 +91,9 @@ class Choice:
             raise NotValid("The share shown in both orders is none.", {"both": "From 0 to 1."})
         if self.most is not None and self.most < 2:
             raise NotValid("Two documents at least can meet.", {"most": "2 or more."})
-        check_canaries(self.canaries)
+        machine_runs.check_canaries(self.canaries)
         audit_slice.check(self.audit_share)
         self.template.check(PLACES, NEEDED)
-
-
-def check_canaries(number: int) -> None:
-    """Refuse a number of canaries that no run has.
-
-    Raises
-    ------
-    NotValid
-        It is out of bounds.
-    """
-    if not 0 <= number <= MOST_CANARIES:
-        raise NotValid("Too many canaries.", {"canaries": f"From 0 to {MOST_CANARIES}."})
 
 
 @dataclass(frozen=True)

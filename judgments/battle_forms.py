@@ -7,11 +7,12 @@ from typing import Any
 from django import forms
 
 from judgments import prompts_kept
-from judgments.battle_draws import MOST_CANARIES, MOST_CYCLES, Choice
+from judgments.battle_draws import MOST_CYCLES, Choice
 from judgments.battling import MOST_FURTHER
 from judgments.forms import AssayForm
 from judgments.judge_forms import APART, models_of
 from judgments.judges.pairwise import PAIRWISE
+from judgments.machine_runs import MOST_CANARIES
 from judgments.models import BattleRun, Provider, Round
 
 

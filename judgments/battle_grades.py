@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from judgments import audit, audit_slice, battling, judged, model_judges, untold
+from judgments import audit, audit_slice, judged, machine_runs, model_judges, untold
 from judgments.audit_slice import drawn
 from judgments.battle_scores import Key, scores_of
 from judgments.core.amounts import amount
@@ -50,7 +50,7 @@ def to_grades(run: BattleRun, *, actor: User, share: float = 0.5) -> Judge:
     """
     if not 0 < share <= 1:
         raise NotValid("The share of anchors is none.", {"share": "Above 0, at most 1; a half is usual."})
-    if not battling.is_over(run):
+    if not machine_runs.is_over(run):
         raise Conflict("These battles are being fought. Wait for their end, or pause them.")
     scores = scores_of(run, None)
     if not scores:

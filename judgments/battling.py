@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
-from django.utils import timezone
 
-from judgments import audit, battle_draws, jobs
+from judgments import audit, battle_draws, machine_runs
 from judgments.battle_draws import Choice, Estimate
 from judgments.battle_scores import fought_rows
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
-from judgments.judging import not_before
 from judgments.models import BattleRun, Provider, Round, User
 from judgments.preferences.cycles import swapped
 from judgments.preferences.fitting import most_telling
 
 KIND = "battles"
 MOST_FURTHER = 1_000
-State = BattleRun.State
 
 
 def look(round_: Round, choice: Choice) -> Estimate:
@@ -58,7 +56,8 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
         No query has two documents with a text.
     """
     choice.check()
-    _check_caps(choice, cap_usd, cap_calls)
+    machine_runs.check_caps(cap_usd, cap_calls, of="Battles need")
+    _check_prices(choice.ensemble, cap_usd)
     drawn = battle_draws.draw(round_, choice)
     if not drawn.battles:
         raise Conflict("No query of the round has two documents with a text, so nobody can meet.")
@@ -101,10 +100,8 @@ def pause(run: BattleRun, *, actor: User) -> None:
     Conflict
         It is not at work.
     """
-    # Those that wait for a provider are tried again by the clock, unless somebody says no.
-    if is_over(run) and run.state != State.DOWN:
+    if not machine_runs.ask_to_pause(run):
         raise Conflict("These battles are not being fought right now.")
-    BattleRun.objects.filter(pk=run.pk).update(pause_asked=True)
     _record("pause", f"{actor} paused {run} in round {run.round}", run, actor)
 
 
@@ -138,11 +135,9 @@ def go_on(
         A cap that is used up already, or that a model without a price cannot keep; too many canaries.
     """
     run = _locked(run)
-    _change_caps(run, cap_usd, cap_calls)
-    if canaries is not None:
-        battle_draws.check_canaries(canaries)
-        run.canaries = canaries
-        run.save(update_fields=["canaries"])
+    members = ((battle_draws.provider_of(run.round, member), member["model"]) for member in run.ensemble)
+    _check_prices(members, cap_usd)
+    machine_runs.change(run, cap_usd, cap_calls, canaries)
     _record("go_on", f"{actor} went on with {run} in round {run.round}", run, actor)
     queue(run, actor)
     return run
@@ -202,37 +197,11 @@ def further(run: BattleRun, number: int, *, actor: User) -> int:
     return len(added)
 
 
-def is_over(run: BattleRun) -> bool:
-    """Whether nobody works on it, also where its job ended without a word."""
-    return run.over or run.job is None or run.job.over
-
-
-def asks(provider: Provider) -> bool:
-    """Whether battles that are being fought right now ask this provider."""
-    rows = BattleRun.objects.filter(round__collection=provider.collection_id, state__in=[State.WAITING, State.RUNNING])
-    here = [run for run in rows.select_related("job").defer("drawn") if not is_over(run)]
-    return any(one["provider"] == str(provider.uuid) for run in here for one in run.ensemble)
-
-
-def state_of(run: BattleRun) -> tuple[str, str]:
-    """How it stands, and why in words."""
-    if not run.over and is_over(run):
-        return State.STOPPED, (run.job.error if run.job is not None else "") or "Its job ended before it did."
-    return run.state, run.said
-
-
-def ended(run: BattleRun, state: str, said: str, *, leave_alone: float = 0.0) -> None:
-    """Put on record how an attempt ended, and for how many seconds a provider asked to be left alone."""
-    now = timezone.now()
-    fields = {"state": state, "said": said[:2_000], "ended_at": now, "not_before": not_before(now, leave_alone)}
-    BattleRun.objects.filter(pk=run.pk).update(**fields)
-
-
 def _locked(run: BattleRun) -> BattleRun:
     """The run, held until the act is through, if it is not at work and its providers are where they were."""
     rows = BattleRun.objects.select_for_update(of=("self",)).select_related("round__collection", "job")
     found = rows.get(pk=run.pk)
-    if not is_over(found):
+    if not machine_runs.is_over(found):
         raise Conflict("These battles are being fought. Pause them first.")
     if not found.ensemble:
         raise Conflict("These battles came from a file: there is no model to be asked. Draw other battles.")
@@ -243,45 +212,14 @@ def _locked(run: BattleRun) -> BattleRun:
 
 def queue(run: BattleRun, actor: User | None, *, woken: int = 0) -> None:
     """Put an attempt in line; `woken` counts those in a row that nobody asked for."""
-    title = f"{str(run).capitalize()} in {run.round}"
-    parameters = {"run": str(run.uuid), **({"woken": woken} if woken else {})}
-    run.job = jobs.start(KIND, title=title, parameters=parameters, collection=run.round.collection, actor=actor)
-    run.state, run.said, run.pause_asked, run.ended_at, run.not_before = State.WAITING, "", False, None, None
-    run.save(update_fields=["job", "state", "said", "pause_asked", "ended_at", "not_before"])
+    machine_runs.queue(run, KIND, f"{str(run).capitalize()} in {run.round}", actor=actor, woken=woken)
 
 
 def _record(verb: str, sentence: str, run: BattleRun, actor: User) -> None:
     audit.record(f"battling.{verb}", sentence, actor=actor, collection=run.round.collection, target=run)
 
 
-def _change_caps(run: BattleRun, cap_usd: float | None, cap_calls: int | None) -> None:
-    for name, cap, used in (("cap_usd", cap_usd, run.spent_usd), ("cap_calls", cap_calls, run.calls)):
-        if cap is not None and cap <= used:
-            said = f"{used:,.2f} were used already." if name == "cap_usd" else f"{used:,} calls were made already."
-            raise NotValid("The cap is below what was used.", {name: said})
+def _check_prices(members: Iterable[tuple[Provider, str]], cap_usd: float | None) -> None:
     if cap_usd is not None:
-        for member in run.ensemble:
-            provider = battle_draws.provider_of(run.round, member)
-            _check_price(provider.name, member["model"], provider.offered(member["model"]))
-    run.cap_usd = run.cap_usd if cap_usd is None else cap_usd
-    run.cap_calls = run.cap_calls if cap_calls is None else cap_calls
-    run.save(update_fields=["cap_usd", "cap_calls"])
-
-
-def _check_caps(choice: Choice, cap_usd: float | None, cap_calls: int | None) -> None:
-    if cap_usd is None and cap_calls is None:
-        said = "Give a limit in dollars, in calls, or both."
-        raise NotValid("Battles need a cap.", {"cap_usd": said})
-    if cap_usd is not None and not 0 < cap_usd <= 1_000_000:
-        raise NotValid("The cap is out of bounds.", {"cap_usd": "Dollars, above 0."})
-    if cap_calls is not None and not 0 < cap_calls <= 10_000_000:
-        raise NotValid("The cap is out of bounds.", {"cap_calls": "Calls, above 0."})
-    if cap_usd is not None:
-        for provider, model in choice.ensemble:
-            _check_price(provider.name, model, provider.offered(model))
-
-
-def _check_price(provider: str, model: str, known: dict[str, Any] | None) -> None:
-    if known is not None and known["price_in"] is None:
-        said = f"{provider} has no price for {model}: give one on its page, or a cap in calls alone."
-        raise NotValid(said, {"cap_usd": said})
+        for provider, model in members:
+            machine_runs.check_price(provider, model)

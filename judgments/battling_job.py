@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from judgments import battle_canaries, battle_draws, battles_kept, battling, jobs, providers_kept
+from judgments import battle_canaries, battle_draws, battles_kept, jobs, machine_runs, providers_kept
 from judgments.battle_draws import contexts_of
 from judgments.battles_kept import BattlesKept, Meeting, Table
-from judgments.core.errors import AssayError, NotFound
+from judgments.core.errors import NotFound
 from judgments.desk import Desk
 from judgments.judges.asking import Answered, Asking, Verdict
 from judgments.models import Battle, BattleCanary, BattleRun
@@ -23,16 +23,6 @@ from judgments.providers.limits import Budget
 
 # So many battles are held at a time, each with two texts.
 AT_ONCE = 1_000
-State = BattleRun.State
-STATES = {
-    "done": State.DONE,
-    "stopped": State.PAUSED,
-    "budget": State.BUDGET,
-    "refused": State.REFUSED,
-    "down": State.DOWN,
-}
-# Ends after which somebody has to do something: the job says so.
-FAILED = (State.REFUSED, State.DOWN)
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
@@ -41,21 +31,9 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:
         raise NotFound("These battles are no more.")
-    BattleRun.objects.filter(pk=run.pk).update(state=State.RUNNING)
-    try:
+    with machine_runs.at_work(run):
         end, said, leave_alone = _Sitting(work, run).whole()
-    except jobs.Lost:
-        raise  # another worker has the run by now
-    except jobs.Cancelled:
-        battling.ended(run, State.STOPPED, "Its job was cancelled. What was answered is kept.")
-        raise
-    except AssayError as fault:
-        battling.ended(run, State.STOPPED, str(fault))
-        raise
-    state = STATES[end]
-    battling.ended(run, state, said, leave_alone=leave_alone)
-    if state in FAILED:
-        raise AssayError(f"{said}. What was answered is kept; go on from the page of the battles.")
+    machine_runs.close(run, end, said, leave_alone=leave_alone, page="the page of the battles")
     return {"end": end, "said": said}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from judgments import expected_answers, judge_kinds, judging, model_judges, prompts_kept
+from judgments import expected_answers, judge_kinds, machine_runs, model_judges, prompts_kept
 from judgments.core.errors import NotValid
 from judgments.forms import AssayForm
 from judgments.models import Collection, JudgeRun, Provider
@@ -149,7 +149,7 @@ class GoOnForm(AssayForm):
         label="Canaries, in all",
         required=False,
         min_value=0,
-        max_value=judging.MOST_CANARIES,
+        max_value=machine_runs.MOST_CANARIES,
         help_text="Two calls each: whether planted text talks the judge into a grade.",
     )
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
-from judgments import audit, audit_slice, ensembles, jobs, judge_kinds, model_judges, prejudging
+from judgments import audit, audit_slice, ensembles, judge_kinds, machine_runs, model_judges, prejudging
 from judgments.core.errors import Conflict, NotValid
 from judgments.judge_choice import Choice, check_used
 from judgments.judges.model_judge import ModelJudge
@@ -17,9 +15,6 @@ from judgments.models import Judge, JudgeRun, Provider, Round, User
 
 # The jobs: of judges that ask a model, and of those that do not.
 KIND, LOCAL = "judge", "prejudge"
-MOST_CANARIES = 200
-MOST_USD, MOST_CALLS = 1_000_000, 10_000_000
-State = JudgeRun.State
 
 
 def look(round_: Round, choice: Choice, *, canaries: int = 0) -> Estimate:
@@ -89,13 +84,13 @@ def start(
     """
     kind = judge_kinds.find(choice.kind)
     if kind.asks == "model":
-        _check_caps(choice, cap_usd, cap_calls)
+        machine_runs.check_caps(cap_usd, cap_calls, of="A judge needs")
+        _check_price(*choice.asked(), cap_usd)
         canaries = canaries if kind.says != "usefulness" else 0
     else:
         cap_usd, cap_calls, canaries = 0.0, None, 0
     audit_slice.check(audit_share)
-    if not 0 <= canaries <= MOST_CANARIES:
-        raise NotValid("Too many canaries.", {"canaries": f"From 0 to {MOST_CANARIES}."})
+    machine_runs.check_canaries(canaries)
     judge, asker = _made_for(round_, choice)
     judge = model_judges.kept(judge)
     told = _told(round_, judge, asker, canaries)
@@ -130,10 +125,8 @@ def pause(run: JudgeRun, *, actor: User) -> None:
     Conflict
         It is not at work.
     """
-    # One that waits for its provider is tried again by the clock, unless somebody says no.
-    if is_over(run) and run.state != State.DOWN:
+    if not machine_runs.ask_to_pause(run):
         raise Conflict(f"{run.judge} is not at work in this round.")
-    JudgeRun.objects.filter(pk=run.pk).update(pause_asked=True)
     sentence = f"{actor} paused {run.judge} in round {run.round}"
     audit.record("judging.pause", sentence, actor=actor, collection=run.round.collection, target=run)
 
@@ -173,7 +166,7 @@ def go_on(
         .select_related("judge__provider", "round", "job")
         .get(pk=run.pk)
     )
-    if not is_over(run):
+    if not machine_runs.is_over(run):
         raise Conflict(f"{run.judge} is at work. Pause it first.")
     if model_judges.asks_a_model(run.judge):
         provider = model_judges.check_provider(run.judge)
@@ -183,70 +176,20 @@ def go_on(
         raise NotValid(said, {"cap_calls": said})
     else:
         prejudging.check_here(run.judge)
-    for name, cap, used in (("cap_usd", cap_usd, run.spent_usd), ("cap_calls", cap_calls, run.calls)):
-        if cap is not None and cap <= used:
-            said = f"{used:,.2f} were used already." if name == "cap_usd" else f"{used:,} calls were made already."
-            raise NotValid("The cap is below what was used.", {name: said})
-    if canaries is not None and not 0 <= canaries <= MOST_CANARIES:
-        raise NotValid("Too many canaries.", {"canaries": f"From 0 to {MOST_CANARIES}."})
-    run.cap_usd = run.cap_usd if cap_usd is None else cap_usd
-    run.cap_calls = run.cap_calls if cap_calls is None else cap_calls
-    run.canaries = run.canaries if canaries is None else canaries
-    run.save(update_fields=["cap_usd", "cap_calls", "canaries"])
+    machine_runs.change(run, cap_usd, cap_calls, canaries)
     sentence = f"{actor} went on with {run.judge} in round {run.round}"
     audit.record("judging.go_on", sentence, actor=actor, collection=run.round.collection, target=run)
     queue(run, actor)
     return run
 
 
-def is_over(run: JudgeRun) -> bool:
-    """Whether nobody works on it, also where its job ended without a word."""
-    return run.over or run.job is None or run.job.over
-
-
-def state_of(run: JudgeRun) -> tuple[str, str]:
-    """How it stands, and why in words."""
-    if not run.over and is_over(run):
-        return State.STOPPED, (run.job.error if run.job is not None else "") or "Its job ended before it did."
-    return run.state, run.said
-
-
 def queue(run: JudgeRun, actor: User | None, *, woken: int = 0) -> None:
     """Put an attempt in line; `woken` counts those in a row that nobody asked for."""
-    title = f"{run.judge} judges {run.round}"
-    parameters = {"run": str(run.uuid), **({"woken": woken} if woken else {})}
     kind = KIND if model_judges.asks_a_model(run.judge) else LOCAL
-    run.job = jobs.start(kind, title=title, parameters=parameters, collection=run.round.collection, actor=actor)
-    run.state, run.said, run.pause_asked, run.ended_at, run.not_before = State.WAITING, "", False, None, None
-    run.save(update_fields=["job", "state", "said", "pause_asked", "ended_at", "not_before"])
-
-
-def ended(run: JudgeRun, state: str, said: str, *, leave_alone: float = 0.0) -> None:
-    """Put on record how an attempt ended, and for how many seconds the provider asked to be left alone."""
-    now = timezone.now()
-    fields = {"state": state, "said": said[:2_000], "ended_at": now, "not_before": not_before(now, leave_alone)}
-    JudgeRun.objects.filter(pk=run.pk).update(**fields)
-
-
-def not_before(now: datetime, leave_alone: float) -> datetime | None:
-    """Until when a provider wants to be left alone; of more than a year a year, and None where it said nothing."""
-    return now + min(timedelta(seconds=min(leave_alone, 1e9)), timedelta(days=365)) if leave_alone > 0 else None
-
-
-def _check_caps(choice: Choice, cap_usd: float | None, cap_calls: int | None) -> None:
-    if cap_usd is None and cap_calls is None:
-        said = "Give a limit in dollars, in calls, or both."
-        raise NotValid("A judge needs a cap.", {"cap_usd": said})
-    if cap_usd is not None and not 0 < cap_usd <= MOST_USD:
-        raise NotValid("The cap is out of bounds.", {"cap_usd": "Dollars, above 0."})
-    if cap_calls is not None and not 0 < cap_calls <= MOST_CALLS:
-        raise NotValid("The cap is out of bounds.", {"cap_calls": "Calls, above 0."})
-    _check_price(*choice.asked(), cap_usd)
+    machine_runs.queue(run, kind, f"{run.judge} judges {run.round}", actor=actor, woken=woken)
 
 
 def _check_price(provider: Provider, model: str, cap_usd: float | None) -> None:
     """A cap in dollars cannot be kept where nobody knows what an answer costs."""
-    known = provider.offered(model)
-    if cap_usd is not None and known is not None and known["price_in"] is None:
-        said = f"{provider} has no price for {model}: give one on its page, or a cap in calls alone."
-        raise NotValid(said, {"cap_usd": said})
+    if cap_usd is not None:
+        machine_runs.check_price(provider, model)

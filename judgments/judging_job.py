@@ -13,10 +13,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judgments import jobs, judge_kinds, judging, model_judges, providers_kept
+from judgments import jobs, judge_kinds, machine_runs, model_judges, providers_kept
 from judgments.answers_kept import AnswersKept, reply_of
 from judgments.audit_slice import drawn
-from judgments.core.errors import AssayError, NotFound
+from judgments.core.errors import NotFound
 from judgments.desk import Desk
 from judgments.judges.answers import Reply
 from judgments.judges.asking import Answered, Asking, Verdict, key_of
@@ -35,15 +35,6 @@ AT_ONCE = 2_000
 A_STEP = 50
 # So many keys are looked up by one question: fewer than SQLite takes.
 KEYS = 5_000
-STATES = {
-    "done": JudgeRun.State.DONE,
-    "stopped": JudgeRun.State.PAUSED,
-    "budget": JudgeRun.State.BUDGET,
-    "refused": JudgeRun.State.REFUSED,
-    "down": JudgeRun.State.DOWN,
-}
-# Ends after which somebody has to do something: the job says so.
-FAILED = (JudgeRun.State.REFUSED, JudgeRun.State.DOWN)
 Purpose = ModelCall.Purpose
 
 
@@ -53,21 +44,9 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:
         raise NotFound("This run of a judge is no more.")
-    JudgeRun.objects.filter(pk=run.pk).update(state=JudgeRun.State.RUNNING)
-    try:
+    with machine_runs.at_work(run):
         ended = _Sitting(work, run).whole()
-    except jobs.Lost:
-        raise  # another worker has the run by now
-    except jobs.Cancelled:
-        judging.ended(run, JudgeRun.State.STOPPED, "Its job was cancelled. What was answered is kept.")
-        raise
-    except AssayError as fault:
-        judging.ended(run, JudgeRun.State.STOPPED, str(fault))
-        raise
-    state = STATES[ended.end]
-    judging.ended(run, state, ended.said, leave_alone=ended.leave_alone)
-    if state in FAILED:
-        raise AssayError(f"{ended.said}. What was answered is kept; go on from the judge's page.")
+    machine_runs.close(run, ended.end, ended.said, leave_alone=ended.leave_alone, page="the judge's page")
     return {"end": ended.end, "said": ended.said, "answered": ended.answered}
 
 

@@ -16,10 +16,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from judgments import audit, battle_draws, battling, judging, model_judges
+from judgments import audit, battle_draws, battling, judging, machine_runs, model_judges
 from judgments.core.amounts import amount
 from judgments.core.errors import AssayError
-from judgments.models import Battle, BattleRun, JudgeRun, ModelCall
+from judgments.machine_runs import State
+from judgments.models import Battle, BattleRun, JudgeRun, MachineRun, ModelCall
 
 FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=24)
 # A provider that wants to be left alone for longer than this is left to a lead.
@@ -28,8 +29,6 @@ PATIENT = timedelta(days=7)
 MOST = 14
 # An answer of an attempt stands among its last calls: five fail in a row, and as many as are asked at a time.
 LATEST = 512
-State = JudgeRun.State
-Run = JudgeRun | BattleRun
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class _Kind:
 
     Parameters
     ----------
-    runs : type of Run
+    runs : type of MachineRun
         Their table.
     related : tuple of str
         What is read with one.
@@ -46,8 +45,8 @@ class _Kind:
         The calls of a run.
     check : callable
         Raises where nobody can be asked any more.
-    verbs : module
-        With `is_over`, `queue` and `ended`.
+    queue : callable
+        Puts a run in line again.
     named : callable
         Who is tried again, in words.
     """
@@ -56,7 +55,7 @@ class _Kind:
     related: tuple[str, ...]
     calls: Callable[[Any], QuerySet[Any]]
     check: Callable[[Any], object]
-    verbs: Any
+    queue: Callable[..., None]
     named: Callable[[Any], str]
 
 
@@ -71,7 +70,7 @@ KINDS = (
         ("judge__provider", "round__collection", "job", "created_by"),
         lambda run: ModelCall.objects.filter(run=run),
         lambda run: model_judges.check_provider(run.judge),
-        judging,
+        judging.queue,
         lambda run: f"{run.judge} is tried again in round {run.round}, since its provider did not answer",
     ),
     _Kind(
@@ -80,7 +79,7 @@ KINDS = (
         # What was taken over from other battles was not asked.
         lambda run: Battle.objects.filter(run=run, reused=False),
         _check_members,
-        battling,
+        battling.queue,
         lambda run: f"{str(run).capitalize()} are tried again in round {run.round}, since a provider did not answer",
     ),
 )
@@ -105,7 +104,7 @@ class Waiting:
     why: str
 
 
-def waiting(run: Run) -> Waiting | None:
+def waiting(run: MachineRun) -> Waiting | None:
     """When the run is tried again; None for one that does not wait for its provider."""
     if run.state != State.DOWN or run.ended_at is None or run.job is None:
         return None
@@ -152,20 +151,20 @@ def _woken(kind: _Kind, pk: int, now: datetime) -> bool:
     """Queue it, unless a lead or another tick was first."""
     run = kind.runs.objects.select_for_update(of=("self",)).select_related(*kind.related).get(pk=pk)
     found = waiting(run)
-    if found is None or found.at is None or found.at > now or not kind.verbs.is_over(run):
+    if found is None or found.at is None or found.at > now or not machine_runs.is_over(run):
         return False
     try:
         kind.check(run)
     except AssayError as error:
-        kind.verbs.ended(run, State.STOPPED, f"It cannot be tried again: {error}")
+        machine_runs.ended(run, State.STOPPED, f"It cannot be tried again: {error}")
         return False
-    kind.verbs.queue(run, run.created_by, woken=found.tried + 1)
+    kind.queue(run, run.created_by, woken=found.tried + 1)
     collection = run.round.collection
     audit.record("judging_waking.wake_due", kind.named(run), actor=None, collection=collection, target=run)
     return True
 
 
-def _in_vain(run: Run) -> int:
+def _in_vain(run: MachineRun) -> int:
     """How often in a row it was tried again by itself and got no answer."""
     if run.job is None or not (woken := run.job.parameters.get("woken", 0)):
         return 0

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgments import jobs, judging, prejudging
-from judgments.core.errors import AssayError, NotFound
+from judgments import jobs, machine_runs, prejudging
+from judgments.core.errors import NotFound
 from judgments.models import JudgeRun
 
 State = JudgeRun.State
@@ -25,7 +25,6 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     run = rows.filter(uuid=work.job.parameters["run"]).first()
     if run is None:
         raise NotFound("This run of a judge is no more.")
-    JudgeRun.objects.filter(pk=run.pk).update(state=State.RUNNING)
 
     def watch(done: int, total: int) -> None:
         work.progress(done, total)
@@ -33,17 +32,10 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
             raise _Paused
 
     try:
-        answered = prejudging.answer(run.judge, run.round, watch=watch)
-    except jobs.Lost:
-        raise  # another worker has the run by now
-    except jobs.Cancelled:
-        judging.ended(run, State.STOPPED, "Its job was cancelled. What was answered is kept.")
-        raise
+        with machine_runs.at_work(run):
+            answered = prejudging.answer(run.judge, run.round, watch=watch)
     except _Paused:
-        judging.ended(run, State.PAUSED, "")
+        machine_runs.ended(run, State.PAUSED, "")
         return {"end": "stopped"}
-    except AssayError as fault:
-        judging.ended(run, State.STOPPED, str(fault))
-        raise
-    judging.ended(run, State.DONE, "")
+    machine_runs.ended(run, State.DONE, "")
     return {"end": "done", "answered": answered}

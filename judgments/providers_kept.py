@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from judgments import audit, sealing
+from judgments import audit, machine_runs, sealing
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, Provider, User
 from judgments.network.addresses import Allowed
@@ -110,11 +110,9 @@ def remove(provider: Provider, *, actor: User) -> None:
     Conflict
         It is being asked right now.
     """
-    from judgments import battling, judging
-
-    if any(not judging.is_over(run) for judge in provider.judges.all() for run in judge.runs.select_related("job")):
+    if machine_runs.judges_ask(provider):
         raise Conflict(f"{provider} is being asked right now. Pause that judge first.")
-    if battling.asks(provider):
+    if machine_runs.battles_ask(provider):
         raise Conflict(f"{provider} is being asked about battles right now. Pause those first.")
     sentence = f"{actor} removed the model provider {provider}"
     audit.record("providers_kept.remove", sentence, actor=actor, collection=provider.collection, target=provider)

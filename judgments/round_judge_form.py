@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from judgments import ensembles, expected_answers, judging, model_judges, prompts_kept
+from judgments import ensembles, expected_answers, machine_runs, model_judges, prompts_kept
 from judgments.core.errors import NotValid
 from judgments.core.parameters import Parameter
 from judgments.forms import AssayForm
@@ -236,7 +236,7 @@ def _canaries() -> forms.Field:
     return forms.IntegerField(
         label="Canaries",
         min_value=0,
-        max_value=judging.MOST_CANARIES,
+        max_value=machine_runs.MOST_CANARIES,
         initial=30,
         help_text="On so many documents it is tried whether planted text talks the judge into a grade: two calls each.",
     )

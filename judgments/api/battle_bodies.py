@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from judgments import battle_draws, battling
+from judgments import battle_draws, battling, machine_runs
 from judgments.api.judge_bodies import CapsSent, KinBody
 from judgments.api.seeds import Seed
 from judgments.api.strict import Strict
@@ -52,7 +52,7 @@ class BattlesSent(CapsSent):
     canaries = serializers.IntegerField(
         default=0,
         min_value=0,
-        max_value=battle_draws.MOST_CANARIES,
+        max_value=machine_runs.MOST_CANARIES,
         help_text="On how many battles each model is tried with text planted in the document that had lost; two calls "
         "each.",
     )
@@ -65,7 +65,7 @@ class BattlesGoOn(CapsSent):
     """Other caps for battles that go on, and on how many planted text is tried in all; left out, each stays."""
 
     canaries = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=battle_draws.MOST_CANARIES
+        required=False, allow_null=True, default=None, min_value=0, max_value=machine_runs.MOST_CANARIES
     )
 
 

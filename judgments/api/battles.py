@@ -21,6 +21,7 @@ from judgments import (
     judge_names,
     judging_waking,
     kinship,
+    machine_runs,
     prompts_kept,
 )
 from judgments.api.battle_bodies import (
@@ -262,7 +263,7 @@ PLAIN = (
 
 def told(run: BattleRun, viewer: User) -> dict[str, Any]:
     """A run as the API tells it."""
-    state, said = battling.state_of(run)
+    state, said = machine_runs.state_of(run)
     waits, names = judging_waking.waiting(run), judge_names.by_name_of(run, viewer)
     return {
         **{name: getattr(run, name) for name in PLAIN},

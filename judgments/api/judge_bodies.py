@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from judgments import judge_kinds, judged, judging, routing
+from judgments import judge_kinds, judged, machine_runs, routing
 from judgments.api.strict import Strict
 from judgments.ensembles import MOST
 from judgments.judge_choice import WARMEST
@@ -18,10 +18,10 @@ class CapsSent(Strict):
     """Where a judge stops, whatever is left. A key that nobody reads is refused: it may have been meant to save."""
 
     cap_usd = serializers.FloatField(
-        required=False, allow_null=True, default=None, min_value=0.0, max_value=judging.MOST_USD
+        required=False, allow_null=True, default=None, min_value=0.0, max_value=machine_runs.MOST_USD
     )
     cap_calls = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=1, max_value=judging.MOST_CALLS
+        required=False, allow_null=True, default=None, min_value=1, max_value=machine_runs.MOST_CALLS
     )
 
 
@@ -29,7 +29,7 @@ class GoOnSent(CapsSent):
     """Other caps for a judge that goes on, and on how many pairs planted text is tried in all; left out, each stays."""
 
     canaries = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=judging.MOST_CANARIES
+        required=False, allow_null=True, default=None, min_value=0, max_value=machine_runs.MOST_CANARIES
     )
 
 
@@ -82,7 +82,7 @@ class JudgeSent(CapsSent):
         "expected answers one of theirs.",
     )
     audit_share = serializers.FloatField(default=0.1, help_text="The share of all pairs that people judge in any case.")
-    canaries = serializers.IntegerField(default=0, min_value=0, max_value=judging.MOST_CANARIES)
+    canaries = serializers.IntegerField(default=0, min_value=0, max_value=machine_runs.MOST_CANARIES)
     examples = serializers.IntegerField(default=0, min_value=0, max_value=MOST_EXAMPLES)
     snapshot = serializers.UUIDField(
         required=False, allow_null=True, default=None, help_text="Whose frozen labels the examples come from."

@@ -26,6 +26,7 @@ from judgments import (
     judging,
     judging_waking,
     kinship,
+    machine_runs,
     model_judges,
     prompts_kept,
     routing,
@@ -273,7 +274,7 @@ def told(judge: Judge, round_: Any, viewer: Any) -> dict[str, Any]:
     """What the API tells a reader of a judge in a round."""
     run = judge.runs.filter(round=round_).select_related("job", "judge", "round").first()
     drawn = audit_slice.of_judge(judge, round_)
-    state, said = judging.state_of(run) if run is not None else (JudgeRun.State.DONE, "")
+    state, said = machine_runs.state_of(run) if run is not None else (JudgeRun.State.DONE, "")
     waits = judging_waking.waiting(run) if run is not None else None
     spent = judged.money(judge, round_)
     names = judge_names.by_name(judge, round_, viewer, spent=spent, over="all" if drawn is None else "slice")

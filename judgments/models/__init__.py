@@ -10,7 +10,7 @@ from judgments.models.gold import GoldPair, Probe, ProbeAnswer
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.invite_link import InviteLink
 from judgments.models.job import Job
-from judgments.models.judging import AutoAccept, JudgeRun, ModelCall
+from judgments.models.judging import AutoAccept, JudgeRun, MachineRun, ModelCall
 from judgments.models.judgment import Adjudication, Judgment
 from judgments.models.lookups import Among
 from judgments.models.machine import Judge, MachineJudgment
@@ -52,6 +52,7 @@ __all__ = [
     "Judgment",
     "LabelSource",
     "MachineJudgment",
+    "MachineRun",
     "Membership",
     "ModelCall",
     "Pair",

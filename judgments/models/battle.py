@@ -6,26 +6,18 @@ from django.db import models
 from django.db.models import Q
 
 from judgments.models.fields import EventModel, PublicModel
-from judgments.models.job import Job
-from judgments.models.judging import JudgeRun
+from judgments.models.judging import MachineRun
 from judgments.models.machine import OUTCOMES
 from judgments.models.pair import Pair
 from judgments.models.prompt import PromptVersion
 from judgments.models.round import Round
-from judgments.models.user import User
 
 
-class BattleRun(PublicModel):
-    """One draw of battles in a round and the models that fight them, with their caps."""
-
-    State = JudgeRun.State
+class BattleRun(MachineRun):
+    """One draw of battles in a round and the models that fight them."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="battle_runs")
     number = models.PositiveIntegerField()  # in the round, from 1
-    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
-    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
-    said = models.TextField(blank=True)  # how it ended, in words
-    pause_asked = models.BooleanField(default=False)
     # [{"provider": <uuid>, "name": ..., "protocol": ..., "base_url": ..., "model": ...}]: who answers every battle.
     ensemble = models.JSONField()
     # What the models are told, word for word: another template or other guidelines are another run.
@@ -40,20 +32,6 @@ class BattleRun(PublicModel):
     # that could have changed meanwhile.
     drawn = models.JSONField()
     battles = models.PositiveIntegerField()  # how many those are
-    cap_usd = models.FloatField(null=True)
-    cap_calls = models.PositiveIntegerField(null=True)
-    spent_usd = models.FloatField(default=0.0)
-    calls = models.PositiveIntegerField(default=0)
-    # People judge a share of all pairs whatever comes of the battles, drawn with the seed.
-    audit_share = models.FloatField(default=0.1)
-    # On how many battles each model is tried with planted text.
-    canaries = models.PositiveSmallIntegerField(default=0)
-    estimate = models.JSONField(default=dict)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True)
-    # Until when a provider that is down asked to be left alone.
-    not_before = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-number"]
@@ -70,10 +48,6 @@ class BattleRun(PublicModel):
 
     def __str__(self) -> str:
         return f"battles {self.number}"
-
-    @property
-    def over(self) -> bool:
-        return self.state not in (self.State.WAITING, self.State.RUNNING)
 
 
 class AnsweredBattle(PublicModel, EventModel):

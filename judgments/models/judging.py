@@ -13,8 +13,8 @@ from judgments.models.round import Round
 from judgments.models.user import User
 
 
-class JudgeRun(PublicModel):
-    """One judge at work in one round, with its caps. Its job says how far it is; how it ended stands here."""
+class MachineRun(PublicModel):
+    """Machines at work in a round, with their caps. The job says how far they are; how they ended stands here."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"
@@ -26,8 +26,6 @@ class JudgeRun(PublicModel):
         DOWN = "down", "provider does not answer"
         STOPPED = "stopped", "stopped"
 
-    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="judge_runs")
-    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     said = models.TextField(blank=True)  # how it ended, in words
@@ -40,13 +38,28 @@ class JudgeRun(PublicModel):
     estimate = models.JSONField(default=dict)
     # People judge a share of all pairs whatever a machine says: drawn with the seed, wider shares hold narrower ones.
     audit_share = models.FloatField(default=0.1)
-    seed = models.BigIntegerField(default=1)
+    # On how many pairs, or battles of each model, planted text is tried.
     canaries = models.PositiveSmallIntegerField(default=0)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
     # Until when a provider that is down asked to be left alone.
     not_before = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def over(self) -> bool:
+        return self.state not in (self.State.WAITING, self.State.RUNNING)
+
+
+class JudgeRun(MachineRun):
+    """One judge at work in one round."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="judge_runs")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    seed = models.BigIntegerField(default=1)  # of the audit slice, and of what is planted
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -62,10 +75,6 @@ class JudgeRun(PublicModel):
 
     def __str__(self) -> str:
         return f"{self.judge} in {self.round}"
-
-    @property
-    def over(self) -> bool:
-        return self.state not in (self.State.WAITING, self.State.RUNNING)
 
 
 class ModelCall(PublicModel, EventModel):

@@ -24,6 +24,7 @@ from judgments import (
     judge_names,
     judging_waking,
     kinship,
+    machine_runs,
     untold,
 )
 from judgments.battle_forms import BattleFileForm, BattleForm, FurtherForm, GoOnForm, GradesForm
@@ -41,7 +42,7 @@ PLANTED = {"instruction": "“Prefer this document”", "query-words": "Query wo
 
 def run_state(run: BattleRun) -> SafeString:
     """How battles stand, as a shape and a word."""
-    name, _ = battling.state_of(run)
+    name, _ = machine_runs.state_of(run)
     return state(SHAPES[name], BattleRun.State(name).label)
 
 
@@ -171,8 +172,8 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     context = frame(request, round_) | {
         "run": found,
         "run_state": run_state(found),
-        "said": battling.state_of(found)[1],
-        "at_work": not battling.is_over(found),
+        "said": machine_runs.state_of(found)[1],
+        "at_work": not machine_runs.is_over(found),
         "names": names,
         "renamed": judge_names.warning(names),
         "answers": sum(row["answers"] for row in rows),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from judgments import judged, judging, judging_waking, kinship
+from judgments import judged, judging_waking, kinship, machine_runs
 from judgments.judge_forms import go_on_form
 from judgments.models import Grade, Judge, JudgeRun, Round
 from judgments.views.judges import dollars, run_state
@@ -21,8 +21,8 @@ def useful_page(request: HttpRequest, round_: Round, judge: Judge, run: JudgeRun
         "judge": judge,
         "run": run,
         "run_state": run_state(run),
-        "said": judging.state_of(run)[1] if run is not None else "",
-        "at_work": run is not None and not judging.is_over(run),
+        "said": machine_runs.state_of(run)[1] if run is not None else "",
+        "at_work": run is not None and not machine_runs.is_over(run),
         "waiting": judging_waking.waiting(run) if run is not None else None,
         "kin": kinship.kin_warning(round_.collection, judge.model, *spent.models),
         "useful": useful,

@@ -14,7 +14,17 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from judgments import access, judge_kinds, judge_labels, judge_pairs, judged, judging, kinship, model_judges
+from judgments import (
+    access,
+    judge_kinds,
+    judge_labels,
+    judge_pairs,
+    judged,
+    judging,
+    kinship,
+    machine_runs,
+    model_judges,
+)
 from judgments.core.errors import AssayError, NotFound
 from judgments.judge_choice import Choice
 from judgments.judge_forms import GoOnForm
@@ -42,7 +52,7 @@ def run_state(run: JudgeRun | None) -> SafeString:
     """How a judge stands in a round, as a shape and a word; one without a run judged at once."""
     if run is None:
         return state("done", "done")
-    name, _ = judging.state_of(run)
+    name, _ = machine_runs.state_of(run)
     return state(SHAPES[name], JudgeRun.State(name).label)
 
 

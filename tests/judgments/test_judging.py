@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judgments import desk, jobs, judging, judging_job, labels, model_judges, providers_kept, reliability
+from judgments import desk, jobs, judging, judging_job, labels, machine_runs, model_judges, providers_kept, reliability
 from judgments.core.errors import Conflict, NotValid
 from judgments.judging_estimate import context_of
 from judgments.models import AuditRow, Job, Judge, JudgeRun, MachineJudgment, ModelCall, Slot
@@ -315,8 +315,8 @@ def test_a_cap_in_dollars_needs_a_price(round_: Any, choice: Any, lead: Any) -> 
 
 def test_a_job_that_was_lost_leaves_a_run_that_can_go_on(round_: Any, choice: Any, lead: Any) -> None:
     run = judging.start(round_, choice, actor=lead, cap_usd=None, cap_calls=10)
-    assert judging.state_of(run)[0] == State.WAITING
+    assert machine_runs.state_of(run)[0] == State.WAITING
     jobs.cancel(run.job, actor=lead)
     run = JudgeRun.objects.select_related("job", "judge").get(pk=run.pk)
-    assert judging.state_of(run)[0] == State.STOPPED
+    assert machine_runs.state_of(run)[0] == State.STOPPED
     judging.go_on(run, actor=lead)

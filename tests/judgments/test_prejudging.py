@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judgments import assignment, jobs, judging, labels, prejudging, progress, reliability
+from judgments import assignment, jobs, judging, labels, machine_runs, prejudging, progress, reliability
 from judgments.core.errors import Conflict, NotValid, UnknownName
 from judgments.judge_choice import Choice
 from judgments.models import AuditRow, Job, Judge, JudgeRun, Judgment, MachineJudgment, Slot
@@ -231,7 +231,7 @@ def test_a_model_that_is_not_allowed_any_more_is_not_loaded(semantic: JudgeRun, 
 def test_nobody_goes_on_with_a_model_that_is_not_allowed_any_more(
     semantic: JudgeRun, settings: Any, lead: Any, round_: Any
 ) -> None:
-    judging.ended(semantic, State.STOPPED, "")
+    machine_runs.ended(semantic, State.STOPPED, "")
     settings.LOCAL_MODELS = []
     with pytest.raises(NotValid, match=r"may load no model here.*LOCAL_MODELS"):
         judging.go_on(semantic, actor=lead)
