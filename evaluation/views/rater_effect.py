@@ -43,10 +43,11 @@ def rater_effect(request: HttpRequest, uuid: str) -> HttpResponse:
         found = effects.look(round_, metric=metric, rule=rule)
     except (Conflict, NotAllowed, NotValid) as error:
         wrong = bool(getattr(error, "fields", {}))
+        counting = isinstance(error, Conflict)
         return render(
             request,
             "evaluation/rater_effect.html",
-            context | {"error": error, "wrong": wrong},
+            context | {"error": error, "wrong": wrong, "counting": counting},
             status=422 if wrong else 200,
         )
     others = _agreeing(round_)

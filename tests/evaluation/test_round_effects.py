@@ -165,13 +165,17 @@ def test_of_a_large_round_a_job_counts_what_hangs_on_raters(rated, client_of, en
     monkeypatch.setattr("evaluation.round_runs.GRADES_AT_ONCE", 10)
     page, call = pages(rated)
     client = client_of(engineer)
-    assert "a job counts it now" in client.get(page, {"metric": "P@2"}).content.decode()
+    html = client.get(page, {"metric": "P@2"}).content.decode()
+    assert "a job counts it now" in html
+    assert 'hx-get="?metric=P%402" hx-trigger="every 4s"' in html, "the page looks again by itself"
     refused = client.get(call, {"metric": "P@2"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
     work()
     assert rater_effect.look(rated, metric="P@2") == at_once
     assert client.get(call, {"metric": "P@2"}).json() == json.loads(json.dumps(at_once.as_json()))
-    assert "What hangs on each rater" in client.get(page, {"metric": "P@2"}).content.decode()
+    html = client.get(page, {"metric": "P@2"}).content.decode()
+    assert "By this rater alone" in html
+    assert "every 4s" not in html
     # Another metric is another count.
     assert client.get(call).status_code == 409
     assert Job.objects.filter(kind="effects").count() == 2
