@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import io
 import json
 import sys
@@ -127,11 +126,12 @@ def labels_of(found: Mapping[tuple[str, str], Together], parameters: Mapping[str
 
 def apart(found: Mapping[tuple[str, str], Together], judged: Mapping[str, Mapping[tuple[str, str], Outcome]]) -> str:
     """All pairs as CSV, those with the least agreement first."""
-    stream = io.StringIO()
-    write = csv.writer(stream, lineterminator="\n")
-    write.writerow(["query_id", "doc_id", "grades", "failed", "spread", "agree", "label"])
+    from judgments.core.cells import csv_row, escape
+
+    lines = [csv_row(["query_id", "doc_id", "grades", "failed", "spread", "agree", "label"])]
     for pair, one in sorted(found.items(), key=lambda entry: (-entry[1].disagreement, -entry[1].spread, entry[0])):
         grades = ";".join(str(answers[pair].grade) for answers in judged.values() if pair in answers)
         agree = "" if one.agree is None else f"{one.agree:.3f}"
-        write.writerow([*pair, grades.replace("None", "-"), one.failed, one.spread, agree, one.grade])
-    return stream.getvalue()
+        numbers = [str(one.failed), str(one.spread), agree, "" if one.grade is None else str(one.grade)]
+        lines.append(csv_row([*map(escape, pair), grades.replace("None", "-"), *numbers]))
+    return "".join(lines)

@@ -46,3 +46,11 @@ def test_one_judge_is_no_ensemble_and_grades_are_on_the_scale(assay: Call) -> No
         status, out, err = assay("ensemble", *words)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert said in err
+
+
+def test_no_id_is_a_formula_in_the_file_for_spreadsheets(assay: Call) -> None:
+    for path, grade in (("a.jsonl", 3), ("b.jsonl", 0)):
+        row = {"query_id": "=1+1", "doc_id": "@x", "judge": "graded", "model": path, "grade": grade}
+        Path(path).write_text(json.dumps(row | {"outcome": "graded"}) + "\n")
+    assert assay("ensemble", "a.jsonl", "b.jsonl", "--apart", "apart.csv", "--out", "out.jsonl")[0] == 0
+    assert Path("apart.csv").read_text().splitlines()[1].startswith("'=1+1,'@x,")
