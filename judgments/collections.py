@@ -121,7 +121,10 @@ def add_member(collection: Collection, *, actor: User, username: str, role: str)
 
 @transaction.atomic
 def change_role(membership: Membership, *, actor: User, role: str) -> Membership:
-    """Give a member another role; a collection is never left without a lead."""
+    """Give a member another role; a collection is never left without a lead.
+
+    Who was lead or engineer and is a rater from now on leaves the rounds whose grades they could read.
+    """
     _known_role(role)
     membership = _locked(membership)
     if role == membership.role:
@@ -131,6 +134,8 @@ def change_role(membership: Membership, *, actor: User, role: str) -> Membership
     membership.save(update_fields=["role"])
     sentence = f"{actor} made {membership.user}, before {before}, {role}"
     _on_record("change_role", sentence, actor, membership.collection, membership.user, before=before, role=role)
+    if role == Role.RATER:
+        inviting.leave_seen(membership.collection, membership.user)
     return membership
 
 

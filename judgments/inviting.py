@@ -115,9 +115,20 @@ def leave(round_: Round, rater: User) -> None:
 
 def leave_all(collection: Collection, rater: User) -> None:
     """End a rater's part in every round of a collection that is not over."""
+    for round_ in _asked_in(collection, rater):
+        leave(round_, rater)
+
+
+def leave_seen(collection: Collection, rater: User) -> None:
+    """End the part of who is staff no more in the rounds whose grades they could read: they rate them blind no more."""
+    for round_ in _asked_in(collection, rater):
+        if _has_seen(round_, [rater]):
+            leave(round_, rater)
+
+
+def _asked_in(collection: Collection, rater: User) -> list[Round]:
     asked = RoundRater.objects.filter(user=rater, left_at__isnull=True, round__collection=collection)
-    for row in asked.exclude(round__state=Round.State.CLOSED).select_related("round"):
-        leave(row.round, rater)
+    return [row.round for row in asked.exclude(round__state=Round.State.CLOSED).select_related("round")]
 
 
 def is_rater(user: Any, round_: Round) -> bool:

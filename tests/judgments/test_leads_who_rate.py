@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from judgments import access, assignment, pausing, submission
-from judgments.core.errors import Conflict
-from judgments.models import Judgment, Round, RoundRater
+from judgments import access, assignment, collections, inviting, pausing, submission
+from judgments.core.errors import Conflict, NotAllowed, NotValid
+from judgments.models import Judgment, Membership, Role, Round, RoundRater
 from judgments.pausing import Choice
 
 pytestmark = pytest.mark.django_db
@@ -74,3 +74,32 @@ def test_a_pair_that_a_lead_could_read_is_not_given_to_them(
     assert assignment.claim_batch(round_, rater=lead) == []
     # Whoever was nowhere near the grades gets them.
     assert assignment.remaining(round_, rater2) == 0
+
+
+def test_who_leads_no_more_is_out_of_the_rounds_whose_grades_they_could_read(
+    round_: Round, make_round: Make, collection: Any, lead: Any, rater: Any, rater2: Any, answer: Make
+) -> None:
+    """As a rater they would change their answers, and be given pairs, with what others gave in mind."""
+    new = make_round(queries=1, documents=3, raters=[lead, rater], name="New")
+    mine = given(round_, lead, answer, 0)
+    given(round_, rater, answer, 3)
+    own, other = (Membership.objects.get(collection=collection, user=user) for user in (lead, rater2))
+    collections.change_role(other, actor=lead, role=Role.LEAD)
+    collections.change_role(own, actor=lead, role=Role.RATER)
+    with pytest.raises(NotAllowed, match="not asked"):
+        answer(round_, lead, mine[0].pair, 3)
+    with pytest.raises(NotValid, match="cannot rate it blind"):
+        inviting.invite(round_, [lead], actor=rater2)
+    assert Judgment.objects.counted().filter(rater=lead, grade=0).count() == 3
+    assert inviting.is_rater(lead, new)
+    assert inviting.is_rater(rater, round_)
+
+
+def test_an_engineer_who_rates_again_is_out_of_them_too(
+    round_: Round, collection: Any, lead: Any, rater: Any, rater2: Any, answer: Make
+) -> None:
+    given(round_, rater, answer, 3)
+    for role in (Role.ENGINEER, Role.RATER):
+        assert inviting.is_rater(rater2, round_)
+        collections.change_role(Membership.objects.get(collection=collection, user=rater2), actor=lead, role=role)
+    assert not inviting.is_rater(rater2, round_)
