@@ -10,7 +10,7 @@ from django.db.models import F
 from judgments.models import Judgment, Query, Round, Slot
 
 if TYPE_CHECKING:
-    from judgments.agreement.coefficient import Ints
+    from judgments.agreement.patterns import Ints
     from judgments.agreement.table import GradeTable
 
 # Rows read at once.

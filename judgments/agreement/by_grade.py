@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Floats, percent_agreement
+from judgments.agreement.coefficient import Agreement, percent_agreement
 from judgments.agreement.intervals import Drawn, between, drawn
 from judgments.agreement.krippendorff import NOMINAL
-from judgments.agreement.patterns import Patterns
+from judgments.agreement.patterns import Floats, Patterns
 from judgments.agreement.rater_pairs import RaterPairs
 
 

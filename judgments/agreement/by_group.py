@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from judgments.agreement.coefficient import Agreement, Floats, grade_codes
+from judgments.agreement.coefficient import Agreement, grade_codes
 from judgments.agreement.intervals import agreements
 from judgments.agreement.krippendorff import ORDINAL
-from judgments.agreement.patterns import Patterns
+from judgments.agreement.patterns import Floats, Patterns
 from judgments.agreement.resampling import cluster_sums
 from judgments.agreement.table import GradeTable
 

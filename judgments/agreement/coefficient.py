@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from judgments.agreement.patterns import Floats, Ints, Patterns
 from judgments.core.errors import NotValid
 from judgments.core.ratings import places
-
-if TYPE_CHECKING:
-    from judgments.agreement.patterns import Patterns
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 REASONS = {
     "no_overlap": "undefined because no pair was graded by two raters",
@@ -171,7 +166,6 @@ def percent_agreement(patterns: Patterns) -> float | None:
 
     Examples
     --------
-    >>> from judgments.agreement.patterns import Patterns
     >>> percent_agreement(Patterns.of(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2, 2))
     0.5
     """

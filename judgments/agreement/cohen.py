@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats, Ints, grade_codes, weight_matrix
+from judgments.agreement.coefficient import Agreement, Coefficient, grade_codes, weight_matrix
 from judgments.agreement.intervals import drawn, with_interval
-from judgments.agreement.patterns import Patterns
+from judgments.agreement.patterns import Floats, Ints, Patterns
 from judgments.core.errors import NotValid
 
 

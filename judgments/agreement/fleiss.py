@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats
+from judgments.agreement.coefficient import Agreement, Coefficient
 from judgments.agreement.intervals import agreement_of
+from judgments.agreement.patterns import Floats
 
 
 def fleiss_kappa(

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Literal
 
+from judgments.agreement.reading import reason_in_words
 from judgments.agreement.warnings import ENOUGH_QUERIES, ENOUGH_UNITS
 from judgments.core.amounts import amount
 
@@ -106,8 +107,6 @@ def decide(
     value, low, high, n = leaf["value"], leaf["low"], leaf["high"], int(leaf["n"])
     more = None
     if value is None:
-        from judgments.agreement.reading import reason_in_words
-
         state: State = "undefined"
         advice = f"It is not defined: {reason_in_words(leaf['reason'])}."
     elif low is None or high is None:

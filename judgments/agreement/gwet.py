@@ -10,13 +10,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import (
-    Agreement,
-    Coefficient,
-    Floats,
-    weight_matrix,
-)
+from judgments.agreement.coefficient import Agreement, Coefficient, weight_matrix
 from judgments.agreement.intervals import agreement_of
+from judgments.agreement.patterns import Floats
 from judgments.core.errors import NotValid
 
 

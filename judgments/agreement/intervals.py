@@ -11,13 +11,11 @@ import numpy.typing as npt
 from judgments.agreement.coefficient import (
     Agreement,
     Coefficient,
-    Floats,
-    Ints,
     degenerate,
     grade_codes,
     percent_agreement,
 )
-from judgments.agreement.patterns import Patterns
+from judgments.agreement.patterns import Floats, Ints, Patterns
 from judgments.agreement.resampling import cluster_codes, cluster_sums, redrawn, resampled
 
 CONFIDENCE = 0.95

@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats
+from judgments.agreement.coefficient import Agreement, Coefficient
 from judgments.agreement.intervals import agreement_of
+from judgments.agreement.patterns import Floats
 from judgments.core.errors import NotValid
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats, Ints, grade_codes
+from judgments.agreement.coefficient import Agreement, Coefficient, grade_codes
 from judgments.agreement.intervals import agreements
-from judgments.agreement.patterns import Patterns, distinct
+from judgments.agreement.patterns import Floats, Ints, Patterns, distinct
 from judgments.agreement.table import GradeTable
 
 # With two raters nobody is left to agree with.

@@ -13,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Agreement, Floats, Ints
+from judgments.agreement.coefficient import Agreement
 from judgments.agreement.cohen import cohen_kappa
 from judgments.agreement.krippendorff import krippendorff_alpha
+from judgments.agreement.patterns import Floats, Ints
 from judgments.agreement.resampling import draws
 from judgments.core.errors import NotValid
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Floats, Ints
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 # A table of counts up to this size is filled directly; beyond it what occurs is looked for by sorting.
 TABLE = 8_000_000

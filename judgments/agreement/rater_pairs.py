@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgments.agreement.coefficient import Agreement, Coefficient, Floats, Ints
+from judgments.agreement.coefficient import Agreement, Coefficient
 from judgments.agreement.cohen import of_table
 from judgments.agreement.intervals import between
-from judgments.agreement.patterns import TABLE, distinct
+from judgments.agreement.patterns import TABLE, Floats, Ints, distinct
 from judgments.agreement.resampling import cluster_codes, draws, redrawn
 from judgments.agreement.table import GradeTable
 

@@ -1,13 +1,10 @@
-"""How is a coefficient of agreement read: in words, and against a gate?"""
+"""How is a coefficient of agreement read, in words?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgments.agreement.gate import THRESHOLD
-from judgments.agreement.gate import State as Verdict
-
-__all__ = ["BANDS", "READINGS", "THRESHOLD", "Band", "Verdict", "band", "reading", "reason_in_words", "verdict"]
+from judgments.agreement.coefficient import REASONS
 
 
 @dataclass(frozen=True)
@@ -73,33 +70,6 @@ def band(value: float) -> Band:
     return next((one for one in BANDS if round(value, 2) <= one.top), BANDS[-1])
 
 
-def verdict(low: float | None, high: float | None, threshold: float = THRESHOLD) -> Verdict:
-    """Decide a gate on the interval, not on the point: passed when all of it lies at or above the threshold.
-
-    Parameters
-    ----------
-    low, high : float or None
-        The ends of the interval; None where there is none.
-    threshold : float
-        Where the gate stands.
-
-    Returns
-    -------
-    {"passed", "failed", "undecided", "undefined"}
-        ``undecided`` when the threshold lies inside the interval.
-
-    Examples
-    --------
-    >>> verdict(0.63, 0.69), verdict(0.55, 0.69), verdict(0.31, 0.59), verdict(None, None)
-    ('passed', 'undecided', 'failed', 'undefined')
-    """
-    if low is None or high is None:
-        return "undefined"
-    if low >= threshold:
-        return "passed"
-    return "failed" if high < threshold else "undecided"
-
-
 def reason_in_words(reason: str | None) -> str:
     """Return why a coefficient is undefined, as it stands behind "not defined:".
 
@@ -108,6 +78,4 @@ def reason_in_words(reason: str | None) -> str:
     >>> reason_in_words("no_overlap"), reason_in_words(None)
     ('no pair was graded by two raters', '')
     """
-    from judgments.agreement.coefficient import REASONS
-
     return REASONS.get(reason or "", reason or "").removeprefix("undefined because ")

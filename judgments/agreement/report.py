@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from judgments.agreement.by_grade import GradeAgreement, by_grade, confusion
-from judgments.agreement.coefficient import Agreement, Floats, grade_codes, percent_agreement
+from judgments.agreement.coefficient import Agreement, grade_codes, percent_agreement
 from judgments.agreement.cohen import WEIGHTED
 from judgments.agreement.intervals import agreements
-from judgments.agreement.patterns import Patterns
+from judgments.agreement.patterns import Floats, Patterns
 from judgments.agreement.rater_pairs import RaterPairs, kappas
 from judgments.agreement.table import GradeTable
 from judgments.agreement.warnings import AgreementWarning, copied_raters, one_category_raters, small_overlap

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from judgments.agreement.coefficient import Floats, Ints
-from judgments.agreement.patterns import TABLE
+from judgments.agreement.patterns import TABLE, Floats, Ints
 
 # How many queries are drawn at once, over all draws of a block: as much as stays near the processor.
 BLOCK = 1_000_000

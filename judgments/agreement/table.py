@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgments.agreement.coefficient import Ints
+from judgments.agreement.patterns import Ints
 from judgments.core.ratings import Ratings
 
 

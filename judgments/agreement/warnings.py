@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from judgments.agreement.coefficient import Floats, Ints
+from judgments.agreement.patterns import Floats, Ints
 from judgments.agreement.rater_pairs import RaterPair
 from judgments.agreement.table import GradeTable
 
