@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from judgments import reliability, strata
+from judgments.frozen import FILES
 from judgments.imported_labels import chosen_sources
 from judgments.labels import Consolidation, Settled
 from judgments.models import Adjudication, Collection, Judgment, Place, Query, Round
@@ -19,15 +20,6 @@ if TYPE_CHECKING:
     from judgments.formats.rows import QueryRow
 
 CONTENT_VERSION = 1
-# Export format to the bundle's file. Formats are those of judgments.formats.
-FILES = {
-    "trec-qrels": "qrels.txt",
-    "judgment-list": "judgments.json",
-    "queries-csv": "queries.csv",
-    "queries-tsv": "queries.tsv",
-    "ratings-csv": "ratings.csv",
-    "document-hashes-csv": "document-hashes.csv",
-}
 # Whoever settled a conflict stays unnamed, as raters do.
 ADJUDICATOR = "adjudicator"
 FORMAT_OF = {path: name for name, path in FILES.items()}

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 from judgments import group_labels
 from judgments.models import Collection, Pair, Round
 
-# Column 2 of our qrels for them, beside 0 human, 1 machine, 2 imported.
-COLUMN = "3"
 # The reasons. Of a pool's documents that say the same, one is judged: its pair's origin names the others.
 DUPLICATE = "duplicate"
 # Of the spellings of one need, one was judged with the document; or several were, and the label rule decided.

@@ -6,11 +6,11 @@ import hashlib
 from collections import defaultdict
 from dataclasses import dataclass
 
-from judgments import snapshots
 from judgments.core.errors import NotValid
+from judgments.frozen import FILES, read_file
 from judgments.judges.graded import Example
-from judgments.labels import HUMAN
 from judgments.models import Document, Query, Round, Snapshot
+from judgments.models.snapshot import HUMAN
 
 Key = tuple[str, str]
 
@@ -65,7 +65,7 @@ def choose(snapshot: Snapshot, round_: Round, number: int, *, seed: int) -> Chos
 
 def _human(snapshot: Snapshot) -> list[tuple[str, str, int]]:
     """The rows of people alone: column 2 of our qrels says where a label comes from."""
-    content = snapshots.read_file(snapshot, snapshots.FILES["trec-qrels"])
+    content = read_file(snapshot, FILES["trec-qrels"])
     rows = (line.split() for line in content.decode().splitlines())
     return [(row[0], row[2], int(row[3])) for row in rows if len(row) == 4 and row[1] == HUMAN]
 

@@ -17,11 +17,10 @@ from judgments import access, audit, baselines, bundle, gates, manifests, mergin
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import id_fault
+from judgments.frozen import MANIFEST
 from judgments.gates import Held
 from judgments.labels import EXCLUDED, Consolidation, Settled, settle_labels
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User
-
-MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from judgments import carried as carrying
 from judgments import merging
 from judgments.core.errors import NotValid
 from judgments.imported_labels import chosen_sources, imported
+from judgments.machine_labels import machine_labels
 from judgments.merging import Merged
 from judgments.models import Collection, Round
+from judgments.models.snapshot import CARRIED, HUMAN, IMPORTED, MACHINE
 from judgments.round_labels import Key, RatedRound, RoundLabels, behind, label, read_rounds
 
-# Column 2 of our qrels: where a label comes from. What is carried from another pair has a column of its own.
-HUMAN, MACHINE, IMPORTED = "0", "1", "2"
 SOURCES = ("human", "imported", "machine", "accepted")
 # These stand only where nobody else has a label, and never alone.
 OF_MACHINES = frozenset({"machine", "accepted"})
@@ -131,7 +131,7 @@ def settle(collection: Collection, judged: Sequence[RatedRound], how: Consolidat
     labels = [Label(query_id, doc_id, grade) for (query_id, doc_id), grade in merged.labels.items()]
     own = [rated.round for rated in judged]
     carried = carrying.carried(own, merged.labels, rule=how.rule, judgments=lambda: behind(judged))
-    labels += [Label(one.query_id, one.doc_id, one.grade, carrying.COLUMN) for one in carried]
+    labels += [Label(one.query_id, one.doc_id, one.grade, CARRIED) for one in carried]
     known = {(one.query_id, one.doc_id) for one in labels}
     zeroed = _not_judged(judged) - known if how.unrateable == ZERO else set()
     labels += [Label(query_id, doc_id, scale[0]) for query_id, doc_id in zeroed]
@@ -163,8 +163,6 @@ def _of_machines(
     """Labels of pairs that nobody else has one of; none unless they were asked for."""
     if not OF_MACHINES & set(how.sources) and not how.judge:
         return []
-    from judgments.machine_labels import machine_labels
-
     found = machine_labels(collection, [rated.round for rated in judged], how.sources, how.judge)
     return [Label(*key, grade, MACHINE) for key, grade in found.items() if key not in known]
 

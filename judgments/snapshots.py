@@ -1,20 +1,19 @@
 """How do frozen labels leave the house, and who may have them?
 
-They are frozen by `judgments.freezing`, whose verbs stand here too: ``snapshots.freeze`` is what everybody calls.
+They are frozen by `judgments.freezing` and read by `judgments.frozen`, whose verbs stand here too: ``snapshots.freeze``
+is what everybody calls.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Callable, Container, Iterable, Mapping
 
-from judgments import access, bundle, carried, storage
-from judgments.core.errors import AssayError, NotAllowed, NotFound
-from judgments.freezing import MANIFEST, freeze, preview
+from judgments import access, carried
+from judgments.core.errors import NotAllowed, NotFound
+from judgments.freezing import freeze, preview
+from judgments.frozen import FILES, MANIFEST, read_file
 from judgments.models import Collection, Round, Snapshot, User
-
-FILES = bundle.FILES
 
 __all__ = [
     "FILES",
@@ -97,27 +96,6 @@ def _labels(snapshot: Snapshot) -> dict[str, dict[str, float]]:
     from judgments.formats.trec_qrels import load_qrels
 
     return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}").to_dict()
-
-
-def read_file(snapshot: Snapshot, path: str) -> bytes:
-    """One file of the bundle, checked against the manifest each time that it leaves the house.
-
-    Raises
-    ------
-    NotFound
-        The bundle has no such file.
-    AssayError
-        The stored bytes are not the ones that were frozen.
-    """
-    if path == MANIFEST:
-        return storage.read_bytes(f"{snapshot.folder}/{MANIFEST}")
-    entry = next((entry for entry in snapshot.manifest["files"] if entry["path"] == path), None)
-    if entry is None:
-        raise NotFound(f"This snapshot has no file {path}.")
-    body = storage.read_bytes(f"{snapshot.folder}/{path}")
-    if hashlib.sha256(body).hexdigest() != entry["sha256"]:
-        raise AssayError(f"{path} of snapshot {snapshot} is not what was frozen: its hash differs. Restore it.")
-    return body
 
 
 def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:

@@ -9,6 +9,9 @@ from judgments.models.fields import EventModel, PublicModel
 from judgments.models.round import Round
 from judgments.models.user import User
 
+# Column 2 of a snapshot's qrels: where a label comes from.
+HUMAN, MACHINE, IMPORTED, CARRIED = "0", "1", "2", "3"
+
 
 class Snapshot(PublicModel, EventModel):
     """A frozen, hashed set of labels: files in storage, and this one row that points to them.
