@@ -1,7 +1,7 @@
 """What of a round's agreement may this reader be told, who may still grade some of its pairs?
 
-A coefficient over a round tells no single grade. How often each grade was given, and what happened within one query,
-may.
+A coefficient over a round tells no single grade. How often each grade was given, and what happened within one query or
+tier, may.
 """
 
 from __future__ import annotations
@@ -61,13 +61,20 @@ class Told:
     @property
     def by_query(self) -> list[dict[str, Any]]:
         """The agreement within each query, without those of which the reader may still grade a pair."""
-        rows: list[dict[str, Any]] = (self.look.report or {}).get("by_query", [])
+        return self._parts("by_query", "query_id")
+
+    @property
+    def by_tier(self) -> list[dict[str, Any]]:
+        """The same within each tier: it may hold one query, and whoever stores queries decides which."""
+        return self._parts("by_tier", "tier")
+
+    def _parts(self, kind: str, named_by: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = (self.look.report or {}).get(kind, [])
         if not self.rates:
             return rows
         if not self._at_once:
             return []
-        queries = Query.objects.filter(pk__in=self._untold.values("query"))
-        hidden = set(queries.values_list("query_id", flat=True))
+        hidden = set(Query.objects.filter(pk__in=self._untold.values("query")).values_list(named_by, flat=True))
         return [row for row in rows if row["name"] not in hidden]
 
     @property

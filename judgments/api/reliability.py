@@ -103,7 +103,7 @@ class Agreement(InRound):
 def _within(part: str, told: Told) -> dict[str, Any]:
     if part == "query":
         return {"by_query": told.by_query}
-    return {"by_tier": (told.look.report or {}).get("by_tier", [])} if part == "tier" else {}
+    return {"by_tier": told.by_tier} if part == "tier" else {}
 
 
 class Rejudge(InRound):

@@ -118,7 +118,7 @@ def _tables(request: HttpRequest, round_: Round, told: Told) -> dict[str, Any]:
         "confusion": confusion(round_, told.confusion),
         "hidden": told.hidden,
         "by_grade": by_grade(round_, report),
-        "by_tier": with_reasons((told.look.report or {}).get("by_tier", [])),
+        "by_tier": with_reasons(told.by_tier),
         "by_query": with_queries(round_, by_query[:SHOWN]),
         "queries": len(by_query),
     }

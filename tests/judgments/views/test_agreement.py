@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
 
-from judgments import guidelines, jobs, round_reports, rounds
+from judgments import assignment, guidelines, jobs, round_reports, rounds, submission
 from judgments.agreement.gate import GateAnswer
 from judgments.models import AuditRow, Job, Query, Round, RoundReport, Tally
 from judgments.views.agreement_rows import picture
@@ -154,6 +156,22 @@ def test_a_lead_who_rates_is_told_nothing_within_queries(client_of, make_round, 
     assert (response.context["by_query"], response.context["by_grade"], response.context["queries"]) == ([], [], 0)
     told = page(client_of(lead), round_, "?format=json").json()
     assert (told["confusion"], told["grades"], told["shares"]) == ([], [], [])
+
+
+def test_nor_within_tiers_since_a_tier_may_hold_one_query(client_of, api_of, make_round, lead, rater, rater2, rate_all):
+    round_ = make_round(raters=[lead, rater, rater2], queries=2, documents=1, ratings_per_pair=3)
+    tiers = {"q1": "head", "q2": "tail"}
+    for query_id, tier in tiers.items():
+        Query.objects.filter(query_id=query_id).update(tier=tier)
+    rate_all(round_, rater, grade=0)
+    rate_all(round_, rater2, grade=3)
+    answered, _ = assignment.claim_batch(round_, rater=lead, size=2)
+    submission.submit(round_, submission.Answer(uuid.uuid4(), answered.uuid, 1), rater=lead)
+    told = page(client_of(lead), round_).context["by_tier"]
+    by_program = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/agreement/?by=tier").json()["by_tier"]
+    assert [row["name"] for row in told] == [row["name"] for row in by_program] == [tiers[answered.query.query_id]]
+    rate_all(round_, lead, grade=1)
+    assert {row["name"] for row in page(client_of(lead), round_).context["by_tier"]} == {"head", "tail"}
 
 
 def test_the_overlap_is_judged_again_under_newer_guidelines(client_of, decided, lead, rater, rater2):
