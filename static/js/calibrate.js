@@ -14,11 +14,12 @@ const values = new Set([...document.querySelectorAll("#give [name=grade]")].map(
 const seen = () => "ready" in document.documentElement.dataset;
 let sent = false;
 
-setTimeout(() => { document.documentElement.dataset.ready = ""; }, UNSEEN);
+setTimeout(() => { if (!sent) document.documentElement.dataset.ready = ""; }, UNSEEN);
 
 addEventListener("submit", (event) => {
   if (sent) event.preventDefault();
   sent = true;
+  delete document.documentElement.dataset.ready; // the page is being left
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 

@@ -32,7 +32,9 @@ const clock = new Clock();
 const first = { ...data.card, ask: [...ask.childNodes], document: [...shown.childNodes], undos: data.card.again ? 1 : 0 };
 const deck = new Deck(data, outbox, first);
 const earlier = !undoButton.disabled; // answers from before this page can be taken back by the form
-let seen = false, query = data.card.query, owed = "", timer;
+let query = data.card.query, owed = "", timer;
+const { dataset } = document.documentElement;
+const seen = () => "ready" in dataset;
 
 // --- What is on the screen.
 
@@ -77,13 +79,9 @@ function put(card) {
 /** The document can be read from now on. */
 function began(card) {
   clock.start(card.spent);
-  seen = false;
-  delete document.documentElement.dataset.ready;
+  delete dataset.ready;
   clearTimeout(timer);
-  timer = setTimeout(() => {
-    seen = true;
-    document.documentElement.dataset.ready = "";
-  }, UNSEEN);
+  timer = setTimeout(() => { if (!kept.left) dataset.ready = ""; }, UNSEEN);
 }
 
 // --- Nothing lies ready.
@@ -98,7 +96,7 @@ const EMPTY = {
 
 async function showEmpty(said = "") {
   clearTimeout(timer);
-  delete document.documentElement.dataset.ready;
+  delete dataset.ready;
   const [head, words] = EMPTY[deck.empty] ?? (deck.stopped ? ["Nothing more is graded here", deck.empty] : ["Nothing more for now", deck.empty]);
   const text = words.replace("in this browser", kept.place);
   find("#grades").inert = true;
@@ -148,7 +146,7 @@ function textOf(card) {
 
 function answer(given) {
   const card = deck.current;
-  if (!card || !seen) return;
+  if (!card || !seen()) return;
   if (card.again && given.state === "later") return kept.leave(data.page); // what was answered is not put off
   const count = counted();
   keep(card);
@@ -164,7 +162,7 @@ function answer(given) {
 
 function grade(value) {
   const button = form.querySelector(`[name=grade][value="${value}"]`);
-  if (!button || !deck.current || !seen) return;
+  if (!button || !deck.current || !seen()) return;
   button.dataset.flash = "";
   setTimeout(() => { delete button.dataset.flash; }, FLASH);
   answer({ grade: Number(value) });

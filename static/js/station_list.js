@@ -28,7 +28,7 @@ const clock = new Clock();
 const boxes = new RowBoxes();
 const coming = new NextList(data);
 let rows = [], given = [], earlier = !undoButton.disabled;
-let by = null, touched = null, leaving = false, stopped = "";
+let by = null, touched = null, leaving = false, stopped = "", timer;
 
 const rowOf = (element) => rows.find((row) => row.element.contains(element));
 const rowFor = (pair) => rows.find((row) => row.pair === pair);
@@ -290,7 +290,7 @@ addEventListener("pageshow", (event) => { if (event.persisted) location.reload()
 
 const { dataset } = document.documentElement;
 const seen = () => "ready" in dataset;
-const nowSeen = () => { dataset.ready = ""; };
+const nowSeen = () => { if (!leaving && !kept.left) dataset.ready = ""; };
 const unseen = () => { delete dataset.ready; };
 
 /** The rows on the screen are to be graded from here on; a second press of a key grades none of them unseen. */
@@ -302,7 +302,8 @@ function began() {
   touched = null;
   clock.start();
   unseen();
-  setTimeout(nowSeen, UNSEEN);
+  clearTimeout(timer);
+  timer = setTimeout(() => marked.then(nowSeen), UNSEEN);
 }
 
 /** The next query, which lay ready. */
@@ -332,4 +333,5 @@ async function begin() {
   tell();
   (open()[0] ?? rows[0]).focus();
 }
-begin();
+// What was answered and not sent yet has its mark, and the first open row is at hand: no key means another one before.
+const marked = begin();

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.core.servers.basehttp import WSGIRequestHandler
-from playwright.sync_api import expect
+from django.core.signals import request_finished, request_started
+from playwright.sync_api import Page, expect
 
 # Playwright keeps an event loop in the thread of the test, and Django would refuse that thread its database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -57,11 +59,45 @@ def _answers_at_once() -> None:
     WSGIRequestHandler.disable_nagle_algorithm = True
 
 
+@pytest.fixture(autouse=True)
+def _heard_out(transactional_db: None) -> Iterator[None]:
+    """When the pages of a test are closed, what they asked last is answered before its database is emptied."""
+    changed = threading.Condition()
+    open_now = 0
+
+    def count(by: int) -> None:
+        nonlocal open_now
+        with changed:
+            open_now += by
+            changed.notify_all()
+
+    def begun(**_: object) -> None:
+        count(1)
+
+    def ended(**_: object) -> None:
+        count(-1)
+
+    request_started.connect(begun)
+    request_finished.connect(ended)
+    yield
+    with changed:
+        heard_out = changed.wait_for(lambda: open_now == 0, timeout=60)
+    request_started.disconnect(begun)
+    request_finished.disconnect(ended)
+    assert heard_out, "a request has no end"
+
+
+def leave(page: Page) -> None:
+    """A page that is still asking would be told that nobody is logged in, and complain."""
+    page.goto("about:blank")
+
+
 @pytest.fixture
 def log_in(page: Any, live_server: Any) -> Callable[[Any], None]:
     """``log_in(user)``: through the log-in page, as people do; whoever was logged in before is gone."""
 
     def enter(user: Any) -> None:
+        leave(page)
         page.context.clear_cookies()
         page.goto(f"{live_server.url}/login/")
         page.get_by_label("User name").fill(user.username)
@@ -77,6 +113,7 @@ def enter(page: Any, live_server: Any, client_of: Callable[[Any], Any]) -> Calla
     """``enter(user)``: log in without the log-in page, which has its own tests; ``enter(None)``: log out."""
 
     def enter_as(user: Any) -> None:
+        leave(page)
         page.context.clear_cookies()
         if user is not None:
             session = client_of(user).cookies["sessionid"].value
@@ -107,12 +144,25 @@ def station(live_server: Any) -> Callable[..., Any]:
     """``station(page, round_)``: the station on this page, with documents fetched ahead."""
     from django.urls import reverse
 
-    from tests.browser.station import ready
+    from tests.browser.station import answered, ready
 
     def opened(page: Any, round_: Any, query: str = "") -> Any:
-        with page.expect_response(lambda answer: "/rate/next/" in answer.url) as fetched:
+        with answered(page, lambda request: "/rate/next/" in request.url) as fetched:
             page.goto(live_server.url + reverse("rate", args=[round_.uuid]) + query)
         fetched.value.finished()  # until then the page has no more than the first lines of it
+        ready(page)
+        return page
+
+    return opened
+
+
+@pytest.fixture
+def listed(live_server: Any) -> Callable[..., Page]:
+    """``listed(page, round_)``: the documents of a query as a list on this page."""
+    from tests.browser.station import list_of, ready
+
+    def opened(page: Page, round_: Any) -> Page:
+        page.goto(live_server.url + list_of(round_))
         ready(page)
         return page
 

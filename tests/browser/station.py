@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page
+from django.urls import reverse
+from playwright.sync_api import Locator, Page, Request
 
 from judgments import assignment, guidelines, rounds
 from judgments.core.content_hash import content_hash
@@ -52,18 +57,75 @@ def rate_all(round_: Round, rater: Any, grade: Any = lambda pair: 2) -> None:
 
 
 def ready(page: Page) -> None:
-    """The page has been seen: keys count from here on."""
+    """The page has been seen: keys count from here on. One that is being left is ready no more."""
     page.wait_for_selector("html[data-ready]")
 
 
 def press(page: Page, key: str) -> None:
-    """One key on a document that was seen; the server has what it said when this returns.
-
-    Of several tabs one sends for all.
-    """
+    """One key on a document that was seen; the server has what it said when this returns."""
     ready(page)
-    with page.context.expect_event("response", lambda answer: "/judgments/" in answer.url):
+    with sent(page):
         page.keyboard.press(key)
+
+
+# What this browser keeps. A page that has been seen has opened it; where that is refused, nothing outlives the page.
+KEPT = """() => new Promise((done) => {
+    const none = () => done([]);
+    try {
+        const asked = indexedDB.open("assay-station");
+        asked.onerror = none;
+        asked.onsuccess = () => {
+            const rows = asked.result.transaction("outbox").objectStore("outbox").getAll();
+            rows.onerror = none;
+            rows.onsuccess = () => { asked.result.close(); done(rows.result.map((row) => [row.kind, row.client_id])); };
+        };
+    } catch { none(); }
+})"""
+
+
+# How many pages were read by the script: those that lie ready.
+READS = """window.read = 0;
+const text = Response.prototype.text;
+Response.prototype.text = function () { return text.call(this).finally(() => { window.read += 1; }); };"""
+
+
+@contextmanager
+def sent(page: Page) -> Iterator[None]:
+    """Wait until the server has answered what is said on the page within the block.
+
+    Of several tabs one sends for all. What was said before may be on its way still, and so may what somebody else said
+    in another tab: neither of them is it.
+    """
+    before = {tuple(row) for row in page.evaluate(KEPT)}
+    with answered(page, lambda request: said(request) - before):
+        yield
+
+
+@contextmanager
+def answered(page: Page, it: Callable[[Request], object]) -> Iterator[Any]:
+    """Wait for the answer to such a request of any tab that is begun within the block."""
+    begun: list[Request] = []
+
+    def note(request: Request) -> None:
+        begun.append(request)
+
+    context = page.context
+    context.on("request", note)
+    try:
+        with context.expect_event("response", lambda answer: answer.request in begun and it(answer.request)) as found:
+            yield found
+    finally:
+        context.remove_listener("request", note)
+
+
+def said(request: Request) -> set[tuple[str, str]]:
+    """The answers that a request tells, and those that it takes back."""
+    _, judgments, taken = urlsplit(request.url).path.partition("/judgments/")
+    if request.method != "POST" or not judgments:
+        return set()
+    if taken:
+        return {("undo", taken.partition("/")[0])}
+    return {("answer", one["client_id"]) for one in json.loads(request.post_data or "[]")}
 
 
 def quick(page: Page, keys: str) -> None:
@@ -71,6 +133,34 @@ def quick(page: Page, keys: str) -> None:
     for key in keys:
         ready(page)
         page.keyboard.press(key)
+
+
+def list_of(round_: Round) -> str:
+    """The path of the documents of a query as a list."""
+    return f"{reverse('rate', args=[round_.uuid])}?mode=list"
+
+
+def stand_still(page: Page) -> None:
+    """The clock of pages that are opened from here on moves by hand alone."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+
+
+def hold_time(page: Page) -> None:
+    """The page's clock, which was installed, is put on by a minute and moves by hand alone from here on."""
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 60)
+
+
+def rows(page: Page) -> Locator:
+    return page.locator("#list > li")
+
+
+def button(row: Locator, value: str) -> Locator:
+    return row.locator(f"label:has(input[value='{value}'])")
+
+
+def chosen(row: Locator) -> str:
+    return row.evaluate("(one) => one.querySelector(':checked')?.value ?? ''")
 
 
 def kept(page: Page) -> Locator:

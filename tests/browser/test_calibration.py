@@ -55,6 +55,7 @@ def test_calibrate_by_keys_then_rate_what_comes(page, go, enter, calibrating, ra
     page.set_viewport_size({"width": 390, "height": 844})
     assert violations(page) == []
     page.get_by_role("link", name="Begin Round 1").click()
+    page.wait_for_url("**/rate/")
     shown = []
     due = probing._due(f"{calibrating.seed} gold r01", 5, 12)
     for _ in range(12 + due):
@@ -105,6 +106,7 @@ def test_the_keys_are_those_of_the_station_ones_own_among_them(page, go, enter, 
     expect(page.get_by_role("heading", name="Not yet", exact=True)).to_be_visible()
     answer = ProbeAnswer.objects.get()
     assert (answer.state, answer.reason) == ("unrateable", "document broken")
+    ready(page)
     page.keyboard.press("Enter")
     page.wait_for_url(lambda address: "told" not in address)
     ready(page)

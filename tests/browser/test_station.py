@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from judgments import guidelines, rounds
 from judgments.models import Document, Judgment, Membership, Pair, Query
 from tests.browser.axe import violations
-from tests.browser.station import kept, make_round, mine, press, query_of, quick, ready, title
+from tests.browser.station import hold_time, kept, list_of, make_round, mine, press, query_of, quick, ready, sent, title
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SCRIPTS = Path(__file__).parents[2] / "static" / "js"
@@ -213,7 +213,7 @@ def swipe(page: Page, start: int, end: int) -> None:
 
 def test_list_by_keys(page, live_server, enter, open_round, rater):
     enter(rater)
-    page.goto(live_server.url + reverse("rate", args=[open_round.uuid]) + "?mode=list")
+    page.goto(live_server.url + list_of(open_round))
     ready(page)
     first = query_of(page)
     press(page, "2")
@@ -242,6 +242,7 @@ def test_list_by_keys(page, live_server, enter, open_round, rater):
 def test_keys_of_other_keyboards_and_of_ones_own(page, live_server, station, enter, collection, lead, rater, rater2):
     grades = [(value, f"Grade {value}", "") for value in (0, 1, 2, 10, 12)]
     round_ = make_round(collection, lead, [rater, rater2], grades=grades)
+    page.clock.install()
     enter(rater)
     page.goto(live_server.url + reverse("station_keys"))
     page.get_by_label("Later: it comes back").fill("n")
@@ -258,12 +259,14 @@ def test_keys_of_other_keyboards_and_of_ones_own(page, live_server, station, ent
     press(page, "d")
     # French keyboard, top row: the key of the digit 2 types an accent.
     ready(page)
-    with page.expect_response(lambda answer: "/judgments/" in answer.url):
+    with sent(page):
         page.dispatch_event("body", "keydown", {"key": "é", "code": "Digit2", "bubbles": True})
     # A scale with grades of two digits: 1 waits for a second digit, or for Enter.
     ready(page)
+    hold_time(page)
     page.keyboard.press("1")
     press(page, "2")
+    page.clock.run_for(300)
     ready(page)
     page.keyboard.press("1")
     press(page, "Enter")

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from judgments import pausing, rounds
 from judgments.models import Judgment, Membership, Slot
 from tests.browser.axe import violations
-from tests.browser.station import kept, mine, press, ready, title
+from tests.browser.station import answered, kept, mine, press, ready, title
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LAST = "/rate/last/"
 
 
-def listed(page: Page, live_server: Any, round_: Any) -> None:
-    page.goto(live_server.url + reverse("rate", args=[round_.uuid]) + "?mode=list")
-    ready(page)
-
-
 def come_back(page: Page, after: str) -> None:
     """Somebody looks at the page again after so long, and the server is asked."""
     page.clock.fast_forward(after)
-    with page.expect_response(lambda answer: "/rate/next/" in answer.url):
+    with answered(page, lambda request: "/rate/next/" in request.url):
         page.evaluate("dispatchEvent(new Event('focus'))")
 
 
@@ -43,7 +35,7 @@ def test_one_key_to_the_last_answers_one_to_open_and_one_to_change(page, station
     expect(answers).to_have_count(3)
     assert [titles[2 - place] in answers.nth(place).inner_text() for place in range(3)] == [True] * 3
     assert violations(page) == []
-    with page.expect_response(lambda answer: "/rate/next/" in answer.url):
+    with answered(page, lambda request: "/rate/next/" in request.url):
         page.get_by_role("link", name=f"Change the answer for {titles[0]}").press("Enter")
     expect(page.locator(".again")).to_contain_text("You said: 0")
     assert title(page) == titles[0]
@@ -71,9 +63,9 @@ def test_what_was_opened_again_can_be_left_as_it_is(page, station, enter, open_r
     assert list(mine(rater).values_list("grade", "state")) == [(2, "graded")]
 
 
-def test_from_a_list_it_goes_back_to_the_list(page, live_server, enter, open_round, rater):
+def test_from_a_list_it_goes_back_to_the_list(page, listed, enter, open_round, rater):
     enter(rater)
-    listed(page, live_server, open_round)
+    listed(page, open_round)
     press(page, "2")
     page.keyboard.press("r")
     page.get_by_role("link", name="Change the answer").press("Enter")
@@ -93,16 +85,17 @@ def test_without_a_line_the_station_stays(page, context, station, enter, open_ro
     page.keyboard.press("1")
     page.keyboard.press("r")
     expect(page.locator("#toast")).to_contain_text("once there is a connection")
+    expect(kept(page)).to_contain_text("1 unsent")
     context.set_offline(False)
     expect(kept(page)).to_be_hidden()
     page.keyboard.press("r")
     expect(page.locator(".answers > li")).to_have_count(1)
 
 
-def test_an_idle_list_learns_that_the_round_was_closed(page, live_server, enter, open_round, lead, rater):
+def test_an_idle_list_learns_that_the_round_was_closed(page, listed, enter, open_round, lead, rater):
     enter(rater)
     page.clock.install()
-    listed(page, live_server, open_round)
+    listed(page, open_round)
     press(page, "2")
     rounds.close_round(open_round, actor=lead)
     page.clock.fast_forward("09:00")
@@ -119,11 +112,11 @@ def test_an_idle_list_learns_that_the_round_was_closed(page, live_server, enter,
 
 @pytest.mark.parametrize("how", ["paused", "taken out"])
 def test_an_idle_list_learns_that_its_rater_waits_or_is_out(
-    page, live_server, enter, open_round, collection, lead, rater, how
+    page, listed, enter, open_round, collection, lead, rater, how
 ):
     enter(rater)
     page.clock.install()
-    listed(page, live_server, open_round)
+    listed(page, open_round)
     press(page, "1")
     if how == "paused":
         pausing.pause(open_round.raters.get(user=rater), reason="Let us talk first.", actor=lead)
@@ -136,12 +129,10 @@ def test_an_idle_list_learns_that_its_rater_waits_or_is_out(
     assert mine(rater).count() == 1
 
 
-def test_rows_that_went_to_somebody_else_leave_the_idle_list(
-    page, live_server, enter, open_round, rater, rater2, rater3
-):
+def test_rows_that_went_to_somebody_else_leave_the_idle_list(page, listed, enter, open_round, rater, rater2, rater3):
     enter(rater)
     page.clock.install()
-    listed(page, live_server, open_round)
+    listed(page, open_round)
     press(page, "1")
     gone = page.locator("#list > li").nth(1).locator("h2").inner_text()
     for slot, user in zip(Slot.objects.filter(pair__document__title=gone), (rater2, rater3), strict=True):

@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 
 from judgments.models import Membership
 from tests.browser.axe import violations
-from tests.browser.station import kept, mine, press, quick, ready, title
+from tests.browser.station import kept, mine, press, quick, ready, stand_still, title
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # What a browser does that is told to keep nothing.
@@ -103,8 +103,7 @@ def leaving(page: Page) -> str:
 
 def waiting(page: Page, address: str) -> None:
     """A page whose waits are ours to let go by."""
-    page.clock.install(time=0)
-    page.clock.pause_at(1000)
+    stand_still(page)
     page.goto(address)
     page.wait_for_load_state("networkidle")
     page.clock.run_for(500)

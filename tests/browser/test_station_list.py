@@ -6,27 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.urls import reverse
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from judgments.models import Judgment
 from tests.browser.axe import violations
-from tests.browser.station import make_round, mine, press, query_of, ready, title
+from tests.browser.station import (
+    READS,
+    button,
+    chosen,
+    hold_time,
+    make_round,
+    mine,
+    press,
+    query_of,
+    ready,
+    rows,
+    sent,
+    title,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SENT = "/judgments/"
-
-
-@pytest.fixture
-def listed(live_server: Any) -> Callable[..., Page]:
-    """``listed(page, round_)``: the documents of a query as a list on this page."""
-
-    def opened(page: Page, round_: Any) -> Page:
-        page.goto(live_server.url + reverse("rate", args=[round_.uuid]) + "?mode=list")
-        ready(page)
-        return page
-
-    return opened
 
 
 @pytest.fixture
@@ -37,18 +36,6 @@ def phone(browser: Any, live_server: Any, client_of: Callable[[Any], Any], rater
     context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
     yield context.new_page()
     context.close()
-
-
-def rows(page: Page) -> Locator:
-    return page.locator("#list > li")
-
-
-def button(row: Locator, value: str) -> Locator:
-    return row.locator(f"label:has(input[value='{value}'])")
-
-
-def chosen(row: Locator) -> str:
-    return row.evaluate("(one) => one.querySelector(':checked')?.value ?? ''")
 
 
 def go_on(page: Page) -> None:
@@ -120,7 +107,7 @@ def test_a_reason_and_a_note_outlive_each_other_and_a_reload(page, listed, enter
 def note(page: Page, text: str) -> None:
     page.keyboard.press("n")
     page.get_by_label("What should the lead know?").fill(text)
-    with page.expect_response(lambda answer: SENT in answer.url):
+    with sent(page):
         page.keyboard.press("Escape")
 
 
@@ -133,7 +120,7 @@ def test_a_thumb_is_asked_why_a_row_cannot_be_judged(phone, listed, open_round, 
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert violations(page) == []
     row, box = rows(page).nth(1), page.locator("#unable-box")
-    with page.expect_response(lambda answer: SENT in answer.url):
+    with sent(page):
         button(row, "2").tap()
     # Without a reason what was said before stands.
     button(row, "unable").tap()
@@ -148,13 +135,13 @@ def test_a_thumb_is_asked_why_a_row_cannot_be_judged(phone, listed, open_round, 
     page.locator(".ask__query").tap()
     expect(rows(page).nth(2).locator("input[value='unable']")).not_to_be_checked()
     button(row, "unable").tap()
-    with page.expect_response(lambda answer: SENT in answer.url):
+    with sent(page):
         box.get_by_role("button", name="Document broken").tap()
     judgment = mine(rater).get()
     assert (judgment.state, judgment.reason, judgment.how["by"]) == ("unrateable", "document broken", "touch")
     # Once more on the same sign asks for another reason.
     button(row, "unable").tap()
-    with page.expect_response(lambda answer: SENT in answer.url):
+    with sent(page):
         box.get_by_role("button", name="Language").tap()
     assert mine(rater).get().reason == "language"
     assert Judgment.objects.count() == 3
@@ -162,10 +149,15 @@ def test_a_thumb_is_asked_why_a_row_cannot_be_judged(phone, listed, open_round, 
 
 def test_arrows_to_cannot_judge_ask_why(page, listed, enter, open_round, rater):
     enter(rater)
+    page.clock.install()
     listed(page, open_round)
+    hold_time(page)
     rows(page).first.locator("input[value='0']").focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
+        page.clock.run_for(500)
+    expect(page.locator("#unable-box")).to_be_hidden()
+    page.clock.run_for(500)
     expect(page.locator("#unable-box")).to_be_visible()
     assert mine(rater).count() == 0
     press(page, "1")
@@ -175,7 +167,9 @@ def test_arrows_to_cannot_judge_ask_why(page, listed, enter, open_round, rater):
 def test_a_digit_that_waits_for_another_is_shown(page, listed, enter, collection, lead, rater):
     grades = [(value, f"Grade {value}", "") for value in (0, 1, 2, 10, 12)]
     enter(rater)
+    page.clock.install()
     listed(page, make_round(collection, lead, [rater], grades=grades, ratings_per_pair=1))
+    hold_time(page)
     page.keyboard.press("1")
     expect(rows(page).first.locator("kbd.typed")).to_have_text("1 …")
     press(page, "2")
@@ -185,17 +179,17 @@ def test_a_digit_that_waits_for_another_is_shown(page, listed, enter, collection
 
 def test_the_next_query_lies_ready_when_the_last_row_is_graded(page, context, listed, enter, open_round, rater):
     enter(rater)
+    page.add_init_script(READS)
     listed(page, open_round)
     first = query_of(page)
     page.evaluate("window.sameDocument = true")
-    for _ in range(5):
+    for _ in range(6):
         press(page, "2")
-    with page.expect_response(lambda answer: answer.request.method == "GET" and answer.url.endswith("/rate/")):
-        press(page, "2")
+    page.wait_for_function("() => window.read === 1")
     # A grade that is changed once more is not what lies ready: it is fetched anew.
     page.keyboard.press("k")
-    with page.expect_response(lambda answer: answer.request.method == "GET" and answer.url.endswith("/rate/")):
-        press(page, "1")
+    press(page, "1")
+    page.wait_for_function("() => window.read === 2")
     expect(page.get_by_role("button", name="Next query", exact=True)).to_be_focused()
     context.set_offline(True)
     page.keyboard.press("Enter")
@@ -224,73 +218,3 @@ def test_the_next_query_lies_ready_when_the_last_row_is_graded(page, context, li
     ready(page)
     assert query_of(page) == first
     assert mine(rater).count() == 5
-
-
-def test_a_press_too_many_grades_nothing_of_the_next_query(page, listed, enter, open_round, rater):
-    enter(rater)
-    listed(page, open_round)
-    for _ in range(5):
-        press(page, "2")
-    with page.expect_response(lambda answer: answer.request.method == "GET" and answer.url.endswith("/rate/")) as sent:
-        press(page, "2")
-    sent.value.finished()
-    page.evaluate("new Promise((done) => setTimeout(done))")  # what came is read in a task of its own
-    first = query_of(page)
-    page.evaluate(
-        """async () => { document.querySelector("#go-on").click();
-        dispatchEvent(new KeyboardEvent("keydown", { key: "2", code: "Digit2" })); }"""
-    )
-    expect(page.locator(".ask__query")).not_to_have_text(first)
-    press(page, "3")
-    assert list(mine(rater).order_by("pk").values_list("grade", flat=True)) == [2] * 6 + [3]
-
-
-def test_a_press_too_many_changes_no_grade_of_this_query(page, listed, enter, open_round, rater):
-    enter(rater)
-    listed(page, open_round)
-    for _ in range(6):
-        press(page, "2")
-    expect(page.locator("#go-on")).to_be_focused()
-    page.keyboard.press("1")
-    expect(page.locator("#live")).to_contain_text("Every document is graded")
-    assert [chosen(row) for row in rows(page).all()] == ["2"] * 6
-    # Whoever goes back to a row changes it.
-    page.keyboard.press("k")
-    press(page, "1")
-    assert sorted(mine(rater).values_list("grade", flat=True)) == [1, 2, 2, 2, 2, 2]
-
-
-def test_a_key_on_the_way_to_the_next_query_grades_nothing(page, listed, enter, open_round, rater):
-    enter(rater)
-    listed(page, open_round)
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        """Nothing lies ready, and whether there is a line is answered late."""
-        if route.request.resource_type != "fetch":
-            route.continue_()
-        elif route.request.method == "GET":
-            route.abort()
-        else:
-            held.append(route)
-
-    page.route("**/rate/**", hold)
-    for _ in range(6):
-        press(page, "2")
-    with page.expect_request(lambda request: request.method == "HEAD"):
-        page.keyboard.press("Enter")
-    for key in ("k", "3"):
-        page.keyboard.press(key)
-    button(rows(page).first, "0").click(force=True)
-    with page.expect_navigation():
-        held.pop().continue_()
-    ready(page)
-    assert list(mine(rater).values_list("grade", flat=True)) == [2] * 6
-    # Where there is no line, one is back among the rows.
-    page.unroute("**/rate/**")
-    page.route("**/rate/**", lambda route: route.abort() if route.request.method == "HEAD" else route.continue_())
-    press(page, "1")
-    page.locator("#go-on").click()
-    expect(page.locator("#toast")).to_contain_text("there is no connection")
-    press(page, "0")
-    assert sorted(mine(rater).filter(state="graded").values_list("grade", flat=True)) == [0, 1, *[2] * 6]

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from django.urls import reverse
 from playwright.sync_api import expect
 
 from judgments.models import Document
 from tests.browser.axe import violations
-from tests.browser.station import mine, press, ready, title
+from tests.browser.station import list_of, mine, press, ready, title
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PICTURE = b'<svg xmlns="http://www.w3.org/2000/svg" width="900" height="600"><rect width="900" height="600"/></svg>'
@@ -130,7 +129,7 @@ def test_rows_of_a_list_have_them_too(page, live_server, enter, open_round, rate
         document.image = "http://127.0.0.1:9/nobody-listens.svg"
         document.save()
     enter(rater)
-    page.goto(live_server.url + reverse("rate", args=[open_round.uuid]) + "?mode=list")
+    page.goto(live_server.url + list_of(open_round))
     ready(page)
     expect(page.locator(".picture--none")).to_have_text(GONE)
     page.wait_for_function(COME)

@@ -19,7 +19,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from judgments.models import Judgment
 from tests.browser.conftest import CHROMIUM, SWITCHES
-from tests.browser.station import ready
+from tests.browser.station import press, ready, stand_still
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -52,8 +52,7 @@ class Rating:
         self.page: Page = tabs.pages[0]
         self.other = tabs.new_page()
         self.page.bring_to_front()
-        self.page.clock.install(time=0)
-        self.page.clock.pause_at(1000)
+        stand_still(self.page)
         self.page.goto(address)
         self.page.wait_for_load_state("networkidle")  # the next documents are there
         self.shown()
@@ -75,8 +74,7 @@ class Rating:
 
     def press(self, key: str) -> Judgment:
         """What the server has of the key's answer."""
-        with self.page.expect_response(lambda answer: "/judgments/" in answer.url):
-            self.page.keyboard.press(key)
+        press(self.page, key)
         return Judgment.objects.latest("pk")
 
 

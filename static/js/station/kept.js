@@ -24,6 +24,8 @@ export class Kept {
   waiting = 0;
   /** Something is held that goes with the page: the browser refuses to keep it. */
   fleeting = false;
+  /** The page is on its way to another one: what is said from here on might go with it. */
+  left = false;
 
   constructor(outbox, data) {
     this.outbox = outbox;
@@ -43,9 +45,16 @@ export class Kept {
 
   /** Leave the page on purpose: what is kept stays kept, and needs no warning. */
   async leave(address) {
-    this.#leaving = true;
+    this.#leave();
     await this.look(); // what was held a moment ago may be sent
     location.assign(address);
+  }
+
+  /** Whoever would lose something by it is asked, and may stay. */
+  #leave() {
+    this.#leaving = true;
+    this.left = !this.fleeting;
+    if (this.left) delete document.documentElement.dataset.ready;
   }
 
   /** Stop for now: what was answered is sent, then what is open goes back, so that others get it at once. */
@@ -53,7 +62,7 @@ export class Kept {
     const sent = await this.outbox.flush() && await reachable(form.dataset.back);
     if (!sent) return toast("There is no connection. What you answered is kept here, and is sent when it is back; what you hold goes to others after 30 minutes.");
     if (!held) return this.leave(form.dataset.back);
-    this.#leaving = true;
+    this.#leave();
     return form.submit();
   }
 
@@ -62,7 +71,7 @@ export class Kept {
     const sent = await this.outbox.flush() && await reachable(this.data.page);
     if (!sent) return toast("That was sent before; taking it back waits until there is a connection.");
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "undo", value: "1" }));
-    this.#leaving = true;
+    this.#leave();
     return form.submit();
   }
 
