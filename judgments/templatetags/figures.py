@@ -30,18 +30,20 @@ STATE_WORDS = {
 
 @register.filter
 def number(value: Any, digits: int | None = None) -> str:
-    """A number with thousands separators; a float with three decimals, or as many as asked for.
+    """A number with thousands separators and a true minus; a float with three decimals, or as many as asked for.
 
     Examples
     --------
-    >>> number(1234567), number(0.65914), number(0.5, 1), number(None)
-    ('1,234,567', '0.659', '0.5', '')
+    >>> number(1234567), number(0.65914), number(0.5, 1), number(None), number(-0.0721)
+    ('1,234,567', '0.659', '0.5', '', '−0.072')
     """
     if value is None or value == "":
         return ""
     if isinstance(value, float | Decimal) or digits is not None:
-        return f"{float(value):,.{3 if digits is None else int(digits)}f}"
-    return f"{int(value):,}"
+        shown = f"{float(value):,.{3 if digits is None else int(digits)}f}"
+    else:
+        shown = f"{int(value):,}"
+    return shown.replace("-", "−")
 
 
 @register.filter
@@ -125,14 +127,16 @@ def interval(
     --------
     >>> interval(0.659, 0.6301, 0.693, 1798)
     '0.659 <span class="muted">(0.630–0.693, 1,798 pairs)</span>'
+    >>> interval(-0.07, -0.16, 0.01, 280).partition(" ")[2]
+    '<span class="muted">(−0.160–0.010, 280 pairs)</span>'
     >>> interval(None, reason="one rater only")
     '<span class="muted">not defined: one rater only</span>'
     """
     if value is None:
         return undefined(reason)
-    inside = [f"{low:.3f}–{high:.3f}"] if low is not None and high is not None else []
+    inside = [f"{number(low)}–{number(high)}"] if low is not None and high is not None else []
     inside += [f"{n:,} {unit}"] if n is not None else []
-    shown = f"{value:.3f}".replace("-", "−")
+    shown = number(value)
     return format_html('{} <span class="muted">({})</span>', shown, ", ".join(inside)) if inside else SafeString(shown)
 
 
