@@ -1,15 +1,13 @@
-"""Who is to meet whom in a round, what do models read of it, and what would that take?"""
+"""Who is to meet whom in a round, and what do models read of it?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from judgments import audit_slice, machine_runs, model_judges, providers_kept
+from judgments import audit_slice, machine_runs, model_judges
 from judgments.core.errors import Conflict, NotValid
-from judgments.judges.asking import Asking
-from judgments.judges.canaries import TRAPS
 from judgments.judges.contract import Context
 from judgments.judges.pairwise import NEEDED, PAIRWISE, PLACES, Pairwise
 from judgments.judges.templates import Template
@@ -17,14 +15,11 @@ from judgments.judging_estimate import context_of
 from judgments.models import Judge, Pair, Provider, Round
 from judgments.preferences.fitting import drawn_battles
 from judgments.prompts_kept import Named
-from judgments.providers.protocol import Endpoint
 
 # A run keeps its draw: more than this is several runs, of some of the queries each.
 MOST_BATTLES = 100_000
 MOST_MODELS = 8
 MOST_CYCLES = 20
-# So many battles are looked at for an estimate, spread over the draw.
-LOOKED_AT = 200
 
 # Pair a, pair b, and whether b is shown first.
 Drawn = list[int]
@@ -97,47 +92,8 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """What is to come.
-
-    Parameters
-    ----------
-    queries, documents, battles, models : int
-        Drawn; each model answers each battle.
-    without_text : int
-        Documents without a text, which meet nobody.
-    canaries : int
-        Battles with planted text that are asked about besides, over all models.
-    calls : (int, int)
-        Each battle and canary once by each model; each once more, where no answer can be read.
-    tokens_in, tokens_out : (int, int)
-        Low and high.
-    usd : (float, float) or None
-        Low and high; None where a model has no price.
-    looked_at : int
-        On how many battles that stands.
-    """
-
-    queries: int
-    documents: int
-    battles: int
-    models: int
-    without_text: int
-    canaries: int
-    calls: tuple[int, int]
-    tokens_in: tuple[int, int]
-    tokens_out: tuple[int, int]
-    usd: tuple[float, float] | None
-    looked_at: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values under plain names."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
 class Draw:
-    """Battles as drawn, with what was left out."""
+    """Battles as drawn, with how many queries and documents are in them, and how many documents have no text."""
 
     battles: list[Drawn]
     queries: int
@@ -224,41 +180,3 @@ def contexts_of(battles: Sequence[Drawn]) -> Iterator[tuple[Drawn, Context]]:
         # A text that is gone since is waited for, and is no empty document that loses.
         if first.text.strip() and second.text.strip():
             yield row, Context(first.query, first.text, narrative=first.narrative, other=second.text)
-
-
-def estimate(round_: Round, choice: Choice, drawn: Draw) -> Estimate:
-    """Look at some of the battles and tell in proportion what all of them would take; nothing is asked."""
-    number = len(drawn.battles)
-    step = max(1, number // LOOKED_AT)
-    some = [context for _, context in contexts_of(drawn.battles[::step][:LOOKED_AT])]
-    asker = asker_of(told_of(round_, choice.seed, choice.template))
-    plans = [Asking(asker, _endpoint(provider, model), some, {}).plan for provider, model in choice.ensemble]
-    # Canaries are the same documents with a sentence more.
-    planted = min(choice.canaries, number) * len(TRAPS)
-    times = [(number + planted) / plan.questions if plan.questions else 0.0 for plan in plans]
-    money = [plan.usd for plan in plans]
-    calls = (number + planted) * len(plans)
-
-    def total(name: str, which: int) -> int:
-        return round(sum(getattr(plan, name)[which] * by for plan, by in zip(plans, times, strict=True)))
-
-    def dollars(which: int) -> float:
-        return sum(usd[which] * by for usd, by in zip(money, times, strict=True) if usd is not None)
-
-    return Estimate(
-        queries=drawn.queries,
-        documents=drawn.documents,
-        battles=number,
-        models=len(plans),
-        without_text=drawn.without_text,
-        canaries=planted * len(plans),
-        calls=(calls, 2 * calls),
-        tokens_in=(total("tokens_in", 0), total("tokens_in", 1)),
-        tokens_out=(total("tokens_out", 0), total("tokens_out", 1)),
-        usd=None if None in money else (dollars(0), dollars(1)),
-        looked_at=len(some),
-    )
-
-
-def _endpoint(provider: Provider, model: str) -> Endpoint:
-    return providers_kept.endpoint(provider, model)

@@ -8,7 +8,7 @@ from django import forms
 
 from judgments import prompts_kept
 from judgments.battle_draws import MOST_CYCLES, Choice
-from judgments.battling import MOST_FURTHER
+from judgments.battle_further import MOST_FURTHER
 from judgments.forms import AssayForm
 from judgments.judge_forms import APART, models_of
 from judgments.judges.pairwise import PAIRWISE

@@ -8,17 +8,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from judgments import audit, battle_draws, machine_runs
-from judgments.battle_draws import Choice, Estimate
-from judgments.battle_scores import fought_rows
+from judgments import audit, battle_draws, battle_estimate, battle_further, machine_runs
+from judgments.battle_draws import Choice
+from judgments.battle_estimate import Estimate
 from judgments.core.amounts import amount
-from judgments.core.errors import Conflict, NotValid
+from judgments.core.errors import Conflict
 from judgments.models import BattleRun, Provider, Round, User
-from judgments.preferences.cycles import swapped
-from judgments.preferences.fitting import most_telling
 
 KIND = "battles"
-MOST_FURTHER = 1_000
 
 
 def look(round_: Round, choice: Choice) -> Estimate:
@@ -30,7 +27,7 @@ def look(round_: Round, choice: Choice) -> Estimate:
         By field: models that nobody has, queries that the round has not, numbers out of bounds.
     """
     choice.check()
-    return battle_draws.estimate(round_, choice, battle_draws.draw(round_, choice))
+    return battle_estimate.estimate(round_, choice, battle_draws.draw(round_, choice))
 
 
 @transaction.atomic
@@ -80,7 +77,7 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
         cap_calls=cap_calls,
         canaries=choice.canaries,
         audit_share=choice.audit_share,
-        estimate=battle_draws.estimate(round_, choice, drawn).as_json(),
+        estimate=battle_estimate.estimate(round_, choice, drawn).as_json(),
         created_by=actor,
     )
     number = amount(len(choice.ensemble), "model")
@@ -143,6 +140,18 @@ def go_on(
     return run
 
 
+def look_further(run: BattleRun, number: int) -> Estimate:
+    """What the battles that `further` would add would take; nothing is asked and nothing is added.
+
+    Raises
+    ------
+    NotValid, Conflict
+        As `further`.
+    """
+    _check_idle(run)
+    return battle_estimate.of_further(run, battle_further.draw(run, number))
+
+
 @transaction.atomic
 def further(run: BattleRun, number: int, *, actor: User) -> int:
     """Add the battles that would make the scores surer soonest, and fight them within the caps that there are.
@@ -168,26 +177,8 @@ def further(run: BattleRun, number: int, *, actor: User) -> int:
     Conflict
         It is at work, nobody has fought yet, or all have met.
     """
-    if not 1 <= number <= MOST_FURTHER:
-        raise NotValid("How many battles?", {"number": f"From 1 to {MOST_FURTHER:,} of each query."})
     run = _locked(run)
-    names, rows = fought_rows(run, None)
-    if not any(row.score is not None for row in rows):
-        raise Conflict("No battle has an answer yet; what is worth knowing next hangs on those.")
-    keys = {name: pk for pk, name in names.items()}
-    met = {frozenset(row[:2]) for row in run.drawn}
-    answers = [(row.query_id, row.a, row.b, row.score) for row in rows]
-    telling = most_telling(answers, number)
-    pairs = [(keys[query_id, a], keys[query_id, b]) for query_id, a, b in telling]
-    new = [pair for pair in pairs if frozenset(pair) not in met]
-    if not new:
-        raise Conflict("All documents of these queries have met, or wait to: there is no further battle.")
-    if run.battles + len(new) > battle_draws.MOST_BATTLES:
-        raise NotValid("Too many battles.", {"number": f"A run holds {battle_draws.MOST_BATTLES:,}."})
-    turned, both = swapped(len(new), run.both, seed=run.seed + run.battles)
-    added = []
-    for (a, b), first, twice in zip(new, turned, both, strict=True):
-        added += [[a, b, int(first)], *([[a, b, int(not first)]] if twice else [])]
+    added = battle_further.draw(run, number).battles
     run.drawn += added
     run.battles = len(run.drawn)
     run.save(update_fields=["drawn", "battles"])
@@ -197,17 +188,29 @@ def further(run: BattleRun, number: int, *, actor: User) -> int:
     return len(added)
 
 
+def unanswered(run: BattleRun) -> int:
+    """How many answers are still to come: of each model one to each battle. A file has all that it has."""
+    if not run.ensemble:
+        return 0
+    rows = run.fought.exclude(outcome="transport_error").order_by()
+    return max(0, run.battles * len(run.ensemble) - rows.values("model_asked", "a", "b", "swapped").distinct().count())
+
+
 def _locked(run: BattleRun) -> BattleRun:
     """The run, held until the act is through, if it is not at work and its providers are where they were."""
     rows = BattleRun.objects.select_for_update(of=("self",)).select_related("round__collection", "job")
     found = rows.get(pk=run.pk)
-    if not machine_runs.is_over(found):
-        raise Conflict("These battles are being fought. Pause them first.")
-    if not found.ensemble:
-        raise Conflict("These battles came from a file: there is no model to be asked. Draw other battles.")
-    for member in found.ensemble:
-        battle_draws.provider_of(found.round, member)
+    _check_idle(found)
     return found
+
+
+def _check_idle(run: BattleRun) -> None:
+    if not machine_runs.is_over(run):
+        raise Conflict("These battles are being fought. Pause them first.")
+    if not run.ensemble:
+        raise Conflict("These battles came from a file: there is no model to be asked. Draw other battles.")
+    for member in run.ensemble:
+        battle_draws.provider_of(run.round, member)
 
 
 def queue(run: BattleRun, actor: User | None, *, woken: int = 0) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 
 from judgments.judge_kinds import BATTLES
-from judgments.models import Battle, BattleCanary, Judge, ModelCall, Round
+from judgments.models import Battle, BattleCanary, BattleRun, Judge, ModelCall, Round
 from judgments.models.battle import AnsweredBattle
 
 
@@ -63,7 +63,15 @@ class Money:
 
 def money(judge: Judge, round_: Round) -> Money:
     """What the judge's answers for this round took, its canaries among them."""
-    tables = _tables(judge, round_)
+    return _money(_tables(judge, round_), judge.judgments.filter(pair__round=round_).count())
+
+
+def of_battles(run: BattleRun) -> Money:
+    """What the battles of a run took, those with planted text among them; no pair is graded by them."""
+    return _money([Battle.objects.filter(run=run), BattleCanary.objects.filter(run=run)], 0)
+
+
+def _money(tables: Sequence[QuerySet[Any]], judged: int) -> Money:
     sums = [one for rows in tables for one in _sums(rows)]
     names = _names(tables)
     calls, seconds = sum(one["calls"] for one in sums), sum(one["seconds"] or 0.0 for one in sums)
@@ -74,7 +82,7 @@ def money(judge: Judge, round_: Round) -> Money:
         sum(one["written"] or 0 for one in sums),
         _usd(sums),
         seconds / calls if calls else None,
-        judge.judgments.filter(pair__round=round_).count(),
+        judged,
         tuple(sorted({name for found in names.values() for name in found})),
         tuple((model, tuple(sorted(found))) for model, found in sorted(names.items()) if len(found) > 1),
         sum(one["estimated"] or 0.0 for one in sums),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from judgments import battle_draws, battling, machine_runs
+from judgments import battle_draws, battle_further, machine_runs
 from judgments.api.judge_bodies import CapsSent, KinBody
 from judgments.api.seeds import Seed
 from judgments.api.strict import Strict
@@ -119,7 +119,19 @@ class BattleRunBody(serializers.Serializer):
     cap_usd = serializers.FloatField(allow_null=True)
     cap_calls = serializers.IntegerField(allow_null=True)
     spent_usd = serializers.FloatField()
+    estimated_usd = serializers.FloatField(
+        help_text="Of that, what nobody counted: booked is the most that it can have been."
+    )
     calls = serializers.IntegerField()
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    left_out = serializers.ListField(
+        child=serializers.CharField(), help_text="What models were not told since they take none of it."
+    )
+    estimate = serializers.JSONField(
+        allow_null=True, help_text="What they were to take, told before the first was asked; null of a file."
+    )
+    unanswered = serializers.IntegerField(help_text="Answers still to come: of each model one to each battle.")
     audit_share = serializers.FloatField(help_text=SLICE)
     canaries = serializers.IntegerField(help_text="Asked for, of each model.")
     flips = serializers.ListField(
@@ -186,7 +198,8 @@ class CanaryBody(BattleBody):
 class FurtherSent(Strict):
     """How many more battles of each query, the most telling first."""
 
-    number = serializers.IntegerField(min_value=1, max_value=battling.MOST_FURTHER)
+    number = serializers.IntegerField(min_value=1, max_value=battle_further.MOST_FURTHER)
+    dry_run = serializers.BooleanField(default=False, help_text="Tell what they would take, and ask nothing.")
 
 
 class GradesSent(Strict):

@@ -13,15 +13,11 @@ from rest_framework.serializers import Serializer
 
 from judgments import (
     access,
-    battle_canaries,
     battle_files,
     battle_grades,
     battle_scores,
     battling,
-    judge_names,
-    judging_waking,
     kinship,
-    machine_runs,
     prompts_kept,
 )
 from judgments.api.battle_bodies import (
@@ -37,12 +33,13 @@ from judgments.api.battle_bodies import (
     GradesSent,
     ScoreBody,
 )
+from judgments.api.battle_told import told
 from judgments.api.endpoint import InRound
 from judgments.api.jobs import Started, started
 from judgments.api.posted import json_lines
 from judgments.battle_draws import Choice
 from judgments.core.errors import NotFound, NotValid
-from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query, User
+from judgments.models import Battle, BattleCanary, BattleRun, Provider, Query
 
 
 class BattleRuns(InRound):
@@ -175,10 +172,19 @@ class FurtherBattles(OfBattles):
 
     serializer_class = Started
 
-    @extend_schema(summary="Add the most telling battles", request=FurtherSent, responses={202: Started})
+    @extend_schema(
+        summary="Add the most telling battles",
+        request=FurtherSent,
+        responses={200: BattlesEstimate, 202: Started},
+    )
     def post(self, request: Request, uuid: uuid_module.UUID, run: uuid_module.UUID) -> Response:
-        """Those that make the scores surer soonest, within the caps that there are."""
-        battling.further(self.run, self.sent(FurtherSent)["number"], actor=request.user)
+        """Those that make the scores surer soonest, within the caps; with `dry_run` what they would take."""
+        asked = self.sent(FurtherSent)
+        if asked["dry_run"]:
+            kin = kinship.kin_in(self.round.collection, *(member["model"] for member in self.run.ensemble))
+            told = battling.look_further(self.run, asked["number"]).as_json()
+            return self.told(BattlesEstimate, told | {"kin": kin})
+        battling.further(self.run, asked["number"], actor=request.user)
         return self.at_work()
 
 
@@ -253,43 +259,3 @@ class CanariesOfBattles(ListModelMixin, OfBattles):
         rows = battle_scores.visible(self.run, request.user, BattleCanary).order_by("pk")
         page = self.paginate_queryset(rows.select_related("a__query", "a__document", "b__document"))
         return self.get_paginated_response(CanaryBody(page, many=True).data)
-
-
-PLAIN = (
-    *("number", "cycles", "both", "most", "seed", "battles", "cap_usd", "cap_calls", "spent_usd", "calls"),
-    *("canaries", "audit_share"),
-)
-
-
-def told(run: BattleRun, viewer: User) -> dict[str, Any]:
-    """A run as the API tells it."""
-    state, said = machine_runs.state_of(run)
-    waits, names = judging_waking.waiting(run), judge_names.by_name_of(run, viewer)
-    return {
-        **{name: getattr(run, name) for name in PLAIN},
-        "id": run.uuid,
-        "state": state,
-        "said": said,
-        "tried_again_at": waits.at if waits is not None else None,
-        "prompt": f"{run.told['template'][0]} v{run.told['template'][1]}",
-        "prompt_id": None if run.prompt is None else run.prompt.uuid,
-        "flips": [
-            {
-                "model": of.model,
-                "trap": one.trap,
-                "planted": one.share.n,
-                "flipped": one.flipped,
-                "share": one.share.value,
-                "low": one.share.low,
-                "high": one.share.high,
-            }
-            for of in battle_canaries.flips(run, viewer)
-            for one in of.flips
-        ],
-        "job": None if run.job is None else run.job.uuid,
-        "models": [{name: one[name] for name in ("provider", "model")} for one in run.ensemble],
-        "by_model": battle_scores.counts(run, viewer),
-        "renamed": judge_names.warning(names),
-        "by_name": [judge_names.as_json(one) for one in names],
-        "judges": [judge.uuid for judge in battle_grades.judges_of(run)],
-    }

@@ -83,7 +83,7 @@ CANARIES = Listing(
     ),
     search=("a__query__text", "a__document__doc_id", "b__document__doc_id", "reason"),
     choices=(
-        Choice("flipped", "Planted text", _flipped, [("yes", "made it win"), ("no", "did not")]),
+        Choice("flipped", "Did it win?", _flipped, [("yes", "won"), ("no", "did not win")]),
         Choice("trap", "Planted", "trap", list(PLANTED.items())),
     ),
     order="pk",

@@ -13,10 +13,11 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from judgments import battle_scores, untold
-from judgments.battle_scores import MOST_IN_TABLE, Told
+from judgments.battle_scores import Told
 from judgments.core.errors import NotFound
 from judgments.formats import battles_jsonl
 from judgments.models import Battle, BattleRun, Pair, Query, Round
+from judgments.preferences.matrix_svg import MOST_SQUARES
 from judgments.templatetags.figures import percent, state
 from judgments.views.battles import reached
 from judgments.views.downloads import disposition
@@ -69,7 +70,7 @@ def query(request: HttpRequest, uuid: str, run: str, query: str) -> HttpResponse
         "svg": mark_safe(told.svg),  # noqa: S308 (made by matrix_svg, which escapes every text)
         "matrix": _table(told),
         "scores": [(one, signed(one.score)) for one in told.documents],
-        "most_in_table": MOST_IN_TABLE,
+        "square": len(told.documents) / MOST_SQUARES if len(told.documents) > MOST_SQUARES else None,
         "first_share": percent(told.place.share),
         "shown": shown,
         "hidden": untold.untold_pairs(request.user, round_).filter(query=asked).count(),

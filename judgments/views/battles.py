@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
@@ -33,6 +34,7 @@ from judgments.core.errors import AssayError, NotFound
 from judgments.forms import AssayForm
 from judgments.models import BattleRun, Round
 from judgments.templatetags.figures import percent, state
+from judgments.views import battle_work
 from judgments.views.judges import SHAPES, dollars
 from judgments.views.lists import Column, Listing, answer
 from judgments.views.rounds import frame
@@ -123,15 +125,20 @@ def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
     """What they would take is told first; nothing is asked until the lead says so."""
     round_ = access.round_for(request.user, uuid, access.LEADS)
     form = BattleForm(request.POST or None, round_=round_)
-    told, kin = None, ""
+    told = choice = None
     if request.method == "POST" and form.is_valid():
         with form.telling():
+            choice, caps = form.choice, form.caps
             if request.POST.get("act") == "start":
-                run = battling.start(round_, form.choice, actor=request.user, **form.caps)
+                run = battling.start(round_, choice, actor=request.user, **caps)
                 messages.success(request, f"{str(run).capitalize()} are being fought. You can leave the page.")
                 return redirect("battle_run", round_.uuid, run.uuid)
-            told = battling.look(round_, form.choice)
-            kin = kinship.kin_warning(round_.collection, *(model for _, model in form.choice.ensemble))
+            told = battling.look(round_, choice)
+        if told is None and choice is not None:
+            # What cannot start like this, for want of a cap perhaps, is told all the same.
+            with suppress(AssayError):
+                told = battling.look(round_, choice)
+    kin = kinship.kin_warning(round_.collection, *(model for _, model in choice.ensemble)) if choice and told else ""
     context = frame(request, round_) | {
         "form": form,
         "told": told,
@@ -185,23 +192,17 @@ def battle_run(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
         ],
         "counts": [{**row, "first_share": percent(row["share"])} for row in counts],
         "wanted": found.battles * len(found.ensemble) or sum(row["answers"] + row["failed"] for row in rows),
-        "usd": dollars(found.spent_usd) if priced(found) else "",
-        "cap": dollars(found.cap_usd),
+        **battle_work.work(found),
+        **battle_work.further(found, request),
         "hidden": untold.untold_pairs(request.user, round_).count(),
         "judges": [
             (judge, battle_grades.told_parameters(judge, round_, request.user))
             for judge in battle_grades.judges_of(found)
         ],
         "go_on": GoOnForm.of(found),
-        "further": FurtherForm(),
         "grades": GradesForm(),
     }
     return answer(request, QUERIES, rows, "judgments/battle_run.html", context)
-
-
-def priced(run: BattleRun) -> bool:
-    """Whether all its models have a price, so that what it cost is known."""
-    return bool(run.estimate.get("usd")) or run.cap_usd is not None or run.spent_usd > 0
 
 
 @login_required

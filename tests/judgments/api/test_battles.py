@@ -76,9 +76,13 @@ def test_the_whole_way(
     assert (made.status_code, made.json()["judge"]) == (201, str(judge.uuid))
     assert api.get(f"/api/v1/rounds/{round_.uuid}/judges/{judge.uuid}/").json()["outcomes"] == {"graded": 12}
 
+    before = len(server.requests)
+    told = api.post(f"{run}further/", {"number": 1, "dry_run": True}, format="json")
+    assert (told.status_code, len(server.requests), told.json()["kin"]) == (200, before, [])
+    assert 0 < told.json()["usd"][0] < told.json()["usd"][1]
     with django_capture_on_commit_callbacks(execute=True):
         assert api.post(f"{run}further/", {"number": 1}, format="json").status_code == 202
-    assert BattleRun.objects.get().battles > one["battles"]
+    assert BattleRun.objects.get().battles == one["battles"] + told.json()["battles"]
     with django_capture_on_commit_callbacks(execute=True):
         assert api.post(f"{run}go-on/", {"cap_usd": 2}, format="json").status_code == 202
     assert api.post(f"{run}pause/").status_code == 409

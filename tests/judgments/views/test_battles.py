@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
+from judgments import battle_files, battling
 from judgments.models import Battle, BattleRun, Judge
-from tests.judgments.battles_fought import better, with_worth
+from judgments.views.judges import dollars
+from tests.judgments.battles_fought import better, choice_of, fought, with_worth
 from tests.judgments.models_asked import provider_at
 from tests.model_server import Answer, ModelServer, serving
 
@@ -52,6 +56,8 @@ def test_the_whole_way_by_pages(
     form["queries"] = " q1\r\nq2\n\nq3"
     page = client.post(new, {**form, "act": "start"})
     assert (page.status_code, "Give a limit" in page.content.decode()) == (422, True)
+    # What it would take stands there all the same: the cap that is wanted hangs on it.
+    assert re.search(r"<b>\$0\.\d+ to \$0\.\d+</b>", page.content.decode())
     page = client.post(new, {**form, "queries": "q1\nq7", "cap_calls": 9})
     assert (page.status_code, "no query &#x27;q7&#x27;" in page.content.decode()) == (422, True)
     page = client.post(new, {**form, "cap_usd": 5, "act": "estimate"})
@@ -93,12 +99,74 @@ def test_the_whole_way_by_pages(
     assert client.get(reverse("machine_judge", args=[round_.uuid, judge.uuid])).status_code == 200
     assert judge.name in client.get(reverse("judges", args=[round_.uuid])).content.decode()
 
-    before = run.battles
+    before, asked = run.battles, len(server.requests)
+    assert "Estimate what they would take" in client.get(here).content.decode()
+    told = battling.look_further(run, 9)
+    page = client.get(f"{here}?number=9").content.decode()
+    assert re.search(rf"{told.battles}, each asked of 1 model\b.*<b>\$0\.\d+ to \$0\.\d+</b>", page, re.DOTALL)
+    assert "needs another look" in client.get(f"{here}?number=0").content.decode()
+    run.refresh_from_db()
+    assert (len(server.requests), run.battles) == (asked, before)
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("battle_further", args=[round_.uuid, run.uuid]), {"number": 9})
     run.refresh_from_db()
+    assert (run.battles, len(server.requests)) == (before + told.battles, asked + told.calls[0])
+    assert "there is no further battle" in client.get(f"{here}?number=9").content.decode()
     met = {frozenset(row[:2]) for row in run.drawn}
     assert (len(met), run.state, run.battles >= before) == (3 * 6, "done", True)
+
+
+def test_a_run_tells_what_it_took_and_what_is_to_come(
+    round_: Any,
+    server: ModelServer,
+    client_of: Any,
+    api_of: Any,
+    lead: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    """Beside what was told before: tokens, what nobody counted, and what going on costs at most."""
+    server.answer = lambda prompt, number: replace(better(prompt, number), read=1_000, written=500)
+    provider = provider_at(server.url, round_.collection, lead)
+    choice = choice_of(provider, cycles=2, both=0.0)
+    told = battling.look(round_, choice)
+    assert told.usd is not None
+    run = fought(round_, choice, lead, django_capture_on_commit_callbacks, cap_calls=5)
+    left = run.battles - 5
+    assert (run.state, battling.unanswered(run), left > 1) == ("budget", left, True)
+    page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
+    assert f"<dd>{dollars(told.usd[0])} to {dollars(told.usd[1])}, for {run.battles} battles</dd>" in page
+    assert "5,000 in, 2,500 out" in page
+    at_most = dollars(told.usd[1] * left / run.battles)
+    assert f"{left} answers are still to come: at most {at_most} more, by the estimate." in page
+    assert "Not counted" not in page
+    body = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/battles/{run.uuid}/").json()
+    assert (body["unanswered"], body["tokens_in"], body["tokens_out"]) == (left, 5_000, 2_500)
+    assert (body["estimated_usd"], body["left_out"], body["estimate"]["calls"][0]) == (0.0, [], run.battles)
+    # An answer of which nobody said what it cost is booked as the most that it can have been.
+    Battle.objects.bulk_create([uncounted(Battle.objects.filter(run=run).first())])
+    page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
+    assert "<dt>Not counted</dt><dd>$0.2500 of it" in page
+    assert "<dt>Not told</dt><dd>seed: a model takes none" in page
+    body = api_of(lead).get(f"/api/v1/rounds/{round_.uuid}/battles/{run.uuid}/").json()
+    assert (body["estimated_usd"], body["left_out"]) == (0.25, ["seed"])
+
+
+def uncounted(row: Any) -> Battle:
+    """The same answer as it is kept where the reply had no numbers."""
+    row.pk, row.uuid, row.key, row.tokens_in, row.tokens_out = None, uuid.uuid4(), "0" * 64, None, None
+    row.cost_usd, row.cost_estimated, row.left_out = 0.25, True, ["seed"]
+    return row  # type: ignore[no-any-return]
+
+
+def test_a_refused_model_leads_to_its_provider(
+    round_: Any, server: ModelServer, client_of: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    server.answer = lambda prompt, number: Answer("no such key", status=401)
+    provider = provider_at(server.url, round_.collection, lead)
+    run = fought(round_, choice_of(provider), lead, django_capture_on_commit_callbacks)
+    page = client_of(lead).get(reverse("battle_run", args=[round_.uuid, run.uuid])).content.decode()
+    mend = reverse("provider_change", args=[round_.collection.slug, provider.uuid])
+    assert (run.state, f'href="{mend}">Mend local' in page) == ("refused", True)
 
 
 def test_what_a_model_writes_stays_text(
@@ -115,3 +183,16 @@ def test_what_a_model_writes_stays_text(
     page = client_of(lead).get(place).content.decode()
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
+
+
+def test_squares_of_many_documents_say_what_they_are(make_round: Any, rater: Any, client_of: Any, lead: Any) -> None:
+    round_ = make_round(queries=1, documents=120, raters=[rater])
+    rows = [
+        {"query_id": "q1", "a": f"d1-{at}", "b": f"d1-{at + 1}", "score": 0.5, "model": "m"} for at in range(1, 120)
+    ]
+    content = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    run = battle_files.take_in(round_, content, filename="battles.jsonl", actor=lead)
+    query = round_.pairs.first().query
+    page = client_of(lead).get(reverse("battle_query", args=[round_.uuid, run.uuid, query.uuid])).content.decode()
+    assert "Each square is the mean of about 1.2 by 1.2 documents." in page
+    assert reverse("battle_export", args=[round_.uuid, run.uuid]) in page
