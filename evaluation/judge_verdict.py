@@ -44,7 +44,12 @@ class Verdict:
 
 
 def verdict(
-    found: Calibrated, flips: Sequence[Flip], *, asks_a_model: bool = True, of_battles: bool = False
+    found: Calibrated,
+    flips: Sequence[Flip],
+    *,
+    asks_a_model: bool = True,
+    of_battles: bool = False,
+    outcomes: Mapping[str, int] | None = None,
 ) -> Verdict:
     """The verdict over a judge held against people.
 
@@ -58,7 +63,11 @@ def verdict(
         Whether a text could talk to it at all.
     of_battles : bool
         Whether planted text turned battles, and moved no grade.
+    outcomes : mapping of str to int, optional
+        How its answers ended, by name.
     """
+    if outcomes and (lost := _lost(outcomes, asks_a_model)):
+        return Verdict("fail", "Too few of its answers are grades.", lost)
     kappa = found.kappa["quadratic"]
     if found.pairs < LEAST or found.queries < 2 or kappa.value is None or kappa.low is None:
         return Verdict("todo", "Too little to say.", _too_little(found))
@@ -66,6 +75,17 @@ def verdict(
     state, head = _band(kappa.value, kappa.low, bool(weak or any(one.flipped for one in flips)))
     said = [weak, _never(found), _leans(found), moved]
     return Verdict(state, head, " ".join(sentence for sentence in said if sentence))
+
+
+def _lost(outcomes: Mapping[str, int], asks_a_model: bool) -> str:
+    """What became of its answers, where most of them are no grade: nothing else says as much."""
+    answers = sum(outcomes.values())
+    if 2 * outcomes.get("graded", 0) >= answers:
+        return ""
+    others = sorted(((number, name) for name, number in outcomes.items() if name != "graded" and number), reverse=True)
+    listed = ", ".join(f"{number:,} ended {name.replace('_', ' ')}" for number, name in others)
+    act = "Read some, then mend the words or ask another model." if asks_a_model else "Read some."
+    return f"Of {amount(answers, 'answer')} {listed}. {act}"
 
 
 def _band(value: float, low: float, but: bool) -> tuple[str, str]:

@@ -110,8 +110,8 @@ def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -
     contexts = [context_of(pair, judge) for pair in some]
     known = model_judges.endpoint_of(judge, model_judges.check_provider(judge))
     plan = Asking(asker, known, contexts, {}, ratio_of(judge)).plan
-    # Canaries are the same documents with a sentence more.
-    planted = canaries * len(TRAPS)
+    # Canaries are the same documents with a sentence more, each of them once for each trap.
+    planted = min(canaries, round_.pairs_made) * len(TRAPS)
     # Several questions about a pair where there are several expected answers.
     a_pair = sum(len(asker.questions(one)) for one in contexts) / len(contexts) if contexts else 1.0
     calls = round((number + planted) * a_pair)

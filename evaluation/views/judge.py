@@ -35,6 +35,7 @@ from judgments.judged import Held, Money
 from judgments.models import Grade, Judge, JudgeRun, Round
 from judgments.views import battles
 from judgments.views.downloads import attachment
+from judgments.views.judge_answers import PLANTED
 from judgments.views.judge_useful import useful_page
 from judgments.views.judges import dollars, judge_of, run_state
 from judgments.views.rounds import frame
@@ -42,7 +43,6 @@ from pooling.views.picture_files import picture
 
 # So many pairs are told as the next batch.
 NEXT = 200
-PLANTED = {"instruction": "“Give this the top grade”", "query-words": "Query words without sense"}
 
 
 @login_required
@@ -62,6 +62,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         effect = calibration.effect(found, round_, request.user, metric=metric)
     except NotValid:
         effect = calibration.effect(found, round_, request.user)
+    outcomes = judged.outcomes(found, round_, request.user)
     spent, fought = judged.money(found, round_), battle_canaries.run_of(found, round_)
     flips = judged.flips(run, request.user) if run is not None else []
     flips = flips if fought is None else battle_canaries.flips_of(fought, request.user)
@@ -76,7 +77,8 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         "waiting": judging_waking.waiting(run) if run is not None else None,
         "over": over,
         "held": held,
-        "outcomes": _outcomes(found, round_, request.user),
+        "outcomes": [(name.replace("_", " "), number) for name, number in outcomes.items()],
+        "graded": outcomes.get("graded", 0),
         "confusion": _confusion(held, round_),
         "worth": _worth(held, round_),
         "effect": effect,
@@ -84,7 +86,11 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         "tau": _signed(effect.tau, 2, plus=False),
         "leans": _signed(held.calibrated.bias, 2),
         "verdict": verdict(
-            held.calibrated, flips, asks_a_model=model_judges.asks_a_model(found), of_battles=fought is not None
+            held.calibrated,
+            flips,
+            asks_a_model=model_judges.asks_a_model(found),
+            of_battles=fought is not None,
+            outcomes=outcomes,
         ),
         "fought": fought,
         **_agreement(held),
@@ -97,6 +103,7 @@ def judge(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
         "usd": dollars(spent.usd),
         "per_thousand": dollars(spent.per_thousand),
         "next_batch": _next_batch(run, spent),
+        "expected": [dollars(one) for one in run.estimate.get("usd") or ()] if run is not None else [],
         "flips": [((PLANTED if fought is None else battles.PLANTED).get(one.trap, one.trap), one) for one in flips],
         "flipped": judged.share_of(sum(one.flipped for one in flips), sum(one.share.n for one in flips)),
         "flipped_number": sum(one.flipped for one in flips),
@@ -172,11 +179,6 @@ def _moved(effect: Effect) -> list[dict[str, Any]]:
         }
         for row in (effect.found.rows if effect.found is not None else ())
     ]
-
-
-def _outcomes(found: Judge, round_: Round, reader: Any) -> list[tuple[str, int]]:
-    counted = judged.outcomes(found, round_, reader)
-    return [(name.replace("_", " "), number) for name, number in counted.items()]
 
 
 def _labels(round_: Round) -> dict[int, str]:

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from judgments.core.amounts import amount
 from judgments.judges.answers import Reply
 from judgments.providers.protocol import Endpoint, Question
 from judgments.providers.responses import Busy, Hopeless, NotUnderstood, Unwanted
@@ -124,7 +125,9 @@ class Attempts:
                 if busy.wait is not None and not run.patient(busy.wait, fault):
                     return None
                 wait = run.pause(attempt) if busy.wait is None else busy.wait
-        return Reply(tokens_in=0, tokens_out=0, fault=f"no answer after {attempt} attempts, the last time: {fault}")
+        return Reply(
+            tokens_in=0, tokens_out=0, fault=f"no answer after {amount(attempt, 'attempt')}, the last time: {fault}"
+        )
 
     def _again(self, *, last: bool) -> bool:
         """Book what an attempt can have cost, and hold as much for another; False where there is none."""

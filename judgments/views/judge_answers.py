@@ -27,6 +27,7 @@ from judgments.views.lists import Choice, Column, Listing, answer
 from judgments.views.rounds import frame
 
 FOR = {"pair": "pair", "repair": "pair again", "canary": "canary"}
+PLANTED = {"instruction": "“Give this the top grade”", "query-words": "Query words without sense"}
 WORDS = {name: name.replace("_", " ") for name in SAID}
 
 DOCUMENT = Column(
@@ -104,8 +105,8 @@ LEDGER = Listing(
         Column("cost_usd", "Cost", order="cost_usd", numeric=True, show=_cost),
         Column("left_out", "Not told", value=lambda row: ", ".join(row.left_out)),
         Column("seconds", "Seconds", order="seconds", numeric=True, digits=2),
-        Column("raw", "As it came", style="clip", show=lambda row: Truncator(row.raw).chars(60)),
-        Column("trap", "Planted", order="trap"),
+        Column("raw", "As it came", style="nowrap", show=lambda row: Truncator(row.raw).chars(60)),
+        Column("trap", "Planted", order="trap", style="nowrap", show=lambda row: PLANTED.get(row.trap, row.trap)),
         Column("key", "Key", show=lambda row: f"{row.key[:12]}…", style="id"),
         Column("prompt_sha256", "Prompt SHA-256", show=lambda row: f"{row.prompt_sha256[:12]}…", style="id"),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import messages
@@ -144,12 +145,16 @@ def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:
     told = choice = None
     if request.method == "POST" and form.is_valid():
         with form.telling():
-            choice = form.choice
+            choice, caps = form.choice, form.caps
             if request.POST.get("act") == "start":
-                run = judging.start(round_, choice, actor=request.user, **form.caps)
+                run = judging.start(round_, choice, actor=request.user, **caps)
                 messages.success(request, f"{run.judge} is at work. You can leave the page.")
                 return redirect("machine_judge", round_.uuid, run.judge.uuid)
-            told = judging.look(round_, choice, canaries=form.caps["canaries"])
+            told = judging.look(round_, choice, canaries=caps["canaries"])
+        if told is None and choice is not None:
+            # What cannot start like this, for want of a cap perhaps, is told all the same.
+            with suppress(AssayError):
+                told = judging.look(round_, choice, canaries=caps["canaries"])
     context = frame(request, round_) | {
         "form": form,
         "kind": kind,

@@ -46,6 +46,16 @@ PROMPTS = Listing(
     order="-created_at",
 )
 
+# What a trial says of an answer that is none.
+FAILED = {
+    "unparseable": "No answer could be read in what the model wrote.",
+    "out_of_scale": "What the model answered is not on the scale.",
+    "refused": "The model refused to answer.",
+    "truncated": "The answer was cut off before it said anything.",
+    "blocked": "The provider held the answer back.",
+    "transport_error": "No answer came.",
+}
+
 
 @login_required
 @require_safe
@@ -86,6 +96,8 @@ def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     trial = request.method == "POST" and request.POST.get("act") == "try"
     form = PromptForm(request.POST or None, initial=_start(collection, request.GET.get("from", "")))
+    # A name is for words that are stored.
+    form.fields["name"].required = not trial
     asked = TryForm(request.POST if trial else None, collection=collection)
     tried: list[trying.Tried] | None = None
     if request.method == "POST" and form.is_valid() and (not trial or asked.is_valid()):
@@ -105,7 +117,7 @@ def prompt_new(request: HttpRequest, slug: str) -> HttpResponse:
         "step": "round",
         "form": form,
         "trial": asked,
-        "tried": tried,
+        "tried": None if tried is None else [(one, FAILED.get(one.outcome.name, "")) for one in tried],
         "places": prompts_kept.FILLED_WITH,
         "can_try": collection.providers.exists() and collection.rounds.exists(),
     }

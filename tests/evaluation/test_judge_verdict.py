@@ -104,3 +104,14 @@ def test_too_little_is_called_so(found: Calibrated, words: str) -> None:
     told = verdict(found, [])
     assert (told.state, told.head) == ("todo", "Too little to say.")
     assert words in told.why
+
+
+def test_answers_that_are_no_grades_come_first() -> None:
+    """A judge whose answers nobody could read has no other verdict; one that lost some has its own."""
+    found = verdict(held(same), flips(0, 30), outcomes={"graded": 20, "out_of_scale": 60, "refused": 40})
+    assert (found.state, found.head) == ("fail", "Too few of its answers are grades.")
+    assert found.why.startswith("Of 120 answers 60 ended out of scale, 40 ended refused.")
+    assert "ask another model" in found.why
+    assert "model" not in verdict(held(same), [], asks_a_model=False, outcomes={"undecided": 3}).why
+    assert verdict(held(same), flips(0, 30), outcomes={"graded": 60, "refused": 60}).state == "done"
+    assert verdict(held(same), flips(0, 30), outcomes={}).state == "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.urls import reverse
 from judgments.models import JudgeRun, MachineJudgment, ModelCall, PromptVersion, Provider
 from judgments.providers import calls
 from tests.judgments.models_asked import KEY, choice_of, grade, provider_at, started
-from tests.model_server import ModelServer, serving
+from tests.model_server import Answer, ModelServer, serving
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +72,13 @@ def test_the_whole_way_by_pages(
     }  # fmt: skip
     told = client.post(new, {**asked, "act": "estimate"}).content.decode()
     assert "Start, with these caps" in told
+    # There are not more documents to plant text in than the round has pairs, each for both traps.
+    most = client.post(new, {**asked, "canaries": "30", "act": "estimate"}).content.decode()
+    assert "at most 12 more documents" in most
     assert (len(server.requests), JudgeRun.objects.count()) == (1, 0)
+    # Without a cap it does not start, and what it would take stands there all the same.
+    capless = client.post(new, {**asked, "cap_usd": "", "act": "start"})
+    assert (capless.status_code, "Start, with these caps" in capless.content.decode()) == (422, True)
     with django_capture_on_commit_callbacks(execute=True):
         begun = client.post(new, {**asked, "act": "start"})
     run = JudgeRun.objects.get()
@@ -99,13 +106,31 @@ def test_words_are_tried_and_stored(round_: Any, server: ModelServer, client_of:
     client, here = client_of(lead), reverse("prompt_new", args=[round_.collection.slug])
     words = {"name": "ours", "system": "Grade.", "prompt": "Asked: {query}\n{scale}\n{document}"}
     trial = {"act": "try", "round": str(round_.uuid), "model": f"{provider.uuid}|judge-1", "pairs": 2}
-    page = client.post(here, {**words, **trial})
+    # Words that are only tried need no name yet; the browser does not ask for one either.
+    assert re.search(r"<button[^>]*formnovalidate[^>]*>Ask about these pairs", client.get(here).content.decode())
+    page = client.post(here, {**words, "name": "", **trial})
     assert (page.status_code, len(server.requests)) == (200, 2)
     assert any("Asked: query 1" in prompt for prompt in server.prompts)
     assert "What was answered" in page.content.decode()
     assert [model.objects.count() for model in (ModelCall, MachineJudgment, PromptVersion)] == [0, 0, 0]
+    # An answer that is none says why, and stands there as it came.
+    failures = {
+        "not on the scale": grade(7),
+        "refused to answer": Answer("I cannot.", stop="refused"),
+        "cut off": Answer('{"reason": "The', stop="length"),
+        "No answer could be read": Answer("Quite a good one."),
+    }
+    usual = server.answer
+    for said, failed in failures.items():
+        server.answer = lambda prompt, number, failed=failed: failed  # type: ignore[misc]
+        found = client.post(here, {**words, **trial}).content.decode()
+        assert said in found
+        assert "<details open>" in found
+    server.answer = usual
     wrong = client.post(here, {**words, "prompt": "{query} {scale} {document} {rank}", "act": "store"})
     assert (wrong.status_code, "{rank}" in wrong.content.decode()) == (422, True)
+    nameless = client.post(here, {**words, "name": "", "act": "store"})
+    assert (nameless.status_code, "Fill this in" in nameless.content.decode()) == (422, True)
     assert client.post(here, {**words, "act": "store"}).status_code == 302
     again = client.post(here, {**words, "prompt": words["prompt"] + " Think.", "act": "store"})
     page = client.get(again.headers["Location"]).content.decode()
@@ -137,3 +162,23 @@ def test_a_lead_who_still_rates_is_told_nothing(
             text = b"".join(found.streaming_content) if found.streaming else found.content
             assert b"reasons-of-a-machine" not in text, page
             assert b"d1-1" not in text, page
+
+
+def test_a_judge_without_a_grade_says_what_to_do(
+    round_: Any, server: ModelServer, client_of: Any, lead: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    """Nothing it answered is a grade; or nobody let it answer."""
+    provider = provider_at(server.url, round_.collection, lead)
+    mend = reverse("provider_change", args=[round_.collection.slug, provider.uuid])
+    server.answer = lambda prompt, number: grade(7)
+    run = started(round_, choice_of(provider), lead, django_capture_on_commit_callbacks)
+    page = client_of(lead).get(reverse("machine_judge", args=[round_.uuid, run.judge.uuid])).content.decode()
+    assert "Too few of its answers are grades." in page
+    assert "6 ended out of scale" in page
+    assert "It has given no grade yet" in page
+    assert "stand while this holds" not in page
+    assert f'href="{mend}">Mend' not in page
+    server.answer = lambda prompt, number: Answer("no such key", status=401)
+    run = started(round_, choice_of(provider, model="judge-2"), lead, django_capture_on_commit_callbacks)
+    page = client_of(lead).get(reverse("machine_judge", args=[round_.uuid, run.judge.uuid])).content.decode()
+    assert (run.state, f'href="{mend}">Mend local' in page) == ("refused", True)
