@@ -61,7 +61,7 @@ def called_in(round_: Round) -> int:
     """How many slots of the round were called in beyond the plan."""
     if round_.extra_at is None:
         return 0
-    return Slot.objects.filter(round=round_, number__gt=F("pair__ratings_wanted")).count()
+    return openings.beyond_plan(round_).count()
 
 
 def _adjust(round_: Round, page: Sheet) -> int:

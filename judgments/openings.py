@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -239,3 +239,14 @@ def unfilled(round_: Round) -> int:
     """How many ratings are missing, in whoever's hand."""
     made = Round.objects.values_list("slots_made", flat=True).get(pk=round_.pk)
     return made - sum(Tally.objects.filter(round=round_).values_list("filled", flat=True))
+
+
+def planned_unfilled(round_: Round) -> int:
+    """The same of what was planned: all that raters are told, since others are called in where two grades lie apart."""
+    missing = unfilled(round_)
+    return missing if round_.extra_at is None else missing - beyond_plan(round_).filter(filled_by__isnull=True).count()
+
+
+def beyond_plan(round_: Round) -> QuerySet[Slot]:
+    """The slots that were called in."""
+    return Slot.objects.filter(round=round_, number__gt=F("pair__ratings_wanted")).order_by()

@@ -201,6 +201,11 @@ def planned(round_: Round, pairs: int) -> int:
     return pairs + round(pairs * round_.overlap) * (round_.ratings_per_pair - 1)
 
 
+def usual_pace(round_: Round) -> Pace | None:
+    """The pace of all who rate in the round together; None while no grade has a measured time."""
+    return pace_of(_all_seconds(Tally.objects.filter(round=round_)))
+
+
 def _ratings_to_come(round_: Round) -> int:
     """How many ratings the pairs that may still be chosen will ask for, at most."""
     if not round_.growing or round_.most_pairs is None:

@@ -155,15 +155,24 @@ class Progress(InRound):
         if not (mine.paused or mine.gone):
             at_work = [one for one in found.raters if not (one.paused or one.gone)]
             others = sum(one.answered for one in found.raters if one not in at_work)
-            each = round((found.wanted - found.stranded - others) / len(at_work))
+            each = round((self._within_reach(found) - others) / len(at_work))
             mixed = probe_counts.in_all(self.round, rater, assignment.places(self.round, rater))
             left = max(min(most, each + mixed - own.graded - own.unrateable), 0)
-        mean = pace_of(own.seconds)
-        pace = mean.mean if mean else (mine.hours_left * 3600 / mine.left if mine.hours_left and mine.left else None)
+        pace = pace_of(own.seconds) or progress.usual_pace(self.round)
         return {
             "rater": mine.pseudonym,
             **{name: getattr(own, name) for name in ("graded", "unrateable", "later")},
             "median_seconds": seconds,
             "left": left,
-            "hours_left": None if pace is None else left * pace / 3600,
+            "hours_left": None if pace is None else left * pace.mean / 3600,
         }
+
+    def _within_reach(self, found: RoundProgress) -> int:
+        """How many ratings those who rate share, as far as a rater may know.
+
+        Where two grades lie apart another rater is called in: one rating more after an answer was changed, or one more
+        that nobody may give, would tell that it lies far from another's.
+        """
+        if self.round.extra_at is None:
+            return found.wanted - found.stranded
+        return progress.planned(self.round, self.round.pairs_made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -19,6 +20,7 @@ def nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpRespo
     """The page that says so."""
     own = probe_counts.own(round_, request.user)
     leased = openings.leased(round_, timezone.now()).exclude(rater=request.user)
+    leased = leased.filter(number__lte=F("pair__ratings_wanted"))
     is_open = round_.state == Round.State.OPEN
     context = {
         "round": round_,
@@ -26,8 +28,9 @@ def nothing(request: HttpRequest, round_: Round, status: int = 200) -> HttpRespo
         "asked": is_rater(request.user, round_),
         "paused": round_.raters.filter(user=request.user, paused_at__isnull=False).first() if is_open else None,
         "answered": own.graded + own.unrateable,
-        # Places that others hold or that wait for others: not for this rater, who had each of their pairs.
-        "waiting": openings.unfilled(round_) if is_open else 0,
+        # Places that others hold or that wait for others: not for this rater, who had each of their pairs. Those that
+        # were called in are none: one more after an answer was changed would tell that it lies far from another's.
+        "waiting": openings.planned_unfilled(round_) if is_open else 0,
         # When the first of them is free again, if whoever holds it does not answer.
         "free_at": leased.order_by("lease_until").values_list("lease_until", flat=True).first() if is_open else None,
         "look_again": _look_again(request) if round_.growing else 0,
