@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from judgments import audit, probing
+from judgments import audit, probe_answers
 from judgments.answers import Answer, check_answer, given
 from judgments.core.errors import Closed, Conflict, NotAllowed, NotFound, NotValid
 from judgments.models import GoldPair, Probe, ProbeAnswer, Round, RoundRater, User
@@ -147,11 +147,11 @@ def answer(round_: Round, sent: Answer, *, rater: User) -> Answered:
     probes = Probe.objects.select_for_update().filter(round=round_, rater=rater, kind=KIND, uuid=sent.pair)
     probe = probes.first()
     if probe is None:
-        raise NotFound(probing.NO_SUCH_PAIR)
+        raise NotFound(probe_answers.NO_SUCH_PAIR)
     event = ProbeAnswer.objects.current().filter(probe=probe).first()
     if event is None:
         check_answer(round_, sent)
-        event = probing.record(probe, rater, sent.client_id, **given(sent))
+        event = probe_answers.record(probe, rater, sent.client_id, **given(sent))
         _end(round_, asked)
     return Answered(probe, event, round_.pass_within)
 

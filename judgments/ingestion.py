@@ -7,9 +7,9 @@ their lines stay out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import timedelta
 from typing import IO, Any
 
@@ -21,12 +21,11 @@ from django.utils import timezone
 from judgments import audit, jobs, storage
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge
-from judgments.core.report import MAX_RAW, Problem, Report
-from judgments.import_kinds import KINDS, Checked, Finding, ImportKind
+from judgments.core.report import Report
+from judgments.import_kinds import KINDS, Checked
 from judgments.models import Collection, Job, Upload, User
+from judgments.upload_reading import Progress, nothing, preview, read, recognised
 
-PREVIEW_ROWS = 10
-Progress = Callable[[int], None]
 KEPT_UNSTORED = timedelta(days=7)
 # Logs of what people did: they name persons until they are stored.
 KEPT_PERSONAL = timedelta(days=1)
@@ -85,46 +84,15 @@ def receive(
         if size > settings.MAX_UPLOAD_BYTES:
             limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
             raise TooLarge(f"{filename} has {size / 1024 / 1024:,.0f} MB; this server takes {limit:,}. Split the file.")
-        upload.format = format or _recognised(upload, member)
+        upload.format = format or recognised(upload, member)
         report, checked = read(upload)
     except Exception:
         storage.forget(path)
         raise
     upload.report = asdict(report)
-    upload.preview = _preview(member, checked)
+    upload.preview = preview(member, checked)
     upload.save()
     return upload
-
-
-def read(upload: Upload, *, progress: Progress | None = None) -> tuple[Report, Checked]:
-    """Read an upload once more, and compare it with the collection as it is now.
-
-    ``progress`` is called with the bytes that were read so far, where the kind of file can tell.
-    """
-    from judgments.formats import FORMATS
-
-    member = KINDS[upload.kind]
-    if upload.format not in FORMATS or FORMATS[upload.format].kind != member.format_kind:
-        known = [name for name in FORMATS if FORMATS[name].kind == member.format_kind]
-        raise NotValid(
-            f"{member.title} are not read from {upload.format!r}.", {"format": f"One of {', '.join(known)}."}
-        )
-    strange = sorted(set(upload.options) - set(FORMATS[upload.format].options))
-    if strange:
-        message = f"{FORMATS[upload.format].title} files are read without the option {strange[0]}."
-        raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
-    try:
-        stream = storage.open_file(upload.path)
-    except FileNotFoundError as error:
-        raise Conflict(f"{upload.filename} was stored or thrown away meanwhile. Look at the list.") from error
-    with stream:
-        if member.read is not None:
-            rows, report = member.read(stream, upload, **({"progress": progress} if member.watched else {}))
-        else:
-            found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
-            rows, report = found.rows, found.report
-    checked = member.check(upload.collection, rows, upload)
-    return _with_findings(report, checked.findings), checked
 
 
 def store(
@@ -148,7 +116,7 @@ def store(
     options : dict, optional
         For the kind: the name of a run, for example.
     progress : callable, optional
-        As for :func:`read`.
+        As for :func:`judgments.upload_reading.read`.
 
     Returns
     -------
@@ -169,7 +137,7 @@ def store(
     if not accept_errors:
         report.raise_if_errors()
     if not checked.rows:
-        raise NotValid(f"{upload.filename}: nothing to store.", {"file": _nothing(report)})
+        raise NotValid(f"{upload.filename}: nothing to store.", {"file": nothing(report)})
     if member.prepare is not None:
         checked = member.prepare(checked, upload, progress=_half(progress, upload.bytes))
     try:
@@ -264,57 +232,3 @@ def sweep() -> int:
     for upload in uploads:
         throw_away(upload)
     return len(uploads)
-
-
-def _recognised(upload: Upload, member: ImportKind) -> str:
-    """The format that the first bytes look like, among those of the kind; else the kind's usual one."""
-    from judgments.formats import FORMATS, sniff
-    from judgments.formats.decoding import Content
-
-    with storage.open_file(upload.path) as stream, Content(stream, upload.filename) as content:
-        found = sniff(content.head, member.format_kind)
-    return found if found in FORMATS and FORMATS[found].kind == member.format_kind else member.default_format
-
-
-def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:
-    """The reader's report with what the collection says added, and the rows that stay out moved to their bin."""
-    problems = [
-        Problem(row.line, "", row.code, row.severity, row.raw[:MAX_RAW], row.what, row.done, row.fix)
-        for row in findings
-    ]
-    errors = [problem for problem in problems if problem.severity == "error"]
-    bins = dict(report.bins)
-    # A row that was repaired and then refused by the collection leaves its bin too: the books still balance.
-    from_accepted = min(bins["accepted"], len(errors))
-    bins["accepted"] -= from_accepted
-    bins["repaired"] -= len(errors) - from_accepted
-    bins["rejected"] += len(errors)
-    codes = dict(report.codes)
-    for problem in problems:
-        codes[problem.code] = codes.get(problem.code, 0) + 1
-    everything = sorted((*report.problems, *problems), key=lambda problem: problem.line or 0)
-    return replace(
-        report,
-        bins=bins,
-        codes=codes,
-        problems=tuple(everything[:2000]),
-        error_count=report.error_count + len(errors),
-        warning_count=report.warning_count + len(problems) - len(errors),
-    )
-
-
-def _preview(member: ImportKind, checked: Checked) -> dict[str, Any]:
-    """The first rows as read, and the figures, for the page that asks whether to store them."""
-    first = [[_cell(getattr(row, column, None)) for column in member.columns] for row in checked.rows[:PREVIEW_ROWS]]
-    return {"columns": list(member.columns), "rows": first, "to_store": len(checked.rows), "figures": checked.figures}
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= 160 else text[:159] + "…"
-
-
-def _nothing(report: Report) -> str:
-    if report.ok and not report.accepted:
-        return "It has no rows."
-    return "All of its rows are in the collection already, unchanged." if report.ok else "No row can be used."

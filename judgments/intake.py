@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, QuerySet
 from django.utils import timezone
 
-from judgments import access, extras, openings, probing
+from judgments import access, extras, openings, probe_answers
 from judgments.answers import Answer, Receipt, check_answer, given
 from judgments.assignment import LEASE, check_open
 from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed
@@ -73,7 +73,7 @@ class Intake:
         found: dict[tuple[int, uuid_module.UUID], Judgment | ProbeAnswer] = {
             (row.rater_id, row.client_id): row for row in rows
         }
-        return found | probing.recorded(ids)
+        return found | probe_answers.recorded(ids)
 
     def close(self) -> None:
         """Write what waits, and what the answers changed beside themselves."""
@@ -101,11 +101,11 @@ class Intake:
 
     def _probed(self, rater: User, answer: Answer) -> Receipt:
         """The answer for what is none of the round's pairs, if it was shown to the rater as one."""
-        probe = probing.probe_of(self.round, rater, answer.pair)
+        probe = probe_answers.probe_of(self.round, rater, answer.pair)
         if answer.if_open and probe.answered:
             return Receipt(ProbeAnswer.objects.current().get(probe=probe), new=False)
         self._write()  # what was answered before it is older: by their times nobody can tell it from a pair
-        event = probing.record(probe, rater, answer.client_id, **given(answer))
+        event = probe_answers.record(probe, rater, answer.client_id, **given(answer))
         self.recorded[rater.pk, answer.client_id] = event
         return Receipt(event, new=True)
 
@@ -123,7 +123,7 @@ class Intake:
         newest = page.newest(rater.pk)
         known = newest is not None or page.slot_of(rater.pk) is not None
         if not known and not Handout.objects.filter(rater=rater, pair=pair).exists():
-            raise Conflict(probing.NEVER_LEASED)
+            raise Conflict(probe_answers.NEVER_LEASED)
         if newest is not None and newest.state in STANDS and self._has_seen(page, rater):
             raise Conflict(STANDS_BY_IT)
         if newest is not None and newest.state == Judgment.State.REQUEUED:
@@ -154,7 +154,7 @@ class Intake:
             except IntegrityError:
                 self.waiting.clear()
                 # The same client id on two connections, for two pairs: the other one was first.
-                raise Conflict(probing.STANDS_FOR_ANOTHER) from None
+                raise Conflict(probe_answers.STANDS_FOR_ANOTHER) from None
         self.recorded[rater.pk, answer.client_id] = judgment
         self.ledger.reached[rater.pk] = pair.position
         return judgment
@@ -205,7 +205,7 @@ def locked_pairs() -> QuerySet[Pair]:
 
 def _same_pair(judgment: Judgment | ProbeAnswer, answer: Answer) -> Judgment | ProbeAnswer:
     if judgment.pair.uuid != answer.pair:
-        raise Conflict(probing.STANDS_FOR_ANOTHER)
+        raise Conflict(probe_answers.STANDS_FOR_ANOTHER)
     return judgment
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid as uuid_module
 from dataclasses import dataclass
 
-from judgments import intake, probing
+from judgments import intake, probe_answers
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
 
 # Fewer than `probing.LAG`: who is shown a pair again must not read what they said of it the first time.
@@ -52,7 +52,7 @@ def last_answers(round_: Round, rater: User) -> list[LastAnswer]:
     own = Judgment.objects.standing().of_round(round_).filter(rater=rater)
     rows = [*own.select_related("pair__query", "pair__document").order_by("-pk")[:MOST]]
     asked = [f"probe__{kind}__{what}" for kind in ("gold", "pair") for what in ("query", "document")]
-    mixed = [*probing.answers_of(round_, rater).select_related(*asked).order_by("-pk")[:MOST]]
+    mixed = [*probe_answers.answers_of(round_, rater).select_related(*asked).order_by("-pk")[:MOST]]
     newest = sorted([*rows, *mixed], key=lambda row: row.created_at, reverse=True)[:MOST]
     fixed = _fixed(round_, rater, rows)
     return [LastAnswer(row, not (isinstance(row, Judgment) and row.pair_id in fixed)) for row in newest]

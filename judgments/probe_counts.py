@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db.models import Min, QuerySet
 from django.utils import timezone
 
-from judgments import access, probing
+from judgments import access, probe_answers, probing
 from judgments.models import Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Slot, Tally, User
 from judgments.sheets import seconds_class
 
@@ -22,7 +22,7 @@ def own(round_: Round, rater: User) -> Tally:
     """The rater's tally with their answers to what was mixed in; it is for telling, and is never saved."""
     tally = Tally.objects.filter(round=round_, rater=rater).first() or Tally(round=round_, rater=rater)
     counted: Counter[str] = Counter(tally.seconds)
-    for state, seconds in probing.answers_of(round_, rater).order_by().values_list("state", "seconds_active"):
+    for state, seconds in probe_answers.answers_of(round_, rater).order_by().values_list("state", "seconds_active"):
         setattr(tally, state, getattr(tally, state) + 1)
         if state == ProbeAnswer.State.GRADED and seconds is not None:
             counted[seconds_class(seconds)] += 1

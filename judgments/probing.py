@@ -1,30 +1,25 @@
-"""When is a rater shown a pair whose answer is known, without being told, and what becomes of what they say?
+"""When is a rater shown a pair whose answer is known, without being told?
 
 Pairs of known grade and the rater's own earlier pairs are mixed into what they are handed. Such a probe is asked and
-answered as any pair is; but its answers have tables of their own and fill no slot. When a probe comes is drawn from the
-round's seed and the rater's pseudonym, so that nobody can count it out.
+answered as any pair is; what is said of it is kept apart (`probe_answers`). When it comes is drawn from the round's
+seed and the rater's pseudonym, so that nobody can count it out.
 """
 
 from __future__ import annotations
 
 import hashlib
 import uuid as uuid_module
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from judgments import access
-from judgments.core.errors import AssayError, Conflict, NotFound
 from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Tally, User
 
 # Answers between a pair and the time it is shown again: long enough to have been forgotten.
 LAG = 20
 MIXED = (Probe.Kind.GOLD, Probe.Kind.REPEAT)
-NO_SUCH_PAIR = "This round has no such pair."
-NEVER_LEASED = "This pair was never leased to you. Ask for a batch first."
-STANDS_FOR_ANOTHER = "This client id stands for another pair already. Make a new id for every answer."
 
 
 def mixes(round_: Round) -> bool:
@@ -230,93 +225,3 @@ def by_query(round_: Round, rater: User) -> list[tuple[int, int, int]]:
     for gold, pair, answered in rows.values_list("gold__query", "pair__query", "answered"):
         found.setdefault(gold or pair, [0, 0])[not answered] += 1
     return [(query, answered, waiting) for query, (answered, waiting) in found.items()]
-
-
-def answers_of(round_: Round, rater: User) -> QuerySet[ProbeAnswer]:
-    """The rater's answers to what was mixed in, that stand."""
-    return ProbeAnswer.objects.current().filter(rater=rater, probe__round=round_, probe__kind__in=MIXED)
-
-
-def recorded(ids: Collection[tuple[int, uuid_module.UUID]]) -> dict[tuple[int, uuid_module.UUID], ProbeAnswer]:
-    """Answers that came before under these client ids of raters, in whatever round: an id stands for one answer."""
-    rows = ProbeAnswer.objects.filter(rater__in={rater for rater, _ in ids}, client_id__in={one for _, one in ids})
-    # Mostly there is none: asked for by its key, since the rest of a row costs more than the question.
-    keys = [key for key, *whose in rows.order_by().values_list("pk", "rater", "client_id") if tuple(whose) in ids]
-    found = ProbeAnswer.objects.filter(pk__in=keys).select_related("probe") if keys else ()
-    return {(row.rater_id, row.client_id): row for row in found}
-
-
-def probe_of(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe:
-    """The probe that an answer is for, locked for this transaction.
-
-    Raises
-    ------
-    NotFound, Conflict
-        In the words that an answer for no pair, or for a pair that was never leased, is refused with.
-    """
-    probe = Probe.objects.select_for_update().filter(round=round_, uuid=uuid, kind__in=MIXED).first()
-    if probe is None:
-        raise NotFound(NO_SUCH_PAIR)
-    if probe.rater_id != rater.pk:
-        raise Conflict(NEVER_LEASED)
-    return probe
-
-
-def record(probe: Probe, rater: User, client_id: uuid_module.UUID, **fields: Any) -> ProbeAnswer:
-    """Write an answer to a probe down as an event that supersedes the one before, if any.
-
-    Parameters
-    ----------
-    probe : Probe
-        Locked by the caller.
-    rater : User
-        Whose answer it is.
-    client_id : UUID
-        Made by the rater's client, new for each answer.
-    **fields
-        ``state``, ``grade`` and what else a judgment has.
-
-    Raises
-    ------
-    Conflict
-        The client id stands for another pair.
-    """
-    newest = ProbeAnswer.objects.filter(probe=probe, superseded_by__isnull=True).first()
-    try:
-        with transaction.atomic():
-            event = ProbeAnswer.objects.create(
-                probe=probe, rater=rater, client_id=client_id, supersedes=newest, **fields
-            )
-    except IntegrityError:
-        raise Conflict(STANDS_FOR_ANOTHER) from None
-    probe.answered = event.state in (ProbeAnswer.State.GRADED, ProbeAnswer.State.UNRATEABLE)
-    probe.save(update_fields=["answered"])
-    return event
-
-
-def last_answer(round_: Round, rater: User) -> ProbeAnswer | None:
-    """The rater's newest answer to what was mixed in that stands."""
-    return answers_of(round_, rater).select_related("probe").order_by("-pk").first()
-
-
-def undo(answer: ProbeAnswer, again: uuid_module.UUID, refusal: AssayError | None) -> ProbeAnswer:
-    """Take an answer back, inside the caller's transaction; what was asked waits for an answer again.
-
-    Raises
-    ------
-    AssayError
-        ``refusal``, where the round takes no new answer from this rater.
-    Conflict
-        A later answer stands in its place.
-    """
-    Probe.objects.select_for_update().get(pk=answer.probe_id)
-    done = ProbeAnswer.objects.filter(rater=answer.rater, client_id=again).first()
-    if done is not None and done.supersedes_id == answer.pk:
-        return done
-    if done is not None or Judgment.objects.filter(rater=answer.rater, client_id=again).exists():
-        raise Conflict(STANDS_FOR_ANOTHER)
-    if refusal is not None:
-        raise refusal
-    if ProbeAnswer.objects.filter(supersedes=answer).exists():
-        raise Conflict("This answer was changed since; undo the newer one.")
-    return record(answer.probe, answer.rater, again, state=ProbeAnswer.State.UNDONE)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from judgments import extras, growing, probing
+from judgments import extras, growing, probe_answers, probing
 from judgments.answers import Answer, Receipt
 from judgments.assignment import LEASE
 from judgments.core.errors import AssayError, Conflict, NotFound
@@ -125,8 +125,8 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
         done = Judgment.objects.filter(rater=rater, client_id=again).first()
         if done is not None and done.supersedes_id == judgment.pk:
             return done
-        if done is not None or probing.recorded({(rater.pk, again)}):
-            raise Conflict(probing.STANDS_FOR_ANOTHER)
+        if done is not None or probe_answers.recorded({(rater.pk, again)}):
+            raise Conflict(probe_answers.STANDS_FOR_ANOTHER)
         if refusal := refusals(round_, [rater]).get(rater.pk):
             raise refusal
         if Judgment.objects.filter(supersedes=judgment).exists():
@@ -150,18 +150,18 @@ def undo(round_: Round, client_id: uuid_module.UUID, *, rater: User) -> Judgment
 
 def _undo_probed(round_: Round, client_id: uuid_module.UUID, rater: User) -> ProbeAnswer:
     """The same for an answer to what was mixed in."""
-    answer = probing.recorded({(rater.pk, client_id)}).get((rater.pk, client_id))
+    answer = probe_answers.recorded({(rater.pk, client_id)}).get((rater.pk, client_id))
     # What a calibration asked is final: what is right was told at once.
     if answer is None or answer.probe.round_id != round_.pk or answer.probe.kind not in probing.MIXED:
         raise NotFound("There is no answer with this client id.")
     refusal = refusals(round_, [rater]).get(rater.pk)
     with transaction.atomic():
-        return probing.undo(answer, uuid_module.uuid5(client_id, "undo"), refusal)
+        return probe_answers.undo(answer, uuid_module.uuid5(client_id, "undo"), refusal)
 
 
 def last_answer(round_: Round, rater: User) -> Judgment | ProbeAnswer | None:
     """The rater's newest answer in the round that still stands: what ``z`` takes back."""
     mine = Judgment.objects.standing().of_round(round_).filter(rater=rater)
     newest = mine.select_related("pair__query", "pair__document").order_by("-pk").first()
-    probed = probing.last_answer(round_, rater)
+    probed = probe_answers.last_answer(round_, rater)
     return probed if newest is None or (probed and probed.created_at > newest.created_at) else newest
