@@ -125,7 +125,7 @@ def test_words_are_tried_and_stored(round_: Any, server: ModelServer, client_of:
         server.answer = lambda prompt, number, failed=failed: failed  # type: ignore[misc]
         found = client.post(here, {**words, **trial}).content.decode()
         assert said in found
-        assert "<details open>" in found
+        assert '<details class="stack stack--s" open>' in found
     server.answer = usual
     wrong = client.post(here, {**words, "prompt": "{query} {scale} {document} {rank}", "act": "store"})
     assert (wrong.status_code, "{rank}" in wrong.content.decode()) == (422, True)
