@@ -8,10 +8,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.test import Client, override_settings
 
 from tests import migrated
+
+# The same examples each time, however slow the machine; --hypothesis-profile=default looks for others.
+hypothesis.settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("steady")
 
 Make = Callable[..., Any]
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"

@@ -10,10 +10,12 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 
 @dataclass
@@ -57,7 +59,19 @@ class ModelServer:
         self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
+        self.connections = 0
         self.url = ""
+
+    def rest(self) -> None:
+        """Until all who asked are gone and what they asked is counted: a killed process leaves requests behind."""
+        # Who is answered now stood in line behind all that had knocked before.
+        with closing(HTTPConnection(urlsplit(self.url).netloc, timeout=600)) as last:
+            last.request("GET", "/")
+            last.getresponse().read()
+        deadline = time.monotonic() + 600
+        while self.connections and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert self.connections == 0, "somebody is still asking"
 
     @property
     def prompts(self) -> list[str]:
@@ -104,6 +118,16 @@ def serving(answer: Callable[[str, int], Answer] | None = None, *, port: int = 0
     class Server(ThreadingHTTPServer):
         daemon_threads = True
         request_queue_size = 256
+
+        def process_request(self, request: Any, client_address: Any) -> None:
+            with server.lock:
+                server.connections += 1
+            super().process_request(request, client_address)
+
+        def shutdown_request(self, request: Any) -> None:
+            super().shutdown_request(request)
+            with server.lock:
+                server.connections -= 1
 
         def handle_error(self, request: Any, client_address: Any) -> None:
             """A client that went away is part of some tests."""

@@ -136,11 +136,14 @@ def test_what_cannot_be_read_is_asked_once_more_and_then_told(assay: Call, serve
 def test_killed_at_any_moment_it_asks_nothing_again_that_was_answered(assay: Call, server: ModelServer) -> None:
     number, killed_after, at_once = 60, 25, 4
     write_pairs(number)
-    reached = threading.Event()
+    reached, gone = threading.Event(), threading.Event()
 
     def answer(prompt: str, count: int) -> Answer:
         if count >= killed_after:
             reached.set()
+        # However late it is killed, it does not come to the end before.
+        if count > 2 * killed_after - at_once:
+            gone.wait(600)
         return Answer(graded(1), wait=0.02)
 
     server.answer = answer
@@ -149,9 +152,12 @@ def test_killed_at_any_moment_it_asks_nothing_again_that_was_answered(assay: Cal
     process = subprocess.Popen(
         [sys.executable, "-c", code, *words], env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     )
-    assert reached.wait(60)
+    begun = reached.wait(600)
     process.send_signal(signal.SIGKILL)
     process.wait()
+    assert begun, "the process asked too little"
+    gone.set()
+    server.rest()
     kept = {call["key"] for call in whole_lines("machine.ledger.jsonl")}
     assert 0 < len(kept) < number
     before = list(server.prompts)

@@ -216,8 +216,12 @@ def serving(answer: Callable[[dict[str, Any], int], Said]) -> Iterator[Reranker]
 def test_an_address_is_asked_several_times_at_once(
     ready: tuple[Call, str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    two = threading.Event()
+
     def answer(body: dict[str, Any], number: int) -> Said:
-        time.sleep(0.1)
+        if server.most_at_once > 1:
+            two.set()
+        two.wait(30)
         return 200, {}, {name: rows_of(body)}
 
     monkeypatch.setenv("RERANK_KEY", "sk-secret")

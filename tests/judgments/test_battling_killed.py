@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
 from tests.judgments.battles_fought import better
-from tests.judgments.test_judging_killed import _wait_for
+from tests.judgments.test_judging_killed import killed
 from tests.model_server import Answer, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +57,15 @@ print("TOLD", kept, run.state, run.battles, Battle.objects.count(), run.calls)
 
 
 def test_only_what_was_in_flight_is_asked_again(own_var: Path) -> None:
-    with serving(lambda prompt, number: Answer(better(prompt, number).text, wait=0.05)) as server:
+    gone = threading.Event()
+
+    def answer(prompt: str, number: int) -> Answer:
+        # However late it is killed, it does not come to the end before.
+        if number > 2 * DOCUMENTS:
+            gone.wait(600)
+        return Answer(better(prompt, number).text, wait=0.05)
+
+    with serving(answer) as server:
         environment = {
             **os.environ,
             "ASSAY_VAR": str(own_var),
@@ -70,10 +79,9 @@ def test_only_what_was_in_flight_is_asked_again(own_var: Path) -> None:
             "DOCUMENTS": str(DOCUMENTS),
             "AT_ONCE": str(AT_ONCE),
         }
-        begun = subprocess.Popen(_shell(BEGIN), cwd=ROOT, env=environment)
-        _wait_for(server, DOCUMENTS, begun)
-        begun.kill()
-        begun.wait(timeout=30)
+        killed(server, DOCUMENTS, _shell(BEGIN), environment)
+        gone.set()
+        server.rest()
         before = len(server.requests)
         done = subprocess.run(_shell(AGAIN), cwd=ROOT, env=environment, text=True, capture_output=True, check=True)
         times = Counter(server.prompts)

@@ -18,17 +18,17 @@ def test_two_who_ask_at_once_get_one_answer() -> None:
     def slow() -> str:
         calls.append(1)
         began.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return "found"
 
     first = threading.Thread(target=lambda: answers.append(once(key, slow, keep=60)))
     second = threading.Thread(target=lambda: answers.append(once(key, slow, keep=60)))
     first.start()
-    began.wait(10)
+    began.wait(60)
     second.start()
     go_on.set()
-    first.join(10)
-    second.join(10)
+    first.join(60)
+    second.join(60)
     assert (answers, len(calls)) == (["found", "found"], 1)
     assert once(key, slow, keep=60) == "found"
     assert len(calls) == 1

@@ -104,7 +104,7 @@ def test_what_was_paid_for_is_kept_where_reading_ahead_fails() -> None:
     at = desk.Desk(lambda: None)
 
     def outside() -> None:
-        assert ahead.wait(10)
+        assert ahead.wait(60)
         at.here(lambda: done.append(1))
 
     with pytest.raises(ZeroDivisionError):

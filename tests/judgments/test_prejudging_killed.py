@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS, AT_ONCE, KILLED_AFTER = 60, 5, 20
-# The first process says how far it is, as its job does; it is killed. The second is what a new worker does.
+# The first process says how far it is, as its job does; it is killed, and does not come to the end before. The second
+# is what a new worker does.
 BEGIN = f"""
-import time
+import sys
 from django.core.management import call_command
 from judgments import guidelines, jobs, judging, prejudging, rounds
 from judgments.collections import create_collection
@@ -32,7 +34,8 @@ told = jobs.Work.progress
 def slowly(work, done, total=None):
     told(work, done, total)
     print(done, flush=True)
-    time.sleep(0.1)
+    if done >= {2 * KILLED_AFTER}:
+        sys.stdin.read()
 jobs.Work.progress = slowly
 choice = Choice(kind="token_overlap", expected={{"q1": ["tent"]}}, parameters={{"min_tokens": 1}})
 run = judging.start(made, choice, actor=lead, cap_usd=None, cap_calls=None)
@@ -54,7 +57,8 @@ print("TOLD", len(kept), len(now), kept <= now, JudgeRun.objects.get().state)
 def test_a_killed_process_loses_no_stored_batch(own_var: Path) -> None:
     nothing = {"DATABASE_URL": "", "STORAGE_URL": "", "REDIS_URL": ""}
     environment = {**os.environ, **nothing, "ASSAY_VAR": str(own_var), "DEBUG": "1"}
-    with subprocess.Popen(_shell(BEGIN), cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as begun:
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(_shell(BEGIN), cwd=ROOT, env=environment, **pipes) as begun:
         assert begun.stdout is not None
         for line in begun.stdout:
             if line.strip().isdigit() and int(line) >= KILLED_AFTER:

@@ -235,8 +235,8 @@ def test_answers_of_one_moment_share_a_transaction_and_nothing_else(
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    """Until it is so, for ten seconds at most."""
-    for _ in range(1_000):
+    """Until it is so, for a minute at most."""
+    for _ in range(6_000):
         if what():
             return
         threading.Event().wait(0.01)
