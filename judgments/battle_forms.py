@@ -6,14 +6,14 @@ from typing import Any
 
 from django import forms
 
-from judgments import prompts_kept
+from judgments import cap_forms, prompts_kept
 from judgments.battle_draws import MOST_CYCLES, Choice
 from judgments.battle_further import MOST_FURTHER
 from judgments.forms import AssayForm
 from judgments.judge_forms import APART, models_of
 from judgments.judges.pairwise import PAIRWISE
 from judgments.machine_runs import MOST_CANARIES
-from judgments.models import BattleRun, Provider, Round
+from judgments.models import Provider, Round
 
 
 def _slice() -> forms.FloatField:
@@ -73,20 +73,8 @@ class BattleForm(AssayForm):
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"}),
         help_text="Their ids, one a line. Left empty, all of the round.",
     )
-    cap_usd = forms.FloatField(
-        label="Cap in dollars (optional)",
-        required=False,
-        min_value=0.01,
-        max_value=1_000_000,
-        help_text="Over all models together: what a question can cost at most is held back before it is asked.",
-    )
-    cap_calls = forms.IntegerField(
-        label="Cap in calls (optional)",
-        required=False,
-        min_value=1,
-        max_value=10_000_000,
-        help_text="One of the two caps is needed.",
-    )
+    cap_usd = cap_forms.in_dollars("Over all models together")
+    cap_calls = cap_forms.in_calls()
 
     def __init__(self, *args: Any, round_: Round, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -135,23 +123,13 @@ class BattleFileForm(AssayForm):
     audit_share = _slice()
 
 
-class GoOnForm(AssayForm):
-    """Other caps for battles that go on, and on how many of them planted text is tried; left empty, each stays."""
+class GoOnForm(cap_forms.GoOnForm):
+    """Other caps for battles that go on, and on how many of them planted text is tried."""
 
-    cap_usd = forms.FloatField(label="Cap in dollars", required=False, min_value=0.01, max_value=1_000_000)
-    cap_calls = forms.IntegerField(label="Cap in calls", required=False, min_value=1, max_value=10_000_000)
-    canaries = forms.IntegerField(
-        label="Battles with planted text, in all",
-        required=False,
-        min_value=0,
-        max_value=MOST_CANARIES,
-        help_text="Two calls each of every model: whether planted text makes the loser win.",
+    canaries = cap_forms.planted_in_all(
+        "Battles with planted text, in all",
+        "Two calls each of every model: whether planted text makes the loser win.",
     )
-
-    @classmethod
-    def of(cls, run: BattleRun) -> GoOnForm:
-        """With what it has."""
-        return cls(initial={name: getattr(run, name) for name in cls.base_fields})
 
 
 class FurtherForm(AssayForm):

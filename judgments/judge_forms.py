@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from judgments import expected_answers, judge_kinds, machine_runs, model_judges, prompts_kept
+from judgments import cap_forms, expected_answers, judge_kinds, model_judges, prompts_kept
 from judgments.core.errors import NotValid
 from judgments.forms import AssayForm
 from judgments.models import Collection, JudgeRun, Provider
@@ -140,17 +140,11 @@ def _of(provider: Provider) -> dict[str, Any]:
     return {**{name: getattr(provider, name) for name in plain}, "models": "\n".join(lines)}
 
 
-class GoOnForm(AssayForm):
-    """Other caps for a run that goes on, and on how many documents planted text is tried; left empty, each stays."""
+class GoOnForm(cap_forms.GoOnForm):
+    """Other caps for a judge that goes on, and on how many documents planted text is tried."""
 
-    cap_usd = forms.FloatField(label="Cap in dollars", required=False, min_value=0.01, max_value=1_000_000)
-    cap_calls = forms.IntegerField(label="Cap in calls", required=False, min_value=1, max_value=10_000_000)
-    canaries = forms.IntegerField(
-        label="Canaries, in all",
-        required=False,
-        min_value=0,
-        max_value=machine_runs.MOST_CANARIES,
-        help_text="Two calls each: whether planted text talks the judge into a grade.",
+    canaries = cap_forms.planted_in_all(
+        "Canaries, in all", "Two calls each: whether planted text talks the judge into a grade."
     )
 
 
@@ -158,7 +152,7 @@ def go_on_form(run: JudgeRun | None) -> GoOnForm | None:
     """The form for a run, with the fields that it can use: caps and canaries are for judges that ask a model."""
     if run is None:
         return None
-    form = GoOnForm(initial={name: getattr(run, name) for name in GoOnForm.base_fields})
+    form = GoOnForm.of(run)
     if not model_judges.asks_a_model(run.judge):
         form.fields.clear()
     elif not judge_kinds.says_grades(run.judge.kind):

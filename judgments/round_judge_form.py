@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from judgments import ensembles, expected_answers, machine_runs, model_judges, prompts_kept
+from judgments import cap_forms, ensembles, expected_answers, machine_runs, model_judges, prompts_kept
 from judgments.core.errors import NotValid
 from judgments.core.parameters import Parameter
 from judgments.forms import AssayForm
@@ -214,22 +214,7 @@ def _parameter(parameter: Parameter) -> forms.Field:
 
 
 def _caps() -> dict[str, forms.Field]:
-    return {
-        "cap_usd": forms.FloatField(
-            label="Cap in dollars (optional)",
-            required=False,
-            min_value=0.01,
-            max_value=1_000_000,
-            help_text="It never spends more: what a question can cost at most is held back before it is asked.",
-        ),
-        "cap_calls": forms.IntegerField(
-            label="Cap in calls (optional)",
-            required=False,
-            min_value=1,
-            max_value=10_000_000,
-            help_text="One of the two caps is needed.",
-        ),
-    }
+    return {"cap_usd": cap_forms.in_dollars("It never spends more"), "cap_calls": cap_forms.in_calls()}
 
 
 def _canaries() -> forms.Field:
