@@ -26,83 +26,52 @@ QUICKER = [("1", "in less than 1 s"), ("2", "in less than 2 s"), ("5", "in less 
 UNABLE = "cannot judge"
 
 
-def _listing(asked: RoundRater) -> Listing:
-    """The list's declaration: its filters name the grades of the round's scale."""
-    scale = list(asked.round.scale.grades.all())
-    top = max(one.value for one in scale)
+class _Cells:
+    """What stands in the cells of one rater's list: grades as on the round's scale, and where each row leads."""
 
-    def chip(value: int | None) -> SafeString:
-        return format_html('<span class="badge">{}</span>', UNABLE) if value is None else grade(value, top)
+    def __init__(self, asked: RoundRater, top: int) -> None:
+        self._round, self._top = asked.round, top
+        self._slug = asked.round.collection.slug
+        self._back = reverse("rater_requeue", args=[asked.round.uuid, asked.pseudonym])
 
-    def others(row: Any) -> SafeString:
-        shown = ((chip(value), name) for name, value in said_of(row).items())
+    def chip(self, value: int | None) -> SafeString:
+        return format_html('<span class="badge">{}</span>', UNABLE) if value is None else grade(value, self._top)
+
+    def given(self, row: Any) -> SafeString:
+        late = SafeString(' <span class="badge" title="The pair had all its ratings: kept, not counted">surplus</span>')
+        return self.chip(row.grade) + (late if row.surplus else SafeString(""))
+
+    def again(self, row: Any) -> SafeString:
+        return SafeString("") if row.again is None else self.chip(row.again)
+
+    def others(self, row: Any) -> SafeString:
+        shown = ((self.chip(value), name) for name, value in said_of(row).items())
         chips = format_html_join(" ", '<span class="nowrap">{} <span class="mono muted">{}</span></span>', shown)
         if not row.pair.spread:
             return chips
-        return format_html('<a href="{}">{}</a>', reverse("conflict", args=[asked.round.uuid, row.pair.uuid]), chips)
+        return format_html('<a href="{}">{}</a>', reverse("conflict", args=[self._round.uuid, row.pair.uuid]), chips)
 
-    def given(row: Any) -> SafeString:
-        late = SafeString(' <span class="badge" title="The pair had all its ratings: kept, not counted">surplus</span>')
-        return chip(row.grade) + (late if row.surplus else SafeString(""))
-
-    def set_aside(row: Any) -> SafeString:
-        back = reverse("rater_requeue", args=[asked.round.uuid, asked.pseudonym])
+    def set_aside(self, row: Any) -> SafeString:
         query = urlencode({"since": "", "queries": row.pair.query.query_id})
         since = urlencode({"since": f"{row.created_at:%Y-%m-%dT%H:%M:%S}"})
         return format_html(
-            '<a href="{}?{}">this query</a> · <a href="{}?{}">from here on</a>', back, query, back, since
+            '<a href="{}?{}">this query</a> · <a href="{}?{}">from here on</a>', self._back, query, self._back, since
         )
 
-    slug = asked.round.collection.slug
-    again = Column("again", "Shown again", value=lambda row: row.again, show=lambda row: _again(row, chip))
+    def query(self, row: Any) -> str:
+        return reverse("query", args=[self._slug, row.pair.query.uuid])
+
+    def document(self, row: Any) -> str:
+        return reverse("document", args=[self._slug, row.pair.document.uuid])
+
+
+def _listing(asked: RoundRater) -> Listing:
+    """The list's declaration: its filters name the grades of the round's scale."""
+    scale = list(asked.round.scale.grades.all())
     return Listing(
         name="judgments",
         noun=("judgment", "judgments"),
-        columns=(
-            Column("at", "When", order="pk", value=lambda row: row.created_at, style="nowrap"),
-            Column(
-                "query",
-                "Query",
-                order="pair__query__text",
-                value=lambda row: row.pair.query.text,
-                url=lambda row: reverse("query", args=[slug, row.pair.query.uuid]),
-                head=True,
-                style="clip",
-            ),
-            Column(
-                "document",
-                "Document",
-                order="pair__document__title",
-                value=lambda row: str(row.pair.document),
-                url=lambda row: reverse("document", args=[slug, row.pair.document.uuid]),
-                style="clip",
-            ),
-            Column(
-                "grade",
-                "Grade",
-                order="grade",
-                value=lambda row: UNABLE if row.grade is None else row.grade,
-                show=given,
-                style="nowrap",
-            ),
-            Column("others", "Others", value=_others_in_file, show=others),
-            *([again] if asked.round.probes.filter(rater=asked.user_id, kind=Probe.Kind.REPEAT).exists() else []),
-            Column(
-                "seconds",
-                "Seconds",
-                order="seconds_active",
-                numeric=True,
-                digits=1,
-                value=lambda row: row.seconds_active,
-            ),
-            Column("characters", "Characters", numeric=True),
-            Column(
-                "said", "Note", value=lambda row: " ".join(filter(None, [row.reason, row.note])), style="clip muted"
-            ),
-            Column("aside", "Set aside", value=lambda row: "", show=set_aside, style="nowrap small"),
-            Column("query_id", "Query id", order="pair__query__query_id", value=_query_id, style="id"),
-            Column("doc_id", "Document id", order="pair__document__doc_id", value=_doc_id, style="id"),
-        ),
+        columns=_columns(asked, _Cells(asked, max(one.value for one in scale))),
         search=("pair__query__text", "pair__query__query_id", "pair__document__title", "pair__document__doc_id"),
         choices=(
             Choice("given", "Grade", _given, [*((str(one.value), str(one)) for one in scale), ("unrateable", UNABLE)]),
@@ -110,6 +79,28 @@ def _listing(asked: RoundRater) -> Listing:
             Choice("quicker", "Given", lambda rows, value: rows.filter(seconds_active__lt=int(value)), QUICKER),
         ),
         order="-at",
+    )
+
+
+def _columns(asked: RoundRater, cells: _Cells) -> tuple[Column, ...]:
+    again = Column("again", "Shown again", value=lambda row: row.again, show=cells.again)
+    return (
+        Column("at", "When", order="pk", value=lambda row: row.created_at, style="nowrap"),
+        Column("query", "Query", order="pair__query__text", value=_query, url=cells.query, head=True, style="clip"),
+        Column(
+            "document", "Document", order="pair__document__title", value=_document, url=cells.document, style="clip"
+        ),
+        Column("grade", "Grade", order="grade", value=_grade_in_file, show=cells.given, style="nowrap"),
+        Column("others", "Others", value=_others_in_file, show=cells.others),
+        *([again] if asked.round.probes.filter(rater=asked.user_id, kind=Probe.Kind.REPEAT).exists() else []),
+        Column(
+            "seconds", "Seconds", order="seconds_active", numeric=True, digits=1, value=lambda row: row.seconds_active
+        ),
+        Column("characters", "Characters", numeric=True),
+        Column("said", "Note", value=_said, style="clip muted"),
+        Column("aside", "Set aside", value=lambda row: "", show=cells.set_aside, style="nowrap small"),
+        Column("query_id", "Query id", order="pair__query__query_id", value=_query_id, style="id"),
+        Column("doc_id", "Document id", order="pair__document__doc_id", value=_doc_id, style="id"),
     )
 
 
@@ -123,8 +114,24 @@ def _others_in_file(row: Any) -> str:
     return " ".join(f"{name}:{'cannot-judge' if value is None else value}" for name, value in said_of(row).items())
 
 
-def _again(row: Any, chip: Any) -> SafeString:
-    return SafeString("") if row.again is None else chip(row.again)
+def _grade_in_file(row: Any) -> Any:
+    return UNABLE if row.grade is None else row.grade
+
+
+def _seconds(row: Any) -> Any:
+    return row.seconds_active
+
+
+def _said(row: Any) -> str:
+    return " ".join(filter(None, [row.reason, row.note]))
+
+
+def _query(row: Any) -> str:
+    return str(row.pair.query.text)
+
+
+def _document(row: Any) -> str:
+    return str(row.pair.document)
 
 
 def _query_id(row: Any) -> str:
