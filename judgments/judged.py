@@ -107,6 +107,11 @@ class Flip:
     flipped: int
     share: Share
 
+    def as_json(self) -> dict[str, Any]:
+        """As the API tells it."""
+        told = {"share": self.share.value, "low": self.share.low, "high": self.share.high}
+        return {"trap": self.trap, "planted": self.share.n, "flipped": self.flipped, **told}
+
 
 def held(judge: Judge, round_: Round, viewer: Any, *, over: Over = "slice", resamples: int = 1_000) -> Held:
     """Hold a judge's grades against the settled labels of people in the same round.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from judgments import battle_draws, battle_further, machine_runs
-from judgments.api.judge_bodies import CapsSent, KinBody
+from judgments.api.judge_bodies import CapsSent, GoOnSent, KinBody
 from judgments.api.seeds import Seed
 from judgments.api.strict import Strict
 from judgments.judges.pairwise import PAIRWISE
@@ -61,12 +61,8 @@ class BattlesSent(CapsSent):
     dry_run = serializers.BooleanField(default=False, help_text="Tell what they would take, and ask nothing.")
 
 
-class BattlesGoOn(CapsSent):
+class BattlesGoOn(GoOnSent):
     """Other caps for battles that go on, and on how many planted text is tried in all; left out, each stays."""
-
-    canaries = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=machine_runs.MOST_CANARIES
-    )
 
 
 class BattlesTaken(serializers.Serializer):

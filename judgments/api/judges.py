@@ -1,4 +1,4 @@
-"""Which machines judge in a round, what would another one take, and what did one answer?"""
+"""Which machines judge in a round, what would another one take, and what is left to people?"""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import uuid as uuid_module
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
-from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,37 +17,30 @@ from judgments import (
     battle_canaries,
     battle_grades,
     expected_answers,
-    judge_labels,
     judge_names,
     judged,
     judging,
-    judging_waking,
     kinship,
-    machine_runs,
     model_judges,
     prompts_kept,
     routing,
-    untold,
 )
 from judgments.api.endpoint import InRound, rows_called
 from judgments.api.jobs import Started, started
 from judgments.api.judge_bodies import (
-    AnswerBody,
     DraftSent,
     EstimateBody,
     GoOnSent,
-    HeldBody,
     JudgeBody,
     JudgeSent,
     OneJudgeBody,
     RoutedBody,
     RoutedRound,
 )
+from judgments.api.machine_runs import names_told, run_told
 from judgments.core.errors import NotFound, NotValid
 from judgments.judge_choice import Choice
-from judgments.models import Judge, JudgeRun, MachineJudgment
-from judgments.models.machine import SAID
-from judgments.views.downloads import disposition
+from judgments.models import Judge, JudgeRun
 
 PLAIN = ("model", "examples", "probabilities", "kind", "yes", "text_metric", "temperature", "parameters")
 
@@ -192,64 +182,6 @@ class GoOnWithJudge(OfJudge):
         return started(job)
 
 
-class AnswersOfJudge(ListModelMixin, OfJudge):
-    """What a judge said."""
-
-    serializer_class = AnswerBody
-    also = ()
-    queryset = MachineJudgment.objects.none()
-
-    @extend_schema(
-        summary="What a machine judge answered", parameters=[OpenApiParameter("outcome", str, enum=list(SAID))]
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Page by page, as it came. Pairs that you may still grade yourself are left out."""
-        hidden = untold.untold_pairs(request.user, self.round)
-        rows = self.judge.judgments.filter(pair__round=self.round).exclude(pair__in=hidden.values("pk"))
-        if outcome := request.query_params.get("outcome"):
-            rows = rows.filter(outcome=outcome.replace("\0", ""))
-        page = self.paginate_queryset(rows.select_related("pair__query", "pair__document").order_by("pair__position"))
-        return self.get_paginated_response(AnswerBody(page, many=True).data)
-
-
-class LabelsOfJudge(OfJudge):
-    """What a judge said, as a file."""
-
-    also = ()
-
-    @extend_schema(
-        summary="Download a judge's labels", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> StreamingHttpResponse:
-        """labels.jsonl, whole or not at all: 403 while you may still grade a pair. What is undecided has no line."""
-        lines = judge_labels.lines(self.judge, self.round, request.user)
-        answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
-        answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
-        return answer
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """A file comes as what it is, whatever the caller says to prefer."""
-        return super().perform_content_negotiation(request, force=True)
-
-
-class HeldAgainstPeople(OfJudge):
-    """A judge held against people."""
-
-    serializer_class = HeldBody
-    also = ()
-
-    @extend_schema(
-        summary="A machine judge against people",
-        parameters=[OpenApiParameter("over", str, enum=["slice", "all"], description="`slice` when left out.")],
-    )
-    def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> Response:
-        """Kappas, alphas, confusion, what each grade is worth; without pairs that you may still grade."""
-        over: Any = request.query_params.get("over") or "slice"
-        held = judged.held(self.judge, self.round, request.user, over=over)
-        plain = {name: getattr(held, name) for name in ("over", "slice_size", "slice_graded", "hidden", "passed")}
-        return Response({**plain, "calibrated": held.calibrated.as_json()})
-
-
 class Routing(InRound):
     """What machines leave to people; for leads."""
 
@@ -274,42 +206,22 @@ def told(judge: Judge, round_: Any, viewer: Any) -> dict[str, Any]:
     """What the API tells a reader of a judge in a round."""
     run = judge.runs.filter(round=round_).select_related("job", "judge", "round").first()
     drawn = audit_slice.of_judge(judge, round_)
-    state, said = machine_runs.state_of(run) if run is not None else (JudgeRun.State.DONE, "")
-    waits = judging_waking.waiting(run) if run is not None else None
     spent = judged.money(judge, round_)
     names = judge_names.by_name(judge, round_, viewer, spent=spent, over="all" if drawn is None else "slice")
     return {
         "judge": judge,
         "parameters": battle_grades.told_parameters(judge, round_, viewer),
         "says": "grade" if judged.has_grades(judge) else "usefulness",
-        "state": state,
-        "said": said,
-        "tried_again_at": waits.at if waits is not None else None,
-        "job": run.job.uuid if run is not None and run.job is not None else None,
-        "cap_usd": run.cap_usd if run else None,
-        "cap_calls": run.cap_calls if run else None,
-        "spent_usd": run.spent_usd if run else 0.0,
-        "calls": run.calls if run else 0,
+        **run_told(run),
         "audit_share": drawn.share if drawn else None,
         "outcomes": judged.outcomes(judge, round_, viewer),
         "models_answered": list(spent.models),
-        "renamed": judge_names.warning(names),
-        "by_name": [judge_names.as_json(one) for one in names],
+        **names_told(names),
         "usd": spent.usd,
         "usd_per_thousand": spent.per_thousand,
         "estimated_usd": spent.estimated,
         "left_out": list(spent.left_out),
-        "flips": [
-            {
-                "trap": one.trap,
-                "planted": one.share.n,
-                "flipped": one.flipped,
-                "share": one.share.value,
-                "low": one.share.low,
-                "high": one.share.high,
-            }
-            for one in _flips(judge, round_, run, viewer)
-        ],
+        "flips": [one.as_json() for one in _flips(judge, round_, run, viewer)],
     }
 
 

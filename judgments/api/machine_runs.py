@@ -1,0 +1,40 @@
+"""How does the API tell of a run of machines, a judge's or one of battles: how it stands, and who answered?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from judgments import judge_names, judging_waking, machine_runs
+from judgments.models import MachineRun
+
+# Of a machine that was never at work in the round by itself, such as a judge that is made of battles.
+NO_RUN = {
+    "state": MachineRun.State.DONE,
+    "said": "",
+    "tried_again_at": None,
+    "job": None,
+    "cap_usd": None,
+    "cap_calls": None,
+    "spent_usd": 0.0,
+    "calls": 0,
+}
+
+
+def run_told(run: MachineRun | None) -> dict[str, Any]:
+    """How it stands, when it is tried again, its caps and what was used of them."""
+    if run is None:
+        return NO_RUN
+    (state, said), waits = machine_runs.state_of(run), judging_waking.waiting(run)
+    return {
+        "state": state,
+        "said": said,
+        "tried_again_at": None if waits is None else waits.at,
+        "job": None if run.job is None else run.job.uuid,
+        **{name: getattr(run, name) for name in ("cap_usd", "cap_calls", "spent_usd", "calls")},
+    }
+
+
+def names_told(found: Sequence[judge_names.Named]) -> dict[str, Any]:
+    """Under which names its models answered, with a warning where one had several."""
+    return {"renamed": judge_names.warning(list(found)), "by_name": [judge_names.as_json(one) for one in found]}
