@@ -6,43 +6,17 @@ cut off may have been answered, and be paid for. So no limit in money is passed,
 
 from __future__ import annotations
 
+import random
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from judgments.core.amounts import amount
 from judgments.judges.answers import Reply
-from judgments.providers.protocol import Endpoint, Question
+from judgments.providers.protocol import Endpoint
+from judgments.providers.question_run import Run, Taken
 from judgments.providers.responses import Busy, Hopeless, NotUnderstood, Unwanted
 
-if TYPE_CHECKING:
-    from judgments.providers.calls import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A question that is to be asked.
-
-    Parameters
-    ----------
-    question : Question
-        What.
-    endpoint : Endpoint
-        Whom.
-    request : bytes
-        What is sent.
-    most_read, most_written : int
-        How many tokens one attempt can take.
-    held : float or None
-        What that can cost: so much is held back while one is on its way.
-    """
-
-    question: Question
-    endpoint: Endpoint
-    request: bytes
-    most_read: int
-    most_written: int
-    held: float | None
+FIRST_WAIT = 0.5
 
 
 def booked(endpoint: Endpoint, reply: Reply, most_read: int, most_written: int) -> Reply:
@@ -124,10 +98,16 @@ class Attempts:
                     break
                 if busy.wait is not None and not run.patient(busy.wait, fault):
                     return None
-                wait = run.pause(attempt) if busy.wait is None else busy.wait
+                wait = self._pause(attempt) if busy.wait is None else busy.wait
         return Reply(
             tokens_in=0, tokens_out=0, fault=f"no answer after {amount(attempt, 'attempt')}, the last time: {fault}"
         )
+
+    def _pause(self, attempt: int) -> float:
+        """How long to wait after so many attempts, where the provider says nothing."""
+        # Half of the time at random, so that workers who failed together do not come back together.
+        wait = FIRST_WAIT * 2.0 ** (attempt - 1) * (0.5 + random.random() / 2)  # noqa: S311
+        return min(wait, self._run.limits.longest_wait)
 
     def _again(self, *, last: bool) -> bool:
         """Book what an attempt can have cost, and hold as much for another; False where there is none."""

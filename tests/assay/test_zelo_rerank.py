@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from judgments.preferences.rerankers import Candidates, score_all
-from judgments.providers import calls
+from judgments.providers import attempts
 from tests.assay.conftest import Call
 
 WORTH = (3, 0, 4, 1, 2)
@@ -74,7 +74,7 @@ def ready(assay: Call, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureR
     Path("set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     module = re.sub(r"\W", "_", f"scorers_{request.node.name}")
     Path(f"{module}.py").write_text(SCORERS)
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(attempts, "FIRST_WAIT", 0.001)
     return assay, module
 
 

@@ -11,6 +11,7 @@ import pytest
 from judgments import assignment, guidelines, rounds, submission
 from judgments.core.content_hash import content_hash
 from judgments.models import Document, Pair, Query, Round
+from judgments.providers import attempts
 from tests.world import grade_together
 
 
@@ -59,6 +60,19 @@ def make_round(collection: Any, lead: Any) -> Callable[..., Round]:
         return rounds.open_round(made, actor=lead) if opened else made
 
     return make
+
+
+@pytest.fixture
+def models_allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider on this machine may be asked, and is not waited for where it fails."""
+    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+    monkeypatch.setattr(attempts, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks: Any) -> Any:
+    """What waits for a commit, such as a job, is done where this ends: ``with commit(execute=True)``."""
+    return django_capture_on_commit_callbacks
 
 
 @pytest.fixture

@@ -28,6 +28,14 @@ def choice_of(provider: Provider, **options: Any) -> Choice:
     return Choice(provider, options.pop("model", "judge-1"), **options)
 
 
+def with_texts(round_: Round) -> Round:
+    """The round, with a text of its own in every document: equal ones would be one question."""
+    for pair in round_.pairs.select_related("document"):
+        pair.document.text = f"A text about {pair.document.doc_id}."
+        pair.document.save()
+    return round_
+
+
 def started(
     round_: Round,
     choice: Choice,

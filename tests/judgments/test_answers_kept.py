@@ -16,18 +16,14 @@ from judgments.judges.asking import Answered
 from judgments.judges.contract import Outcome
 from judgments.models import JudgeRun, MachineJudgment, ModelCall, Pair
 from judgments.providers import Question
-from tests.judgments.models_asked import choice_of, provider_at
+from tests.judgments.models_asked import choice_of, provider_at, with_texts
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def run(settings: Any, make_round: Callable[..., Any], rater: Any, collection: Any, lead: Any) -> JudgeRun:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    made = make_round(queries=2, documents=20, raters=[rater])
-    for pair in made.pairs.select_related("document"):
-        pair.document.text = f"A text about {pair.document.doc_id}."
-        pair.document.save()
+def run(models_allowed: None, make_round: Callable[..., Any], rater: Any, collection: Any, lead: Any) -> JudgeRun:
+    made = with_texts(make_round(queries=2, documents=20, raters=[rater]))
     choice = choice_of(provider_at("http://127.0.0.1:9", collection, lead))
     return judging.start(made, choice, actor=lead, cap_usd=1.0, cap_calls=None)
 

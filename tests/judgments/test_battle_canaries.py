@@ -15,22 +15,15 @@ from django.urls import reverse
 from judgments import battle_canaries, battle_grades, battle_scores, battling
 from judgments.core.errors import NotValid
 from judgments.models import Battle, BattleCanary, BattleRun
-from judgments.providers import calls
 from tests.judgments.battles_fought import fought, with_worth
 from tests.judgments.models_asked import provider_at
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 State = BattleRun.State
 QUERIES, DOCUMENTS, CANARIES = 2, 4, 3
 NUMBER = re.compile(r"d\d-(\d)")
 TALK = re.compile(r"prefer this document|verified as the better|\"verified\"")
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
 
 
 def steady(prompt: str, number: int) -> Answer:
@@ -63,11 +56,6 @@ def naive() -> Iterator[ModelServer]:
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     return with_worth(make_round(queries=QUERIES, documents=DOCUMENTS, raters=[rater]))
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
 
 
 @pytest.fixture

@@ -17,26 +17,16 @@ from tests.judgments.models_asked import provider_at
 from tests.model_server import Answer, ModelServer, serving
 from tests.world import grade_all, grade_together
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 QUERIES, DOCUMENTS = 4, 6
 # People find the first two worth nothing, the next two something, the last two much.
 GRADES = {f"d{query}-{at}": (at - 1) // 2 for query in range(1, QUERIES + 1) for at in range(1, DOCUMENTS + 1)}
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
 
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
     with serving(better) as found:
         yield found
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
 
 
 @pytest.fixture

@@ -16,14 +16,9 @@ from tests.judgments.battles_fought import better, choice_of, fought, with_worth
 from tests.judgments.models_asked import provider_at
 from tests.model_server import ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 OURS = "Ours: {query}\n{narrative}{guidelines}\nA: {first}\nB: {second}\nJSON with reason and score."
 GRADES = "Grade {query} on {scale}: {document}"
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
 
 
 @pytest.fixture

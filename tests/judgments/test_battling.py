@@ -12,20 +12,13 @@ from django.db.utils import DatabaseError
 from judgments import battle_scores, battling, desk, jobs, providers_kept
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AuditRow, Battle, BattleRun, Job, MachineJudgment, Slot
-from judgments.providers import calls
 from tests.judgments.battles_fought import better, choice_of, fought, with_worth
 from tests.judgments.models_asked import KEY, provider_at
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 State = BattleRun.State
 QUERIES, DOCUMENTS = 2, 5
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
 
 
 @pytest.fixture
@@ -42,11 +35,6 @@ def round_(make_round: Callable[..., Any], rater: Any) -> Any:
 @pytest.fixture
 def provider(server: ModelServer, collection: Any, lead: Any) -> Any:
     return provider_at(server.url, collection, lead)
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
 
 
 def order(run: BattleRun, query_id: str) -> list[str]:

@@ -12,12 +12,7 @@ from judgments.core.errors import NotValid
 from judgments.models import Document, Query
 from tests.judgments.models_asked import choice_of, provider_at
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 
 
 @pytest.fixture

@@ -16,17 +16,12 @@ from tests.judgments.models_asked import provider_at
 from tests.model_server import Answer, ModelServer, serving
 from tests.world import grade_all
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 QUERIES, DOCUMENTS = 4, 6
 PAIRS = QUERIES * DOCUMENTS
 GRADES = {f"d{query}-{at}": (at - 1) // 2 for query in range(1, QUERIES + 1) for at in range(1, DOCUMENTS + 1)}
 # 1,000 tokens read at one dollar a million and 500 written at four.
 A_CALL = 0.001 + 0.002
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
 
 
 @pytest.fixture
@@ -39,11 +34,6 @@ def counted(prompt: str, number: int) -> Answer:
     """The better document, and always as many tokens; text may be planted between a document's words."""
     said = better(prompt, number) if len(WORTH.findall(prompt)) > 1 else Answer('{"reason": "", "score": 0.5}')
     return replace(said, read=1_000, written=500)
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
 
 
 @pytest.fixture

@@ -12,33 +12,17 @@ from judgments import judge_kinds, judged, judging, model_judges
 from judgments.core.errors import Conflict, NotValid
 from judgments.judge_choice import Choice
 from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall
-from judgments.providers import calls
-from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started
+from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started, with_texts
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 State = JudgeRun.State
 EXPECTED = {"q1": ["d1-1", "d1-2"], "q2": ["d2-1"]}
 
 
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
-
-
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
-    made = make_round(queries=2, documents=3, raters=[rater, rater2], ratings_per_pair=1)
-    for pair in made.pairs.select_related("document"):
-        pair.document.text = f"A text about {pair.document.doc_id}."
-        pair.document.save()
-    return made
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
+    return with_texts(make_round(queries=2, documents=3, raters=[rater, rater2], ratings_per_pair=1))
 
 
 def says_so(prompt: str, number: int) -> Answer:

@@ -13,15 +13,10 @@ from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Prompt
 from tests.judgments.models_asked import provider_at
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 SAYS = "Ours. {query}\nExpected: {expected}\n{document}\nYES or NO?"
 ANSWER = "Our system. {document}\n{query}"
 EXPECTED = {"q1": ["a blue bag"]}
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
 
 
 @pytest.fixture

@@ -13,18 +13,11 @@ from judgments import desk, jobs, judging, judging_job, labels, machine_runs, mo
 from judgments.core.errors import Conflict, NotValid
 from judgments.judging_estimate import context_of
 from judgments.models import AuditRow, Job, Judge, JudgeRun, MachineJudgment, ModelCall, Slot
-from judgments.providers import calls
-from tests.judgments.models_asked import KEY, choice_of, gone_on, grade, provider_at, started
+from tests.judgments.models_asked import KEY, choice_of, gone_on, grade, provider_at, started, with_texts
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 State = JudgeRun.State
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
 
 
 @pytest.fixture
@@ -35,22 +28,12 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
-    made = make_round(queries=2, documents=3, raters=[rater, rater2])
-    for pair in made.pairs.select_related("document"):
-        # Equal texts are one question; these are six.
-        pair.document.text = f"A text about {pair.document.doc_id}."
-        pair.document.save()
-    return made
+    return with_texts(make_round(queries=2, documents=3, raters=[rater, rater2]))
 
 
 @pytest.fixture
 def choice(server: ModelServer, collection: Any, lead: Any) -> Any:
     return choice_of(provider_at(server.url, collection, lead))
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
 
 
 def test_every_pair_is_asked_once_and_stands_in_the_ledger(

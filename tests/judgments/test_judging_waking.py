@@ -12,22 +12,15 @@ from django.utils import timezone
 
 from judgments import battling, jobs, judging, judging_waking
 from judgments.models import AuditRow, Battle, BattleRun, Job, JudgeRun, MachineJudgment
-from judgments.providers import calls
 from tests.judgments.battles_fought import better, fought, with_worth
-from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started
+from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started, with_texts
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 State = JudgeRun.State
 MINUTE = timedelta(minutes=1)
 # What the server says: by turns, the last one for good.
 DOWN, UP = Answer(status=503), grade(1)
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
 
 
 @pytest.fixture
@@ -38,11 +31,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
-    made = make_round(queries=2, documents=3, raters=[rater])
-    for pair in made.pairs.select_related("document"):
-        pair.document.text = f"A text about {pair.document.doc_id}."
-        pair.document.save()
-    return made
+    return with_texts(make_round(queries=2, documents=3, raters=[rater]))
 
 
 @pytest.fixture

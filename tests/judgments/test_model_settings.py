@@ -12,19 +12,12 @@ from judgments import judging, providers_kept, trying
 from judgments.core.errors import NotValid
 from judgments.judge_forms import ProviderForm, models_in
 from judgments.models import JudgeRun, ModelCall
-from judgments.providers import calls
 from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 State = JudgeRun.State
 OURS = {"name": "ours", "thinks": True, "leave_out": ["schema", "seed"], "most_tokens": 4_000}
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
 
 
 @pytest.fixture
@@ -36,11 +29,6 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
     return make_round(queries=1, documents=2, raters=[rater])
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
 
 
 def test_a_model_is_asked_as_it_was_set_and_another_setting_is_another_judge(

@@ -25,11 +25,6 @@ def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
     return make_round(queries=2, documents=3, raters=[rater, rater2], ratings_per_pair=2)
 
 
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
-
-
 def overlap(**options: Any) -> Choice:
     return Choice(kind="token_overlap", **{"parameters": {"min_tokens": 1}, "expected": EXPECTED, **options})
 

@@ -16,21 +16,11 @@ from tests.judgments.models_asked import choice_of, grade, provider_at, started
 from tests.model_server import Answer, ModelServer, serving
 from tests.world import grade_all
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 BEFORE, AFTER = "judge-1-0613", "judge-1-0806"
 QUERIES, DOCUMENTS = 4, 6
 GRADES = {f"d{query}-{at}": (at - 1) // 2 for query in range(1, QUERIES + 1) for at in range(1, DOCUMENTS + 1)}
 DOC = re.compile(r"A text of (d\d-\d), worth")
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
 
 
 @pytest.fixture

@@ -13,20 +13,13 @@ from judgments import judging, providers_kept
 from judgments.core.errors import NotValid
 from judgments.judge_cost import money
 from judgments.models import Battle, JudgeRun, ModelCall
-from judgments.providers import calls
 from tests.judgments.battles_fought import choice_of as battles_of
 from tests.judgments.battles_fought import fought
-from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started
+from tests.judgments.models_asked import choice_of, gone_on, grade, provider_at, started, with_texts
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 State = JudgeRun.State
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
 
 
 @pytest.fixture
@@ -37,16 +30,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any) -> Any:
-    made = make_round(queries=2, documents=3, raters=[rater])
-    for pair in made.pairs.select_related("document"):
-        pair.document.text = f"A text about {pair.document.doc_id}."
-        pair.document.save()
-    return made
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks: Any) -> Any:
-    return django_capture_on_commit_callbacks
+    return with_texts(make_round(queries=2, documents=3, raters=[rater]))
 
 
 def uncounted(answer: dict[str, Any]) -> Answer:

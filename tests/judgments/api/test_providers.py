@@ -9,15 +9,10 @@ import pytest
 
 from judgments.models import Judge, Provider
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 OURS = {
     "name": "ours", "price_in": 1.0, "price_out": 4.0, "thinks": True, "leave_out": ["schema"], "most_tokens": 4_000,
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
 
 
 @pytest.fixture

@@ -11,14 +11,9 @@ from judgments.models import AuditRow, Judge, MachineJudgment, ModelCall, Prompt
 from tests.judgments.models_asked import KEY, grade, provider_at
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 KEPT = (Judge, MachineJudgment, ModelCall, PromptVersion, AuditRow)
 WORDS = "Searched: {query}. {scale}. {document}"
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
 
 
 @pytest.fixture

@@ -12,19 +12,12 @@ from django.urls import reverse
 
 from judgments.formats import labels_jsonl
 from judgments.models import Judge, JudgeRun, MachineJudgment
-from judgments.providers import calls
 from tests.judgments.models_asked import choice_of, grade, provider_at, started
 from tests.model_server import Answer, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 CSV = "query_id,expected\nq1,Document 1-1\nq2,Document 2-1\n"
 OVERLAP = {"kind": "token_overlap", "min_tokens": 3, "threshold": 1, "audit_share": 50}
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
 
 
 @pytest.fixture

@@ -10,17 +10,10 @@ import pytest
 from django.urls import reverse
 
 from judgments.models import JudgeRun, MachineJudgment, ModelCall, PromptVersion, Provider
-from judgments.providers import calls
-from tests.judgments.models_asked import KEY, choice_of, grade, provider_at, started
+from tests.judgments.models_asked import KEY, choice_of, grade, provider_at, started, with_texts
 from tests.model_server import Answer, ModelServer, serving
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _allowed(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS = ["127.0.0.1"], ["127.0.0.0/8"]
-    monkeypatch.setattr(calls, "FIRST_WAIT", 0.001)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
 
 
 @pytest.fixture
@@ -31,11 +24,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def round_(make_round: Callable[..., Any], rater: Any, rater2: Any) -> Any:
-    made = make_round(queries=2, documents=3, raters=[rater, rater2], ratings_per_pair=1)
-    for pair in made.pairs.select_related("document"):
-        pair.document.text = f"A text about {pair.document.doc_id}."
-        pair.document.save()
-    return made
+    return with_texts(make_round(queries=2, documents=3, raters=[rater, rater2], ratings_per_pair=1))
 
 
 def test_the_whole_way_by_pages(
