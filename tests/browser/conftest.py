@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from django.core.servers.basehttp import WSGIRequestHandler
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 # Playwright keeps an event loop in the thread of the test, and Django would refuse that thread its database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 # A page may take long on a machine that does much else; what it shows in the end is the question.
-expect.set_options(timeout=30_000)
+PATIENCE = 180_000
+expect.set_options(timeout=PATIENCE)
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 SWITCHES = (
@@ -81,7 +82,7 @@ def _heard_out(transactional_db: None) -> Iterator[None]:
     request_finished.connect(ended)
     yield
     with changed:
-        heard_out = changed.wait_for(lambda: open_now == 0, timeout=60)
+        heard_out = changed.wait_for(lambda: open_now == 0, timeout=PATIENCE / 1000)
     request_started.disconnect(begun)
     request_finished.disconnect(ended)
     assert heard_out, "a request has no end"
@@ -90,6 +91,13 @@ def _heard_out(transactional_db: None) -> Iterator[None]:
 def leave(page: Page) -> None:
     """A page that is still asking would be told that nobody is logged in, and complain."""
     page.goto("about:blank")
+
+
+@pytest.fixture
+def context(context: BrowserContext) -> BrowserContext:
+    """A browser that may take as long as what it shows."""
+    context.set_default_timeout(PATIENCE)
+    return context
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page
 
 from judgments.models import Judgment
-from tests.browser.conftest import CHROMIUM, SWITCHES
+from tests.browser.conftest import CHROMIUM, PATIENCE, SWITCHES
 from tests.browser.station import press, ready, stand_still
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,6 +39,7 @@ def tabs(playwright: Any, tmp_path: Path) -> Iterator[BrowserContext]:
                 sleep(0.05)
             port = told.read_text().split()[0]
             browser = playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}", no_defaults=True)
+            browser.contexts[0].set_default_timeout(PATIENCE)
             yield browser.contexts[0]
             browser.close()
         finally:
