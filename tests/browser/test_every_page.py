@@ -1,12 +1,13 @@
 """Does any page, for anybody, break a rule of accessibility, make the browser complain, or run over its edge?
 
-Every address of the access matrix that answers with a page is opened: full and empty, wide and narrow, light and dark.
+Every address of the access matrix that answers with a page is opened, full and empty, and looked at wide and light,
+then narrow and dark. It is opened once: to answer, to load it and to put axe into it takes longer than to look.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Error, Page
@@ -19,7 +20,8 @@ from tests.world import World, make_world
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # The order in which the matrix names people, and how each looks at the pages.
 ANONYMOUS = 4
-VIEWS = {"wide and light": (1280, "light"), "narrow and dark": (390, "dark")}
+Scheme = Literal["light", "dark"]
+VIEWS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -35,10 +37,11 @@ def _links(settings: Any) -> None:
 
 @pytest.fixture
 def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str], list[str]]:
-    """What is wrong with the page at this path; a download is no page."""
+    """What is wrong with the page at this path, in one view after the other; a download is no page."""
 
     def look(path: str) -> list[str]:
         faults.clear()
+        show(page, *VIEWS[0])
         try:
             answer = page.goto(live_server.url + path)
         except Error as error:
@@ -47,11 +50,21 @@ def wrong_with(page: Page, live_server: Any, faults: list[str]) -> Callable[[str
             raise
         if answer is None or "text/html" not in answer.headers.get("content-type", ""):
             return []
-        found = [*violations(page), *faults]
-        wide = page.evaluate(OVERFLOW)
-        return [f"{path}: {fault}" for fault in [*found, *([f"{wide} px too wide"] if wide > 0 else [])]]
+        found = [f"{path} ({width} px, {scheme}): {fault}" for width, scheme in VIEWS for fault in seen(width, scheme)]
+        return [*found, *(f"{path}: {fault}" for fault in faults)]
+
+    def seen(width: int, scheme: Scheme) -> list[str]:
+        show(page, width, scheme)
+        over = page.evaluate(OVERFLOW)
+        return [*violations(page), *([f"{over} px too wide"] if over > 0 else [])]
 
     return look
+
+
+def show(page: Page, width: int, scheme: Scheme) -> None:
+    """In this width and these colours, without any colour on its way to another one."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
 
 def paths(world: World, place: int) -> list[str]:
@@ -60,39 +73,24 @@ def paths(world: World, place: int) -> list[str]:
     return [address(line.route, world) for line in lines if line.expected[place] == 200]
 
 
-@pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(("place", "person"), [(3, "lead"), (1, "rater"), (ANONYMOUS, None)])
 def test_every_page_is_sound(
     request: pytest.FixtureRequest,
-    page: Page,
     world: World,
     enter: Callable[[Any], None],
     wrong_with: Callable[[str], list[str]],
     place: int,
     person: str | None,
-    view: str,
 ) -> None:
-    width, scheme = VIEWS[view]
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     enter(request.getfixturevalue(person) if person else None)
     found = [fault for path in paths(world, place) for fault in wrong_with(path)]
     assert found == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
 def test_every_page_of_an_empty_collection_is_sound(
-    page: Page,
-    world: World,
-    lead: Any,
-    enter: Callable[[Any], None],
-    wrong_with: Callable[[str], list[str]],
-    view: str,
+    world: World, lead: Any, enter: Callable[[Any], None], wrong_with: Callable[[str], list[str]]
 ) -> None:
     create_collection(actor=lead, slug="empty", name="Nothing yet")
-    width, scheme = VIEWS[view]
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     enter(lead)
     slug = f"/c/{world.collection.slug}/"
     own = {path.replace(slug, "/c/empty/") for path in paths(world, 3) if path.startswith(slug)}
