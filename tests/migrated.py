@@ -1,7 +1,8 @@
 """Where does a test get tables from without waiting for the migrations? They ran once, and left a file to copy.
 
 Dozens of migrations take seconds, in each worker and in each process that a test starts on a database of its own. The
-file in ``var`` is named by what the migrations say: where one is new or says something else, they run again.
+file in ``var`` is named by what the migrations say: where one is new or says something else, they run again. On
+PostgreSQL they leave a database to copy, for as long as the tests run that were told of it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 VAR = ROOT / "var"
 PREFIX = "migrated-"
+# What names the PostgreSQL database that has the tables, in the environment of tests.
+TEMPLATE = "TEMPLATE_DATABASE"
 
 
 def kept() -> Path:
@@ -56,20 +60,52 @@ def keep() -> None:
     unique.replace(path)
 
 
-def main() -> int:
-    """Run the migrations where nobody did yet."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(ASSAY_VAR=folder, DATABASE_URL="", DJANGO_SETTINGS_MODULE="config.settings", DEBUG="1")
-        import django
-        from django.core.management import call_command
-        from django.db import connection
+def template() -> str | None:
+    """The database from which PostgreSQL begins a new one, if somebody ran the migrations in one."""
+    return os.environ.get(TEMPLATE) or None
 
-        django.setup()
-        if not kept().exists():
-            VAR.mkdir(parents=True, exist_ok=True)
-            call_command("migrate", verbosity=0)
+
+def make_template(url: str, name: str) -> None:
+    """A database of this name beside the one at the address, as the migrations leave it."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    with tempfile.TemporaryDirectory() as folder:
+        _migrate(folder, urlunsplit(urlsplit(url)._replace(path=f"/{name}")))
+
+
+def drop_template(url: str, name: str) -> None:
+    """Nobody begins from it any more; where no server answers, there is none."""
+    import psycopg
+
+    with suppress(psycopg.OperationalError), psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _migrate(folder: str, url: str) -> None:
+    os.environ.update(ASSAY_VAR=folder, DATABASE_URL=url, DJANGO_SETTINGS_MODULE="config.settings", DEBUG="1")
+    import django
+    from django.core.management import call_command
+    from django.db import connection
+
+    django.setup()
+    if url or not kept().exists():
+        VAR.mkdir(parents=True, exist_ok=True)
+        call_command("migrate", verbosity=0)
+        if not url:
             keep()
-            connection.close()
+        connection.close()
+
+
+def main() -> int:
+    """Run the migrations where nobody did yet: for SQLite, or in a new template at DATABASE_URL."""
+    url, name = os.environ.get("DATABASE_URL", ""), template()
+    if url and name:
+        make_template(url, name)
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        _migrate(folder, "")
     return 0
 
 

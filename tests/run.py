@@ -11,9 +11,16 @@ import shutil
 import subprocess
 import sys
 import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests import migrated  # noqa: E402
+
 # A browser shows nothing else on another database.
 ONLY_ON_SQLITE = ("tests/browser", "tests/demo")
 
@@ -25,7 +32,8 @@ def main(arguments: list[str]) -> int:
     if postgresql:
         without = [f"--ignore={path}" for path in ONLY_ON_SQLITE]
         legs.append(("PostgreSQL", postgresql, arguments or ["tests", *without]))
-    results = [(name, *run(name, url, options)) for name, url, options in legs]
+    with tables(postgresql) as told_of:
+        results = [(name, *run(name, url, options, told_of)) for name, url, options in legs]
     print()
     for name, status, line in results:
         print(f"{name}: {line}" + ("" if status == 0 else f" (pytest ended with {status})"))
@@ -35,20 +43,39 @@ def main(arguments: list[str]) -> int:
     return max(status for _, status, _ in results)
 
 
-def run(name: str, url: str, options: list[str]) -> tuple[int, str]:
-    """One pytest run; answers exit status and its closing line."""
+@contextmanager
+def tables(postgresql: str) -> Iterator[dict[str, str]]:
+    """The migrations, run once on each database, both at once; answers the variables that tell tests where to copy."""
+    name = f"assay_tables_{uuid.uuid4().hex[:12]}" if postgresql else ""
+    told_of = {migrated.TEMPLATE: name} if postgresql else {}
+    command = [sys.executable, "-m", "tests.migrated"]
+    try:
+        with ExitStack() as both:
+            places = ["", postgresql] if postgresql else [""]
+            environments = [beside(url, told_of) for url in places]
+            begun = [both.enter_context(subprocess.Popen(command, cwd=ROOT, env=one)) for one in environments]
+        # Where they failed, each test will say so.
+        yield {} if any(process.returncode for process in begun) else told_of
+    finally:
+        if postgresql:
+            migrated.drop_template(postgresql, name)
+
+
+def beside(url: str, more: dict[str, str]) -> dict[str, str]:
+    """The environment of a process on this database, which nothing else in ours may lead elsewhere."""
     # Compiled once, and not by each worker and each subprocess again where Python was told to write no caches.
     caches = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(ROOT / "var" / "pycache")}
-    if url:
-        caches["ONLY_DATABASE_TESTS"] = "1"
-    environment = {**os.environ, **caches, "DATABASE_URL": url, "REDIS_URL": "", "DEBUG": "", "STORAGE_URL": ""}
+    ours = {"DATABASE_URL": url, "REDIS_URL": "", "DEBUG": "", "STORAGE_URL": ""}
+    return {**os.environ, **caches, **ours, **more}
+
+
+def run(name: str, url: str, options: list[str], told_of: dict[str, str]) -> tuple[int, str]:
+    """One pytest run; answers exit status and its closing line."""
+    environment = beside(url, {**told_of, "ONLY_DATABASE_TESTS": "1"} if url else told_of)
     workers = [] if any(option.startswith("-n") for option in options) else ["-n", str(os.cpu_count() or 1)]
     command = [sys.executable, "-m", "pytest", "-q", "--dist", "loadgroup", *workers, *options]
     print(f"== {name}", flush=True)
     began = time.monotonic()
-    if not url:
-        # Once for all workers, and for the processes that tests start.
-        subprocess.run([sys.executable, "-m", "tests.migrated"], cwd=ROOT, env=environment, check=True)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         last = ""

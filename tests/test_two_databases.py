@@ -71,7 +71,7 @@ print("FILE baseline", hashlib.sha256(json.dumps(snapshot.manifest["baseline"], 
 
 @pytest.fixture
 def postgresql() -> Iterator[str]:
-    """An empty PostgreSQL database of this test's own, dropped afterwards."""
+    """A PostgreSQL database of this test's own, dropped afterwards; with tables, if the migrations ran here before."""
     url = os.environ.get("TEST_DATABASE_URL", "")
     if not url:
         pytest.skip("no PostgreSQL: set TEST_DATABASE_URL, for example postgres://postgres@127.0.0.1:5432/postgres")
@@ -79,7 +79,7 @@ def postgresql() -> Iterator[str]:
 
     name = f"assay_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated.template() or "template1"}"')
     yield urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
