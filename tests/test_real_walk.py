@@ -2,7 +2,7 @@
 
 Documents and queries in, three runs in, a depth-10 pool drawn, a round over the pairs that were really graded, the real
 grades submitted by three raters, agreement, snapshot, export and evaluation out; and every number held against the
-libraries that the field trusts.
+libraries that the field trusts. On SQLite with every query; on PostgreSQL every third one is graded.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from django.db import connection
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from judgments import tokens
@@ -92,7 +93,9 @@ def real_grades(shared: Path) -> dict[tuple[str, str], dict[str, int]]:
     with (shared / "demo-electronics" / "judgments.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             found[row["query_id"], row["doc_id"]][row["rater"]] = int(row["grade"])
-    return dict(found)
+    assert len(found) == 3188
+    asked = sorted({query_id for query_id, _ in found})[:: 1 if connection.vendor == "sqlite" else 3]
+    return {unit: given for unit, given in found.items() if unit[0] in asked}
 
 
 @pytest.fixture
@@ -199,7 +202,7 @@ def check_what_came_in(walk: Walk) -> None:
     assert walk.pool["pairs"] == 1822
     # The runs have ties: in trec_eval's order, which metrics use, other documents stand at rank 10.
     assert walk.by_score["pairs"] == 1831
-    assert walk.statuses == {201: 9564}
+    assert walk.statuses == {201: 3 * len(walk.grades)}
 
 
 def check_agreement(walk: Walk) -> None:
@@ -209,7 +212,7 @@ def check_agreement(walk: Walk) -> None:
 
     units = sorted(walk.grades)
     columns = {name: [walk.grades[unit][name] for unit in units] for name in RATERS}
-    assert (walk.agreement["pairs"], walk.agreement["overlap"], walk.agreement["raters"]) == (3188, 3188, 3)
+    assert (walk.agreement["pairs"], walk.agreement["overlap"], walk.agreement["raters"]) == (len(units), len(units), 3)
     found = sorted((row["unweighted"], row["linear"], row["quadratic"], row["n"]) for row in walk.agreement["cohen"])
     expected = sorted(
         (
@@ -217,7 +220,7 @@ def check_agreement(walk: Walk) -> None:
                 cohen_kappa_score(columns[a], columns[b], weights=weights, labels=range(4))
                 for weights in (None, "linear", "quadratic")
             ),
-            3188,
+            len(units),
         )
         for a, b in (("agent_1", "agent_2"), ("agent_1", "agent_3"), ("agent_2", "agent_3"))
     )
@@ -241,7 +244,7 @@ def check_labels(walk: Walk) -> None:
         for rating in entry["ratings"]
     }
     assert listed == expected
-    assert walk.snapshot["summary"]["labels"] == 3188
+    assert walk.snapshot["summary"]["labels"] == len(expected)
 
 
 def read_run(path: Path) -> dict[str, dict[str, float]]:
