@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Error as PlaywrightError
 
 from judgments.models import Judgment
 from tests.browser.conftest import CHROMIUM, PATIENCE, SWITCHES
@@ -24,33 +26,59 @@ from tests.browser.station import press, ready, stand_still
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+# A Chromium is given so many seconds to answer; one that does not is given up for another, so many times.
+START, STARTS = 60, 3
+
+
 @pytest.fixture
 def tabs(playwright: Any, tmp_path: Path) -> Iterator[BrowserContext]:
     """A window with tabs of which one is in front and the others are hidden, as people have it."""
     chromium = CHROMIUM or playwright.chromium.executable_path
     if not Path(chromium).exists() and os.environ.get("CI") != "true":
         pytest.skip("no Chromium: install it, or name it in CHROMIUM")
-    switches = [f"--{switch}" for switch in (*SWITCHES, "headless=new", "remote-debugging-port=0")]
-    told = tmp_path / "DevToolsActivePort"
-    with subprocess.Popen([chromium, *switches, f"--user-data-dir={tmp_path}"], stderr=subprocess.DEVNULL) as process:
-        try:
-            while not (told.exists() and len(told.read_text().split()) == 2):
-                assert process.poll() is None, "Chromium has ended"
-                sleep(0.05)
-            port = told.read_text().split()[0]
-            browser = playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}", no_defaults=True)
+    for number in range(STARTS):
+        with _running(chromium, tmp_path / str(number)) as port:
+            try:
+                browser = playwright.chromium.connect_over_cdp(
+                    f"http://127.0.0.1:{port()}", no_defaults=True, timeout=START * 1000
+                )
+            except PlaywrightError:
+                # Now and then a Chromium never answers who connects to it while it begins.
+                if number + 1 == STARTS:
+                    raise
+                continue
             browser.contexts[0].set_default_timeout(PATIENCE)
             yield browser.contexts[0]
             browser.close()
+            return
+
+
+@contextmanager
+def _running(chromium: str, folder: Path) -> Iterator[Callable[[], str]]:
+    """A Chromium without a window, which ends with the block; what is given waits for its port."""
+    own = ("headless=new", "remote-debugging-port=0", "no-startup-window", f"user-data-dir={folder}")
+    told = folder / "DevToolsActivePort"
+    with subprocess.Popen([chromium, *(f"--{one}" for one in (*SWITCHES, *own))], stderr=subprocess.DEVNULL) as process:
+
+        def port() -> str:
+            last = monotonic() + START
+            while not (told.exists() and len(told.read_text().split()) == 2):
+                if process.poll() is not None or monotonic() > last:
+                    raise PlaywrightError("Chromium has ended, or tells no port")
+                sleep(0.05)
+            return told.read_text().split()[0]
+
+        try:
+            yield port
         finally:
-            process.terminate()
+            process.kill()
 
 
 class Rating:
     """A rater at the station whose stopwatch stands still, with another tab beside it."""
 
     def __init__(self, tabs: BrowserContext, address: str) -> None:
-        self.page: Page = tabs.pages[0]
+        self.page: Page = tabs.new_page()
         self.other = tabs.new_page()
         self.page.bring_to_front()
         stand_still(self.page)
