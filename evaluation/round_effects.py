@@ -23,8 +23,8 @@ from judgments.round_reports import events
 from pooling.models import Run
 
 KIND = "effects"
-# While raters work a round is counted anew this often at most; after a fault of ours it is tried again after an hour.
-PATIENCE, AFTER_A_FAULT = timedelta(minutes=1), timedelta(hours=1)
+# While raters work a round is counted anew this often at most.
+PATIENCE = timedelta(minutes=1)
 # `count(round_, runs, **asked)` answers plain values.
 COUNTERS: Family[Callable[..., dict[str, Any]]] = Family(
     "count over a round",
@@ -91,17 +91,9 @@ def _waiting(job: Job | None) -> str:
 
 
 def _in_line(round_: Round, name: str, parameters: dict[str, Any]) -> Job:
-    """The job that makes the next answer: one row for each, queued again when there is something newer."""
-    of_round = Job.objects.filter(kind=KIND, collection=round_.collection_id, parameters__round=str(round_.uuid))
-    job = of_round.filter(parameters__name=name).order_by("pk").first()
-    if job is None:
-        told = {"round": str(round_.uuid), "name": name, **parameters}
-        title = f"Count {name} of {round_} on the runs"
-        return jobs.start(KIND, title=title, parameters=told, collection=round_.collection, actor=None)
-    failed = job.error and job.finished_at and timezone.now() - job.finished_at < AFTER_A_FAULT
-    if not failed:
-        jobs.again(job)
-    return job
+    title = f"Count {name} of {round_} on the runs"
+    told = {"round": str(round_.uuid), "name": name, **parameters}
+    return jobs.in_line(KIND, title=title, parameters=told, collection=round_.collection, known_by=("round", "name"))
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -29,6 +29,8 @@ LEASE = timedelta(minutes=2)
 # How long a job may wait before it is queued once more: the queue may have lost it.
 PATIENCE = timedelta(minutes=10)
 MOST_ATTEMPTS = 3
+# After so long what is counted anew again and again is tried once more although it failed.
+AFTER_A_FAULT = timedelta(hours=1)
 
 Handler = Callable[["Work"], "dict[str, Any]"]
 # Apps above this one register their kinds in their AppConfig.
@@ -166,6 +168,34 @@ def again(job: Job) -> bool:
     if taken:
         transaction.on_commit(lambda: work_on_job.enqueue(str(job.uuid)))
     return bool(taken)
+
+
+def in_line(
+    kind: str, *, title: str, parameters: dict[str, Any], collection: Collection, known_by: Sequence[str]
+) -> Job:
+    """The one job of its kind for what is counted anew whenever something is newer: begun, or queued once more.
+
+    Parameters
+    ----------
+    kind, title, parameters, collection
+        As `start` takes them; nobody in particular asks for it.
+    known_by : sequence of str
+        The parameters that tell it from the others of its kind.
+    """
+    job = kept(kind, collection, {name: parameters[name] for name in known_by})
+    if job is None:
+        return start(kind, title=title, parameters=parameters, collection=collection, actor=None)
+    # What failed would most likely fail again, and pages ask every few seconds.
+    failed = job.error and job.finished_at and timezone.now() - job.finished_at < AFTER_A_FAULT
+    if not failed:
+        again(job)
+    return job
+
+
+def kept(kind: str, collection: Collection, parameters: dict[str, str]) -> Job | None:
+    """The job with these parameters, if one was ever begun."""
+    asked = {f"parameters__{name}": value for name, value in parameters.items()}
+    return Job.objects.filter(kind=kind, collection=collection, **asked).order_by("pk").first()
 
 
 def cancel(job: Job, *, actor: Any) -> None:

@@ -82,7 +82,7 @@ def look(round_: Round, *, patient: bool = False) -> Look:
         return Look(exact(round_), 0, timezone.now())
     if kept is None:
         return Look(None, now, None, in_line(round_))
-    line = _job_of(round_) if recent else in_line(round_)
+    line = jobs.kept(KIND, round_.collection, _told(round_)) if recent else in_line(round_)
     return Look(kept.report, abs(now - kept.events), kept.computed_at, line if now > AT_ONCE else None)
 
 
@@ -184,18 +184,12 @@ def waiting() -> dict[str, Any]:
 
 def in_line(round_: Round) -> Job:
     """The job that makes the next report: one row a round, queued again when there is something newer."""
-    job = _job_of(round_)
-    if job is None:
-        title = f"Count the agreement of {round_}"
-        parameters = {"round": str(round_.uuid)}
-        return jobs.start(KIND, title=title, parameters=parameters, collection=round_.collection, actor=None)
-    jobs.again(job)
-    return job
+    title, told = f"Count the agreement of {round_}", _told(round_)
+    return jobs.in_line(KIND, title=title, parameters=told, collection=round_.collection, known_by=tuple(told))
 
 
-def _job_of(round_: Round) -> Job | None:
-    rows = Job.objects.filter(kind=KIND, collection=round_.collection_id, parameters__round=str(round_.uuid))
-    return rows.order_by("pk").first()
+def _told(round_: Round) -> dict[str, str]:
+    return {"round": str(round_.uuid)}
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:

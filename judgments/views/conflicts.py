@@ -159,6 +159,10 @@ def effects_for(reader: Any, round_: Round) -> Effects | None:
     return conflict_effects.effects(round_) if may_be_told_means(reader, round_) else None
 
 
+def _why_not(reader: Any, round_: Round) -> str:
+    return conflict_effects.why_not(round_) if may_be_told_means(reader, round_) else ""
+
+
 @login_required
 @require_safe
 def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
@@ -170,7 +174,7 @@ def conflict_list(request: HttpRequest, uuid: str) -> HttpResponse:
         "hidden": untold_pairs(request.user, round_).count(),
         "overlapping": round_.pairs.filter(ratings_wanted__gt=1).exists(),
         "effects": effects,
-        "why_not": conflict_effects.why_not(round_) if may_be_told_means(request.user, round_) else "",
+        "why_not": "" if effects else _why_not(request.user, round_),
         "unrateable": _said_unrateable(round_),
     }
     declared = listing(round_, effects, request.GET.get("sort", ""))

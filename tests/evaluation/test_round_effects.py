@@ -236,7 +236,7 @@ def test_a_count_that_breaks_is_not_begun_at_every_look(large, client_of, engine
     job = Job.objects.get(kind="effects")
     assert (job.state, job.attempts) == ("failed", 1)
     assert "counts it, since the round is large, and stopped" in client.get(page).content.decode()
-    Job.objects.update(finished_at=timezone.now() - round_effects.AFTER_A_FAULT)
+    Job.objects.update(finished_at=timezone.now() - jobs.AFTER_A_FAULT)
     client.get(page)
     assert Job.objects.get(kind="effects").state == "queued"
 

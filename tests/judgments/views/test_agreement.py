@@ -213,6 +213,21 @@ def test_a_large_rounds_report_is_made_by_a_job(
     assert Job.objects.get(kind="agreement").state == "queued"
 
 
+def test_a_count_that_failed_is_told_and_not_begun_at_every_look(client_of, decided, lead, monkeypatch):
+    """The page asks every four seconds while it waits."""
+    monkeypatch.setattr(round_reports, "AT_ONCE", 100)
+    client = client_of(lead)
+    page(client, decided)
+    Job.objects.update(state="crashed", error="This is our mistake, not yours: Odd.", finished_at=timezone.now())
+    response = page(client, decided)
+    assert "which stopped: This is our mistake" in " ".join(response.content.decode().split())
+    assert "every 4s" not in response.content.decode()
+    assert Job.objects.get(kind="agreement").state == "crashed"
+    Job.objects.update(finished_at=timezone.now() - jobs.AFTER_A_FAULT)
+    page(client, decided)
+    assert Job.objects.get(kind="agreement").state == "queued"
+
+
 @pytest.fixture
 def three(make_round, rater, rater2, rater3, rate_all):
     """Two who agree but for a little, and one who turns the scale round."""
