@@ -253,16 +253,17 @@ def test_it_pauses_and_goes_on(
 
     def and_pause(work: jobs.Work, done: int, total: int | None = None) -> None:
         progress(work, done, total)
-        if done == 2 and len(server.requests) < 4:
+        if done >= 2:
             judging.pause(JudgeRun.objects.get(), actor=lead)
 
     # The job looks whether it is to stop at every turn, and the server gives it time to.
-    monkeypatch.setattr(jobs.Work, "progress", and_pause)
     monkeypatch.setattr(desk, "EVERY", 0.0)
     choice.provider.concurrency = 1
     choice.provider.save()
     server.answer = lambda prompt, number: Answer(grade(2).text, wait=0.2)
-    run = started(round_, choice, lead, commit)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs.Work, "progress", and_pause)
+        run = started(round_, choice, lead, commit)
     assert run.state == State.PAUSED
     assert 2 <= len(server.requests) < 6
     run = gone_on(run, lead, commit)
