@@ -8,31 +8,38 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
+from django.utils.functional import SimpleLazyObject
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
-VAR = Path(env.str("ASSAY_VAR", default="") or BASE_DIR / "var")
+# The server's state: where the operator says, else in the folder in which it was started. Nothing is written on import.
+VAR = Path(env.str("ASSAY_VAR", default="") or "var").absolute()
 TESTING = "pytest" in sys.modules
 
 
 def laptop_key() -> str:
-    """The key of a server that was given none: made once, readable by its owner only."""
+    """Return the key of a server that was given none, made at its first use and readable by its owner alone."""
     path = VAR / "secret_key"
+    VAR.mkdir(parents=True, exist_ok=True)
+    made = VAR / f"secret_key.{os.getpid()}"
     if not path.exists():
-        VAR.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(get_random_secret_key(), encoding="utf-8")
+        made.touch(mode=0o600)
+        made.write_text(get_random_secret_key(), encoding="utf-8")
+        with suppress(FileExistsError):  # another process of the same server was first
+            os.link(made, path)
+        made.unlink()
     return path.read_text(encoding="utf-8").strip()
 
 
 DEBUG = env.bool("DEBUG", default=False)
 DATABASE_URL = env.str("DATABASE_URL", default="")
-SECRET_KEY = env.str("SECRET_KEY", default="") or laptop_key()
+SECRET_KEY = env.str("SECRET_KEY", default="") or SimpleLazyObject(laptop_key)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
@@ -111,7 +118,6 @@ SQLITE_OPTIONS = {
 if DATABASE_URL:
     DATABASES = {"default": env.db_url("DATABASE_URL")}
 else:
-    VAR.mkdir(parents=True, exist_ok=True)
     DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR / "assay.sqlite3"}}
 # A thread keeps its connection for a minute: opening one costs more than most questions.
 DATABASES["default"].setdefault("CONN_MAX_AGE", 60)
@@ -260,5 +266,5 @@ if TESTING:
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": VAR / "test-storage"},
     }
-if not DEBUG and not TESTING and SECRET_KEY == "change-me":  # noqa: S105
+if not DEBUG and not TESTING and env.str("SECRET_KEY", default="") == "change-me":
     raise ImproperlyConfigured("SECRET_KEY is the example's: set it to a long random text, or unset it")

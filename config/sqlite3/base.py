@@ -7,8 +7,11 @@ every waiting writer looks again at the same short interval, and each has the sa
 
 from __future__ import annotations
 
+import os
 import random
 import time
+from pathlib import Path
+from typing import Any
 
 from django.db.backends.sqlite3 import base
 from django.db.utils import OperationalError
@@ -19,7 +22,20 @@ PATIENCE = 60.0
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's own, but for the beginning of a transaction that writes."""
+    """Django's own, but for the file's permissions and the beginning of a transaction that writes."""
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Open the file, made for its owner alone; SQLite gives its journals the same permissions."""
+        name = str(conn_params["database"])
+        if not name.startswith("file:") and name != ":memory:":
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.close(os.open(name, os.O_CREAT | os.O_RDWR, 0o600))
+                if os.stat(name).st_mode & 0o077:
+                    os.chmod(name, 0o600)
+            except PermissionError:
+                pass  # someone else's file: SQLite says what it cannot do
+        return super().get_new_connection(conn_params)
 
     def _start_transaction_under_autocommit(self) -> None:
         """Begin as soon as nobody else writes.

@@ -1,0 +1,60 @@
+"""Where does the server keep its state, and who else on the machine can read it?"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def python(code: str, folder: Path, **more: str) -> str:
+    """Run this code in a process of its own that starts in this folder, with no setting of ours."""
+    nothing = dict.fromkeys(("ASSAY_VAR", "DATABASE_URL", "REDIS_URL", "STORAGE_URL", "SECRET_KEY"), "")
+    environment = {
+        **os.environ,
+        **nothing,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PYTHONPATH": str(ROOT),
+        **more,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_importing_the_settings_writes_nothing(tmp_path: Path) -> None:
+    before = {path.name for path in ROOT.iterdir()}
+    python("import django; django.setup()", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in ROOT.iterdir()} == before
+
+
+def test_state_is_kept_in_var_of_the_working_directory_for_its_owner_alone(tmp_path: Path) -> None:
+    code = """
+import django; django.setup()
+from django.conf import settings
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute("CREATE TABLE one (number integer)")
+    print(settings.SECRET_KEY)
+"""
+    key = python(code, tmp_path).strip()
+    var = tmp_path / "var"
+    assert (var / "secret_key").read_text() == key
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in var.iterdir()}
+    assert set(modes) >= {"secret_key", "assay.sqlite3"}
+    assert set(modes.values()) == {0o600}
+    assert python("from django.conf import settings; print(settings.SECRET_KEY)", tmp_path).strip() == key
+
+
+def test_a_database_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    (tmp_path / "assay.sqlite3").touch(mode=0o644)
+    (tmp_path / "assay.sqlite3").chmod(0o644)
+    code = "import django; django.setup(); from django.db import connection; connection.ensure_connection()"
+    python(code, tmp_path, ASSAY_VAR=str(tmp_path))
+    assert stat.S_IMODE((tmp_path / "assay.sqlite3").stat().st_mode) == 0o600
