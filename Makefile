@@ -1,6 +1,6 @@
-# From a bare clone: `make run` shows the demo, `make test` runs the tests, `make check` the linters, `make bench` the
-# benchmarks, `make test-semantic` the tests with a real embedding model. Everything goes into .venv, .venv-semantic and
-# var/; remove them and you are back at the bare clone.
+# From a bare clone: `make run` shows the demo, `make test` runs the tests, `make test-all` the slow ones too and both
+# databases, `make check` the linters, `make bench` the benchmarks, `make test-semantic` the tests with a real embedding
+# model. Everything goes into .venv, .venv-semantic and var/; remove them and you are back at the bare clone.
 
 PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(shell command -v $(name) 2>/dev/null)))
 VENV := .venv
@@ -21,15 +21,20 @@ SEMANTIC_PIP := $(SEMANTIC)/bin/python -m pip install -qq --no-compile --disable
 SEMANTIC_TESTS := tests/judgments/judges/test_semantic.py tests/assay/test_judge_semantic.py tests/judgments/test_semantic_in_a_round.py
 TORCH_LINKS ?= https://download.pytorch.org/whl/cpu/torch/
 
-.PHONY: run test test-semantic check bench install format
+.PHONY: run test test-all test-semantic check bench install format
 
 run: $(VENV)/.core
 	@DEBUG=1 exec $(BIN)/python manage.py serve --demo --port $(PORT)
 
 install: $(VENV)/.core
 
+# The quick tests on SQLite. TEST names paths or options of pytest: what is named runs on both databases, slow or not.
 test: $(VENV)/.dev
 	@$(BIN)/python tests/run.py $(TEST)
+
+# Every test, on both databases.
+test-all: $(VENV)/.dev
+	@$(BIN)/python tests/run.py --all
 
 # With NEEDS_SEMANTIC no test skips for want of the model: what is missing fails.
 test-semantic: $(SEMANTIC)/.ready

@@ -1,6 +1,7 @@
-"""Which tests run where? All of them on SQLite; those that touch a database once more on PostgreSQL, when it answers.
+"""Which tests run where? The quick ones on SQLite; with ``--all`` every one, and those of a database on PostgreSQL too.
 
-What cannot run is skipped by name with its reason, and counted at the end.
+Tests that are named by path run on both databases, slow or not. What cannot run is skipped by name with its reason, and
+counted at the end.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ ONLY_ON_SQLITE = ("tests/browser", "tests/demo")
 
 def main(arguments: list[str]) -> int:
     """Run pytest once per database; answer its worst exit status."""
-    postgresql = os.environ.get("TEST_DATABASE_URL", "")
-    legs = [("SQLite", "", arguments)]
+    everything = "--all" in arguments
+    arguments = [one for one in arguments if one != "--all"]
+    quick = not everything and not arguments
+    postgresql = "" if quick else os.environ.get("TEST_DATABASE_URL", "")
+    legs = [("SQLite", "", ["-m", "not slow"] if quick else arguments)]
     if postgresql:
         without = [f"--ignore={path}" for path in ONLY_ON_SQLITE]
         legs.append(("PostgreSQL", postgresql, arguments or ["tests", *without]))
@@ -37,7 +41,9 @@ def main(arguments: list[str]) -> int:
     print()
     for name, status, line in results:
         print(f"{name}: {line}" + ("" if status == 0 else f" (pytest ended with {status})"))
-    if not postgresql:
+    if quick:
+        print("PostgreSQL and slow tests: not part of make test; make test-all runs them")
+    elif not postgresql:
         print("PostgreSQL: skipped, TEST_DATABASE_URL is not set (postgres://user@host:port/database)")
     print(told())
     return max(status for _, status, _ in results)

@@ -133,6 +133,7 @@ def test_what_cannot_be_read_is_asked_once_more_and_then_told(assay: Call, serve
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_asks_nothing_again_that_was_answered(assay: Call, server: ModelServer) -> None:
     number, killed_after, at_once = 60, 25, 4
     write_pairs(number)

@@ -17,7 +17,7 @@ from tests.browser.axe import violations
 from tests.test_access_matrix import LINES, address
 from tests.world import World, make_world
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # The order in which the matrix names people, and how each looks at the pages.
 ANONYMOUS = 4
 Scheme = Literal["light", "dark"]

@@ -9,10 +9,13 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.judgments.battles_fought import better
 from tests.judgments.test_judging_killed import killed
 from tests.model_server import Answer, serving
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS, AT_ONCE = 40, 8
 # The first process makes the round and works; it is killed. The second is what a new worker does with the lost job.

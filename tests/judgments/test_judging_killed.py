@@ -10,8 +10,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.model_server import Answer, ModelServer, serving
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS, AT_ONCE = 120, 8
 # The first process makes the round and works; it is killed. The second is what a new worker does with the lost job.

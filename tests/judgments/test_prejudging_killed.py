@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS, AT_ONCE, KILLED_AFTER = 60, 5, 20
 # The first process says how far it is, as its job does; it is killed, and does not come to the end before. The second

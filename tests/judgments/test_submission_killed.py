@@ -27,6 +27,7 @@ from django.db import connection
 from judgments import tokens
 from judgments.models import Judgment, Round, Slot
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = 240
 # The server is killed once so many answers were told; there are so many more that it cannot be too late.
