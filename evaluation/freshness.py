@@ -1,21 +1,22 @@
 """Do a snapshot's labels still fit what systems return, what documents say and what people ask today?
 
-One place decides it: pages, scores, exports and the API read `look`. It reads what is cheap as it is now; what takes
-longer it takes from the last check, a job that reads everything (`evaluation.freshness_job`).
+One place decides it: pages, exports and the API that show the signals read `look`. It reads what is cheap as it is now;
+what takes longer it takes from the last check, a job that reads everything (`evaluation.freshness_job`). What stands on
+every page, such as the navigation, reads `glance`: what was stored last, and nothing is computed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.cache import cache
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from evaluation.freshness_facts import DAY, JUDGED_AT_ONCE, LATER, Looked, Watch, facts_of
-from evaluation.models import FreshnessCheck
+from evaluation.freshness_facts import JUDGED_AT_ONCE, LATER, Looked, Watch, facts_of
+from evaluation.models import FreshnessCheck, FreshnessReading
 from evaluation.staleness.facts import Missing, Traffic
 from evaluation.staleness.report import Report, told_again
 from evaluation.staleness.report import look as read_signals
@@ -23,12 +24,14 @@ from evaluation.staleness.signal import FRESH, STALE, UNKNOWN, WARN, Finding
 from judgments import audit
 from judgments.models import AuditRow, Snapshot, User
 
-# What is kept is a report as it is now; a new number here leaves older ones alone.
-FORM = 1
-KEPT = 3600
-# What was read last of a large snapshot, for pages that do not wait: until the server checks by itself.
-LATELY = 30 * DAY
-UNREAD = "large, and not read yet; the page of freshness reads it"
+# How long a stored reading holds where nothing that the signals read was changed: ages go on.
+HOLDS = timedelta(hours=1)
+# Modules whose acts can change what a signal reads. Log-ins, rounds, judges and the like leave a reading as it is.
+CHANGING = (
+    "archive", "baselines", "copies", "declarations", "documents", "fetched", "fetching", "freshness", "ingestion",
+    "old_logs", "pausing", "query_logs", "runs", "start",
+)  # fmt: skip
+UNREAD = "not checked yet; the freshness page checks it"
 # How a state looks on the way of the data.
 LOOKS = {FRESH: "done", WARN: "warn", STALE: "fail", UNKNOWN: "todo"}
 INCOMPLETE = "incomplete"
@@ -98,45 +101,53 @@ def word_of(report: Report) -> str:
 
 
 def look(snapshot: Snapshot) -> Freshness:
-    """How far a snapshot still fits, as cheaply as a page needs it.
+    """Return how far a snapshot still fits, as cheaply as a page that shows it needs.
 
-    It is kept until anything is put on record in the collection, and for an hour at most.
+    The reading is stored. It holds until an act changes what a signal reads, and for an hour at most.
     """
     last = _last_check(snapshot)
-    newest = AuditRow.objects.filter(collection=snapshot.collection_id).values_list("pk", flat=True).first()
-    key = f"fresh:{FORM}:{snapshot.uuid}:{newest}:{last and last[0]}"
-    report: Report | None = cache.get(key)
-    if report is None:
+    state = _state(snapshot, last)
+    stored = FreshnessReading.objects.filter(snapshot=snapshot).first()
+    if stored is None or stored.state != state or timezone.now() - stored.read_at > HOLDS:
         looked = Looked(_whole(snapshot))
         if last is None:
             looked.last = None  # nothing to ask for
-        report = _with_last(read_signals(facts_of(looked)), looked)
-        cache.set(key, report, KEPT)
-        cache.set(_lately(snapshot, last), report, LATELY)
-    return Freshness(report, last[1] if last else None)
+        told = _with_last(read_signals(facts_of(looked)), looked).as_json()
+        stored = FreshnessReading(snapshot=snapshot, state=state, report=told, read_at=timezone.now())
+        fields = ["state", "report", "read_at"]
+        FreshnessReading.objects.bulk_create(
+            [stored], update_conflicts=True, unique_fields=["snapshot"], update_fields=fields
+        )
+    return Freshness(told_again(stored.report, UNREAD), last[1] if last else None)
+
+
+def shown(snapshot: Snapshot) -> Freshness:
+    """Return what a page beside others shows: a small snapshot as it is now, a large one as it was read last."""
+    return look(snapshot) if snapshot.summary["labels"] <= JUDGED_AT_ONCE else glance(snapshot)
 
 
 def glance(snapshot: Snapshot) -> Freshness:
-    """The same for what stands on every page: a large snapshot is told as `look` or a check read it last.
-
-    Nobody waits for it: what was never read is unknown until the server's own check, or until somebody looks.
-    """
-    if snapshot.summary["labels"] <= JUDGED_AT_ONCE:
-        return look(snapshot)
+    """Return what `look` or a check read last, and compute nothing; a snapshot that was never read is unknown."""
     last = _last_check(snapshot)
-    report: Report | None = cache.get(_lately(snapshot, last))
-    if report is None:
-        told = snapshot.freshness_checks.values_list("report", flat=True).first()
-        report = told_again(told or {}, UNREAD)
-    return Freshness(report, last[1] if last else None)
+    stored = FreshnessReading.objects.filter(snapshot=snapshot).first()
+    if stored is not None and (last is None or last[1] <= stored.read_at):
+        return Freshness(told_again(stored.report, UNREAD), last[1] if last else None)
+    told = snapshot.freshness_checks.values_list("report", flat=True).first()
+    return Freshness(told_again(told or {}, UNREAD), last[1] if last else None)
 
 
 def _last_check(snapshot: Snapshot) -> tuple[int, datetime] | None:
     return snapshot.freshness_checks.order_by("-created_at", "-pk").values_list("pk", "created_at").first()
 
 
-def _lately(snapshot: Snapshot, last: tuple[int, datetime] | None) -> str:
-    return f"fresh-lately:{FORM}:{snapshot.uuid}:{last and last[0]}"
+def _state(snapshot: Snapshot, last: tuple[int, datetime] | None) -> str:
+    """Name what a reading depends on: the last check, and the last act that could change what a signal reads."""
+    acts = AuditRow.objects.filter(collection=snapshot.collection_id)
+    changing = Q()
+    for module in CHANGING:
+        changing |= Q(verb__startswith=f"{module}.")
+    newest = acts.filter(changing).order_by("-pk").values_list("pk", flat=True).first()
+    return f"{newest or 0}:{last[0] if last else 0}"
 
 
 def _with_last(report: Report, looked: Looked) -> Report:

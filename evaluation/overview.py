@@ -108,10 +108,10 @@ def round_state(standing: Standing) -> State:
 def agreement_state(standing: Standing) -> State:
     if standing.judged_round is None:
         return "todo", "needs ratings"
-    answer = standing.recent_gate
+    answer = standing.stored_gate
     if answer is None or answer.value is None:
         one = standing.judged_round.ratings_per_pair == 1
-        reason = reason_in_words((standing.recent_agreement or {})["alpha"]["ordinal"]["reason"])
+        reason = reason_in_words((standing.stored_agreement or {})["alpha"]["ordinal"]["reason"])
         return ("warn" if one or standing.judged_filled.full else "todo"), f"not defined: {reason}"
     state, word, _ = gate_says(answer)
     return state, f"{answer.value:.3f}, {word}"
@@ -136,7 +136,7 @@ def scores_state(standing: Standing) -> State:
 
 
 def freshness_state(standing: Standing) -> State:
-    fresh = standing.fresh
+    fresh = standing.stored_fresh
     if fresh is None:
         return "todo", "needs a snapshot"
     asking = fresh.report.asking

@@ -168,18 +168,18 @@ class Standing:
         return round_reports.look(self.judged_round).agreement
 
     @cached_property
-    def recent_agreement(self) -> dict[str, Any] | None:
-        """The same, at most a minute old where the round is open: what a navigation bar needs."""
+    def stored_agreement(self) -> dict[str, Any] | None:
+        """The judged round's agreement as it was stored last: what the navigation shows, which computes nothing."""
         if self.judged_round is None:
             return None
-        return round_reports.look(self.judged_round, patient=True).agreement
+        return round_reports.stored(self.judged_round).agreement
 
     @cached_property
-    def recent_gate(self) -> GateAnswer | None:
+    def stored_gate(self) -> GateAnswer | None:
         """What the gate says of that."""
-        if self.judged_round is None or self.recent_agreement is None:
+        if self.judged_round is None or self.stored_agreement is None:
             return None
-        return gate.of_report(self.judged_round, self.recent_agreement)
+        return gate.of_report(self.judged_round, self.stored_agreement)
 
     @cached_property
     def gate(self) -> GateAnswer | None:
@@ -237,7 +237,14 @@ class Standing:
 
     @cached_property
     def fresh(self) -> freshness.Freshness | None:
-        """How far the newest snapshot still fits; None before there is one."""
+        """How far the newest snapshot still fits, a large one as it was read last; None before there is one."""
+        return None if self.snapshot is None else freshness.shown(self.snapshot)
+
+    @cached_property
+    def stored_fresh(self) -> freshness.Freshness | None:
+        """The same as it was stored last, for the navigation; as it is now on a page that shows it anyway."""
+        if "fresh" in vars(self):
+            return self.fresh
         return None if self.snapshot is None else freshness.glance(self.snapshot)
 
 

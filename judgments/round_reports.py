@@ -63,27 +63,29 @@ def events(round_: Round) -> int:
     return Tally.objects.filter(round=round_).aggregate(number=Sum("events"))["number"] or 0
 
 
-def look(round_: Round, *, patient: bool = False) -> Look:
+def stored(round_: Round) -> Look:
+    """The newest report that is stored, for what stands on every page: none is computed, a newer one is put in line."""
+    now, kept = events(round_), _kept(round_)
+    if not now or (kept is not None and kept.events == now):
+        return Look(kept.report if kept else None, 0, kept.computed_at if kept else None)
+    recent = kept is not None and round_.state == Round.State.OPEN and timezone.now() - kept.computed_at < PATIENCE
+    line = jobs.kept(KIND, round_.collection, _told(round_)) if recent else in_line(round_)
+    if kept is None:
+        return Look(None, now, None, line)
+    return Look(kept.report, abs(now - kept.events), kept.computed_at, line)
+
+
+def look(round_: Round) -> Look:
     """The newest report that is there without waiting; a newer one is put in line where there is something newer.
 
     Parameters
     ----------
     round_ : Round
         A small one's is made at once.
-    patient : bool
-        Whether a minute-old one will do for a small round as well: for what stands on every page.
     """
-    now = events(round_)
-    kept = _kept(round_)
-    if kept is not None and kept.events == now:
-        return Look(kept.report, 0, kept.computed_at)
-    recent = kept is not None and round_.state == Round.State.OPEN and timezone.now() - kept.computed_at < PATIENCE
-    if now <= AT_ONCE and not (patient and recent):
-        return Look(exact(round_), 0, timezone.now())
-    if kept is None:
-        return Look(None, now, None, in_line(round_))
-    line = jobs.kept(KIND, round_.collection, _told(round_)) if recent else in_line(round_)
-    return Look(kept.report, abs(now - kept.events), kept.computed_at, line if now > AT_ONCE else None)
+    if events(round_) > AT_ONCE:
+        return stored(round_)
+    return Look(exact(round_), 0, timezone.now())
 
 
 def counts(round_: Round) -> tuple[list[Any], list[Any]]:

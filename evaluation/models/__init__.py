@@ -1,7 +1,7 @@
 """Which rows hold what the judgments say about systems?"""
 
-from evaluation.models.check import FreshnessCheck
+from evaluation.models.check import FreshnessCheck, FreshnessReading
 from evaluation.models.effect import RoundEffect
 from evaluation.models.score import Score, Scoring
 
-__all__ = ["FreshnessCheck", "RoundEffect", "Score", "Scoring"]
+__all__ = ["FreshnessCheck", "FreshnessReading", "RoundEffect", "Score", "Scoring"]

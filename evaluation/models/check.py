@@ -30,3 +30,15 @@ class FreshnessCheck(PublicModel):
 
     def __str__(self) -> str:
         return f"{self.snapshot}: {self.state}"
+
+
+class FreshnessReading(models.Model):
+    """The signals of a snapshot as a page read them last; computed anew when something that they read changed."""
+
+    snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="freshness_reading")
+    state = models.CharField(max_length=50)
+    report = models.JSONField()
+    read_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.snapshot}: {self.report['state']}"

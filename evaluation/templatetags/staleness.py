@@ -18,6 +18,6 @@ def staleness(snapshot: Any) -> dict[str, Any]:
     """A note where the labels of the scores are stale or ageing; nothing where they are fresh or nobody knows."""
     if not isinstance(snapshot, Snapshot):  # a page without one
         return {}
-    found = freshness.glance(snapshot)
+    found = freshness.shown(snapshot)
     said = found.warnings
     return {"found": found, "snapshot": snapshot, "said": said[:MOST], "more": len(said) - MOST}

@@ -9,6 +9,10 @@ looking often costs nothing.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from judgments.core.errors import NotValid
 
 # Over all judges that are tried in a round and all times that one is asked about.
@@ -51,17 +55,32 @@ def right_outside(population: int, sampled: int, right: int, alpha: float) -> fl
         )
     if not sampled or sampled == population:
         return None
-    from scipy.stats import hypergeom
-
     # The fewest right ones in all under which as many as were seen are not too surprising; more make it less so.
     low, high = right, population - (sampled - right)
     while low < high:
         middle = (low + high) // 2
-        if hypergeom.sf(right - 1, population, middle, sampled) > alpha:
+        if _at_least(right, population, middle, sampled) > alpha:
             high = middle
         else:
             low = middle + 1
     return (low - right) / (population - sampled)
+
+
+def _at_least(right: int, population: int, right_in_all: int, sampled: int) -> float:
+    """Return the chance that a sample holds so many right ones or more: the upper tail of the hypergeometric law.
+
+    It is summed here because importing scipy.stats costs a page seconds.
+    """
+    from scipy.special import gammaln
+
+    seen = np.arange(max(right, sampled - (population - right_in_all), 0), min(sampled, right_in_all) + 1)
+    wrong = population - right_in_all
+
+    def chosen(total: int, number: np.ndarray[Any, Any] | int) -> Any:
+        return gammaln(total + 1) - gammaln(number + 1.0) - gammaln(total - number + 1.0)
+
+    logs = chosen(right_in_all, seen) + chosen(wrong, sampled - seen) - chosen(population, sampled)
+    return min(1.0, float(np.exp(logs).sum()))
 
 
 def alpha_of(judge: int, look: int) -> float:

@@ -143,6 +143,6 @@ def _spread(
 
 
 def _quantile(level: float, freedom: int) -> float:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    return float(t.ppf((1 + level) / 2, freedom))
+    return float(stdtrit(freedom, (1 + level) / 2))

@@ -12,12 +12,12 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from evaluation import feeding, freshness, freshness_job, refreshing
-from evaluation.models import FreshnessCheck
+from evaluation.models import FreshnessCheck, FreshnessReading
 from evaluation.staleness.actions import overlap
 from judgments import declarations, guidelines, jobs, rounds
 from judgments.core.errors import NotValid
-from judgments.models import Job
-from pooling import pools
+from judgments.models import Job, RoundReport
+from pooling import pools, runs
 from pooling.models import Pool
 from tests.evaluation.stage import by_digit
 
@@ -246,9 +246,35 @@ def test_a_check_reads_what_a_page_does_not_and_is_kept(
     )
     assert finding(snapshot, "category").reason.startswith("no document had a field category")
     # A run that changed its name is the same file, and need not be read again.
-    collection.runs.filter(name="new").update(name="renamed")
-    cache.clear()
+    runs.rename(collection.runs.get(name="new"), name="renamed", actor=stage.lead)
     assert {run.name for run in freshness.look(snapshot).report.runs} == {"bm25", "neural", "renamed"}
+
+
+def test_the_navigation_shows_what_is_stored_and_computes_nothing(stage, collection, client_of, lead):
+    snapshot = small(stage)
+    RoundReport.objects.all().delete()
+    FreshnessReading.objects.all().delete()
+    client = client_of(lead)
+    for page in ("members/", "queries/", "documents/", "jobs/"):
+        cache.clear()
+        assert client.get(f"/c/shop/{page}").status_code == 200, page
+    assert not FreshnessReading.objects.exists()
+    assert not RoundReport.objects.exists()
+    assert client.get("/c/shop/freshness/").status_code == 200
+    assert FreshnessReading.objects.get(snapshot=snapshot)
+    assert freshness.glance(snapshot).unjudged == 0.25
+
+
+def test_only_an_act_that_changes_a_signal_makes_it_be_read_again(stage, collection):
+    snapshot = small(stage)
+    freshness.look(snapshot)
+    read = FreshnessReading.objects.get().read_at
+    guidelines.add_version(collection, markdown="Other words.", actor=stage.lead)
+    freshness.look(snapshot)
+    assert FreshnessReading.objects.get().read_at == read
+    stage.run("new", "6017", 4)
+    assert freshness.look(snapshot).unjudged == 0.5
+    assert FreshnessReading.objects.get().read_at > read
 
 
 def test_no_page_waits_until_a_large_snapshot_is_read(

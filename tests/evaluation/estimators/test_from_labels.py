@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, ttest_1samp
+from scipy.stats import kendalltau, ks_2samp, ttest_1samp
 
 from evaluation import evaluate
 from evaluation.estimators.bias import metric_bias
-from evaluation.estimators.from_labels import Method, estimates
+from evaluation.estimators.from_labels import UNLIKE, Method, chance_alike, estimates
 from evaluation.estimators.prediction_powered import powered_mean
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
@@ -103,3 +106,32 @@ def test_queries_that_are_no_sample_are_told(method: Method) -> None:
     assert "are unlike the others" in one.notes[0]
     (drawn,) = estimates(PEOPLE, MACHINE, RUNS[1:2], "P@5", method=method)
     assert drawn.notes == ()
+
+
+def test_two_samples_are_unlike_where_scipy_says_so() -> None:
+    rng = np.random.default_rng(5)
+    verdicts = []
+    for _ in range(400):
+        first, second = (int(rng.integers(20, 200)) for _ in range(2))
+        a, b = rng.normal(size=first), rng.normal(rng.choice([0.0, 0.5, 0.8]), size=second)
+        exact = ks_2samp(a, b).pvalue
+        ours = chance_alike(a, b)
+        assert ours == pytest.approx(exact, rel=0.25, abs=0.03)
+        if not UNLIKE / 2 < exact < UNLIKE * 2:  # near the limit either is right
+            assert (ours < UNLIKE) == (exact < UNLIKE)
+            verdicts.append(exact < UNLIKE)
+    assert min(sum(verdicts), len(verdicts) - sum(verdicts)) > 20
+
+
+def test_no_page_of_estimates_waits_for_scipy_stats() -> None:
+    code = """
+import sys
+import numpy as np
+import evaluation.estimators.stratified, pooling.sampling.estimate
+from evaluation.estimators.from_labels import chance_alike
+from judgments.agreement.audited import right_outside
+chance_alike(np.arange(5.0), np.arange(7.0)), right_outside(400, 100, 95, 0.025)
+print(*(module for module in ("scipy.stats", "scipy.optimize") if module in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

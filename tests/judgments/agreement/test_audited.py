@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, hypergeom
 
-from judgments.agreement.audited import ALPHA, alpha_of, right_outside
+from judgments.agreement.audited import ALPHA, _at_least, alpha_of, right_outside
 from judgments.core.errors import NotValid
 
 
@@ -52,3 +52,13 @@ def test_nothing_is_said_of_nothing_and_nonsense_is_refused() -> None:
     for numbers in ((10, 11, 1, 0.05), (10, 5, 6, 0.05), (10, 5, 5, 0.0), (10, 5, -1, 0.05)):
         with pytest.raises(NotValid):
             right_outside(*numbers)
+
+
+def test_the_upper_tail_is_that_of_scipy() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        population = int(rng.integers(2, 5_000))
+        right_in_all, sampled = (int(rng.integers(1, population + 1)) for _ in range(2))
+        right = int(rng.integers(0, sampled + 1))
+        expected = hypergeom.sf(right - 1, population, right_in_all, sampled)
+        assert _at_least(right, population, right_in_all, sampled) == pytest.approx(expected, rel=1e-7, abs=1e-12)
