@@ -214,9 +214,13 @@ def _leader_in_words(found: list[Scoring], rows: list[charts.Estimate], left_out
     """By how much the first run is ahead of the second, and whether that is more than luck."""
     if len(rows) < 2:
         return ""
-    first, second = rows[:2]
-    said = f"{first.name} is {first.value - second.value:.3f} ahead of {second.name}"
     apart = leaderboard.compared(leaderboard.rows(found, METRIC), left_out)
+    first = next(one for one in rows if not apart.baseline or one.name != apart.reference)
+    if apart.baseline:
+        words = apart.in_words(first.name)
+        return f"{first.name} is {words}." if words else f"Too few queries to compare {first.name} with the baseline."
+    second = rows[1]
+    said = f"{first.name} is {first.value - second.value:.3f} ahead of {second.name}"
     if not apart.letters:
         return f"{said}. Too few queries to say whether that is luck."
     told = not set(apart.letters[first.name]) & set(apart.letters[second.name])

@@ -122,14 +122,19 @@ def _tier_mean(row: Row, tier: str) -> TierMean:
     return TierMean(tier, mean, low, high, told["queries"], reason)
 
 
-def compared(found: Sequence[Row], left_out: Collection[str] = ()) -> ToldApart:
-    """Which of the runs differ, in the reading of the rows; ``left_out`` are queries that are kept from the reader."""
+def compared(found: Sequence[Row], left_out: Collection[str] = (), *, every_pair: bool = False) -> ToldApart:
+    """Which of the runs differ, in the reading of the rows; ``left_out`` are queries that are kept from the reader.
+
+    Each is compared with the baseline where one of them is it, unless ``every_pair`` is wanted.
+    """
     scores = {row.name: row.score for row in found if row.score and row.mean is not None}
     if not scores:
         return ToldApart()
     level = next(iter(scores.values())).level
     traffic = found[0].scoring.snapshot if found[0].weighted else None
-    return told_apart({name: score.pk for name, score in scores.items()}, level, left_out, traffic)
+    baseline = "" if every_pair else next((row.name for row in found if row.scoring.run.baseline), "")
+    runs = {name: score.pk for name, score in scores.items()}
+    return told_apart(runs, level, left_out, traffic, baseline if baseline in runs else "")
 
 
 def weighting(found: Sequence[Row]) -> tuple[bool, str]:

@@ -53,6 +53,17 @@ def score_later(
         return jobs.start("score", title=title, parameters=parameters, collection=snapshot.collection, actor=actor)
 
 
+def score_new(run: Run, actor: User) -> Job | None:
+    """Queue the scoring of a run that was just stored, on the newest snapshot and as runs were scored last."""
+    snapshot = run.collection.snapshots.first()
+    if snapshot is None:
+        return None
+    last = scoring.used_last(run.collection)
+    return score_later(
+        snapshot, [run], actor=actor, metrics=last["metrics"] or None, level=last["level"], method=last["method"]
+    )
+
+
 def _under_way(snapshot: Snapshot, parameters: dict[str, Any]) -> Job | None:
     open_ = snapshot.collection.jobs.filter(kind="score", state__in=(Job.State.QUEUED, Job.State.RUNNING))
     rows = open_.filter(parameters__snapshot=str(snapshot.uuid)).defer("log", "traceback")

@@ -1,20 +1,22 @@
 """Which of the scored runs differ by more than luck of the queries?
 
-The test is that of ``assay compare``: all pairs of runs, sign-flip test on the stored value of every query, Holm's
-correction. Runs that share a letter were not told apart.
+The test is that of ``assay compare``: sign-flip test on the stored value of every query, Holm's correction. Without a
+baseline over all pairs of runs, where runs that share a letter do not differ significantly; with one, as
+``assay compare --baseline``, each other run against it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from evaluation.drawn import drawn
 from evaluation.models import Score
 from evaluation.stored_scores import SEED, mean_kind
+from evaluation.verdict import chance
 from judgments.computed import once
 from judgments.models import Snapshot
 
@@ -32,9 +34,9 @@ MONTH = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Against:
-    """One run against the best one: the difference of their means with its interval, and how sure it is.
+    """One run against another: the difference of their means with its interval, and how sure it is.
 
-    ``p`` is corrected for all pairs of runs. What is None has its ``reason``.
+    ``p`` is corrected for all pairs that were tested. What is None has its ``reason``.
     """
 
     difference: float | None
@@ -53,21 +55,24 @@ class ToldApart:
 
     Parameters
     ----------
-    best : str
-        The run with the highest mean.
+    reference : str
+        The run that the others are compared with: the baseline, else the run with the highest mean.
+    baseline : bool
+        Whether the reference is the baseline.
     letters : dict of str to str
-        Run to its letters; empty where nothing could be tested, for which ``reason`` is given.
-    against_best : dict of str to Against
-        Every other run, less the best one.
+        Run to its letters; empty against a baseline, and where nothing could be tested, for which ``reason`` is given.
+    against : dict of str to Against
+        Every other run, less the reference.
     queries, pairs : int
         Over how many queries, and among how many pairs of runs.
     smallest_p : float or None
         The least p that so many queries can give, before correction.
     """
 
-    best: str = ""
+    reference: str = ""
+    baseline: bool = False
     letters: Mapping[str, str] = field(default_factory=dict)
-    against_best: Mapping[str, Against] = field(default_factory=dict)
+    against: Mapping[str, Against] = field(default_factory=dict)
     queries: int = 0
     pairs: int = 0
     smallest_p: float | None = None
@@ -78,17 +83,42 @@ class ToldApart:
         """Whether not even the clearest pair could pass the correction: too few queries for so many runs."""
         return self.smallest_p is not None and self.smallest_p * self.pairs >= ALPHA
 
+    def in_words(self, run: str) -> str:
+        """Return how a run stands to the reference, with its p; empty where nothing was tested."""
+        if run == self.reference:
+            return "baseline" if self.baseline else "highest mean"
+        one = self.against.get(run)
+        if one is None or one.p is None or one.difference is None:
+            return ""
+        other = "baseline" if self.baseline else self.reference
+        p = f"(p {chance(one.p)})"
+        if one.p >= ALPHA:
+            return f"not significantly different from {other} {p}"
+        return f"{'better' if one.difference > 0 else 'worse'} than {other} {p}"
+
     def as_json(self, metric: str) -> dict[str, Any]:
         """The letters as plain values, for the API."""
         plain = {"metric": metric, "letters": dict(self.letters), "queries": self.queries, "pairs": self.pairs}
         plain |= {"test": TEST, "correction": CORRECTION, "alpha": ALPHA}
         return plain | ({"reason": self.reason} if self.reason else {})
 
+    def against_json(self, metric: str) -> dict[str, Any] | None:
+        """Every run against the baseline as plain values, for the API; None without a baseline."""
+        if not self.baseline:
+            return None
+        runs = {name: {**asdict(one), "verdict": self.in_words(name)} for name, one in self.against.items()}
+        plain = {"baseline": self.reference, "metric": metric, "runs": runs, "queries": self.queries}
+        return plain | {"test": TEST, "correction": CORRECTION, "alpha": ALPHA}
+
 
 def told_apart(
-    runs: Mapping[str, int], level: float, left_out: Collection[str] = (), traffic: Snapshot | None = None
+    runs: Mapping[str, int],
+    level: float,
+    left_out: Collection[str] = (),
+    traffic: Snapshot | None = None,
+    baseline: str = "",
 ) -> ToldApart:
-    """Test every pair of runs on the queries that all of them have.
+    """Test every pair of runs, or each against the baseline, on the queries that all of them have.
 
     Parameters
     ----------
@@ -100,6 +130,8 @@ def told_apart(
         Queries that are kept from the reader, as `evaluation.blindness` tells them.
     traffic : Snapshot, optional
         Whose draw of queries weighs each query by its traffic; each counts once without it.
+    baseline : str, optional
+        The run that the others are compared with.
 
     Returns
     -------
@@ -108,9 +140,16 @@ def told_apart(
     """
     if len(runs) < 2:
         return ToldApart(reason="one run alone has none to differ from")
+    if baseline:
+        runs = {baseline: runs[baseline], **runs}
     asked = f"{list(runs.items())} {list(_stamps(runs.values()))} {level} {sorted(left_out)} {traffic and traffic.pk}"
+    asked += f" {baseline!r}"
     key = f"told-apart:{hashlib.sha256(asked.encode()).hexdigest()}"
-    return once(key, lambda: _tested(list(runs), _table(list(runs.values()), left_out, traffic), level), keep=MONTH)
+
+    def tested() -> ToldApart:
+        return _tested(list(runs), _table(list(runs.values()), left_out, traffic), level, bool(baseline))
+
+    return once(key, tested, keep=MONTH)
 
 
 def steps(pairs: Sequence[tuple[int, int]], left_out: Collection[str] = (), level: float = 0.95) -> list[Against]:
@@ -176,25 +215,25 @@ def _table(scores: Sequence[int], left_out: Collection[str], traffic: Snapshot |
     return _Table(values, design.weights_of(common), design.strata_of(common))
 
 
-def _tested(names: Sequence[str], table: _Table, level: float) -> ToldApart:
+def _tested(names: Sequence[str], table: _Table, level: float, baseline: bool) -> ToldApart:
+    """Test the first run against the others, and without a baseline these against each other too."""
     from evaluation.significance.corrections import corrected
     from evaluation.significance.groups import letters
     from evaluation.significance.paired import paired_p_values
 
     if not len(table.scores):
-        return ToldApart(best=names[0], reason=NOTHING_IN_COMMON)
-    pairs = list(combinations(range(len(names)), 2))
+        return ToldApart(reference=names[0], baseline=baseline, reason=NOTHING_IN_COMMON)
+    firsts = [(0, at) for at in range(1, len(names))]
+    pairs = firsts if baseline else list(combinations(range(len(names)), 2))
     found = paired_p_values(table.scores, pairs, test=TEST, seed=SEED, weights=table.weights, strata=table.strata)
     family = dict(zip(pairs, corrected(found.values, CORRECTION), strict=True))
-    firsts = [(0, at) for at in range(1, len(names))]
     reason = next((reason for reason in found.reasons if reason), "")
     differing = {frozenset({names[a], names[b]}) for (a, b), p in family.items() if p is not None and p < ALPHA}
     return ToldApart(
-        best=names[0],
-        letters={} if reason else letters(names, differing),
-        against_best=dict(
-            zip(names[1:], _against(table, firsts, [family[pair] for pair in firsts], level), strict=True)
-        ),
+        reference=names[0],
+        baseline=baseline,
+        letters={} if reason or baseline else letters(names, differing),
+        against=dict(zip(names[1:], _against(table, firsts, [family[pair] for pair in firsts], level), strict=True)),
         queries=len(table.scores),
         pairs=len(pairs),
         smallest_p=found.smallest,

@@ -24,6 +24,11 @@ FILES = {"trec-run": "run", "run-csv": "csv", "run-parquet": "parquet"}
 Write = Callable[[str, str, int, float], str]
 
 
+def filename(run: Run, format: str) -> str:
+    """What a run is called when it is downloaded in one of ``FILES``."""
+    return f"{slugify(run.name) or 'run'}.{FILES[format]}"
+
+
 def export(run: Run, format: str) -> tuple[str, Iterator[bytes]]:
     """A run in one of ``FILES``: the file's name, and its content block by block.
 
@@ -39,7 +44,7 @@ def export(run: Run, format: str) -> tuple[str, Iterator[bytes]]:
     """
     if format not in FILES:
         raise NotFound(f"Runs are not written as {format}. Known: {', '.join(FILES)}.")
-    name = f"{slugify(run.name) or 'run'}.{FILES[format]}"
+    name = filename(run, format)
     if format == "run-parquet":
         return name, iter([_parquet(run)])
     rows = runs.opened(run).rows()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pooling.health.figures import Figures
 
 TOP = 10
+# What the apps above do with a run that was just stored.
+STORED: list[Callable[[Run, User], object]] = []
 
 
 def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Checked:
@@ -112,7 +115,14 @@ def store(
         report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
         created_by=actor,
     )
+    announce(run, actor)
     return {"rows": len(checked.rows), "id": str(run.uuid), "name": name}
+
+
+def announce(run: Run, actor: User) -> None:
+    """Tell the apps above about a run that was just stored, once it is there for good."""
+    for tell in STORED:
+        transaction.on_commit(partial(tell, run, actor))
 
 
 def free_name(collection: Collection, wanted: str) -> str:
@@ -211,6 +221,23 @@ def rename(run: Run, *, name: str, actor: User) -> None:
         raise _taken(run.name) from error  # by somebody else at the same moment
     sentence = f"{actor} renamed run {before} to {run.name}"
     audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run)
+
+
+@transaction.atomic
+def set_baseline(collection: Collection, run: Run | None, *, actor: User) -> None:
+    """Make a run the one that others are compared with; with None the collection has no baseline."""
+    # Locked, so that two who choose at the same moment come one after the other.
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    before = collection.runs.filter(baseline=True).first()
+    if before == run:
+        return
+    collection.runs.filter(baseline=True).update(baseline=False)
+    if run is not None:
+        run.baseline = True
+        run.save(update_fields=["baseline"])
+    names = {"before": str(before) if before else None, "after": str(run) if run else None}
+    sentence = f"{actor} made {run} the baseline" if run else f"{actor} removed the baseline {before}"
+    audit.record("runs.set_baseline", sentence, actor=actor, collection=collection, target=run or before, **names)
 
 
 def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:

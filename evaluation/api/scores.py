@@ -83,6 +83,18 @@ class FreshnessSaid(serializers.Serializer):
     checked_at = serializers.DateTimeField(allow_null=True, help_text="When everything was read last.")
 
 
+class AgainstBaselineBody(serializers.Serializer):
+    """Each other run compared with the baseline; null where the collection has no scored baseline."""
+
+    baseline = serializers.CharField()
+    metric = serializers.CharField()
+    runs = serializers.DictField(help_text="Run to difference, low, high, p, wins, ties, losses, reason and verdict.")
+    queries = serializers.IntegerField()
+    test = serializers.CharField()
+    correction = serializers.CharField()
+    alpha = serializers.FloatField()
+
+
 class ScoresBody(serializers.Serializer):
     """The shape of `assay evaluate --format json`, with the snapshot's id and the letters of one metric.
 
@@ -94,6 +106,7 @@ class ScoresBody(serializers.Serializer):
     runs = RunScored(many=True)
     settings = serializers.DictField()
     groups = GroupsBody()
+    against_baseline = AgainstBaselineBody(allow_null=True)
     left_out = serializers.IntegerField()
     freshness = FreshnessSaid()
 
@@ -129,11 +142,14 @@ def told(snapshot: Snapshot, reader: Any, runs: Some[int] | None = None, metric:
     found = scorings_of(snapshot, per_query=True, left_out=left_out, runs=runs)
     known = leaderboard.metrics(found)
     shown = metric if metric in known else next(iter(known), leaderboard.HEADLINE)
-    apart = leaderboard.compared(leaderboard.rows(found, shown), left_out)
+    rows = leaderboard.rows(found, shown)
+    apart = leaderboard.compared(rows, left_out, every_pair=True)
+    baseline = leaderboard.compared(rows, left_out)
     return {
         "snapshot": str(snapshot.uuid),
         **as_json(snapshot, found),
         "groups": apart.as_json(shown),
+        "against_baseline": baseline.against_json(shown),
         "left_out": len(left_out),
         "freshness": freshness.look(snapshot).as_json(),
     }

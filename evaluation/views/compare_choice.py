@@ -39,7 +39,7 @@ class Choice:
 
 
 def chosen(found: Sequence[Scoring], params: Mapping[str, str]) -> Choice | None:
-    """What the address asks for. Whichever run is not named is the best of the others, the best being the candidate.
+    """What the address asks for. A run a that is not named is the baseline, else each is the best of the others.
 
     None where no two runs share a metric.
     """
@@ -61,6 +61,9 @@ def chosen(found: Sequence[Scoring], params: Mapping[str, str]) -> Choice | None
     if runs["a"] and runs["a"] == runs["b"]:
         notes.append(f"{runs['a'].run} cannot be compared with itself. Another baseline was taken.")
         runs["a"] = None
+    baseline = next((one for one in of[metric] if one.run.baseline), None)
+    if runs["a"] is None and baseline != runs["b"]:
+        runs["a"] = baseline
     rest = [one for one in of[metric] if one not in runs.values()]
     second = runs["b"] or rest.pop(0)
     first = runs["a"] or rest.pop(0)

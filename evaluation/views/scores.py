@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -16,12 +17,13 @@ from evaluation import blindness, charts, freshness, leaderboard, score_charts, 
 from evaluation.metrics.means import TIE
 from evaluation.models import Score, Scoring
 from evaluation.stored_scores import report_of, scorings_of
-from evaluation.told_apart import Against
+from evaluation.told_apart import Against, ToldApart
 from judgments import access
 from judgments.core.errors import NotFound
 from judgments.models import Collection, Snapshot
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, download
+from pooling import run_files
 from pooling.charts import Chart
 from pooling.views.picture_files import picture
 
@@ -39,11 +41,11 @@ DIAGNOSTICS = "trust.csv"
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the leaderboard: its picture, letters, the best run beside it, other metrics in order of columns."""
+    """One row of the leaderboard: its picture, how it stands to the reference, other metrics in order of columns."""
 
     row: leaderboard.Row
     chart: Chart | None
-    letters: str
+    verdict: str
     against: Against | None
     cells: list[tuple[Score | None, float | None]]
 
@@ -160,9 +162,28 @@ def _board(
         "tiers": leaderboard.by_tier(rows),
         "tier_chart": _tier_chart(rows, metric),
         "cautions": leaderboard.cautions(rows),
-        "best_uuid": next((row.scoring.run.uuid for row in rows if row.name == apart.best), ""),
-        "best": [row.scoring for row in rows if row.mean is not None][:2],
+        "reference_uuid": next((row.scoring.run.uuid for row in rows if row.name == apart.reference), ""),
+        "best": (two := _two_to_compare(rows, apart)),
+        "gate_command": _gate_command(two, metric) if apart.baseline and len(two) > 1 else "",
     }
+
+
+def _two_to_compare(rows: list[leaderboard.Row], apart: ToldApart) -> list[Scoring]:
+    """The best run that is not the baseline, and the baseline; without one the two best runs."""
+    scored = [row for row in rows if row.mean is not None]
+    if not apart.baseline:
+        return [row.scoring for row in scored[:2]]
+    return [
+        *[row.scoring for row in scored if row.name != apart.reference][:1],
+        *[row.scoring for row in scored if row.name == apart.reference],
+    ]
+
+
+def _gate_command(two: list[Scoring], metric: str) -> str:
+    """The command that holds the best candidate against the baseline, with the names of the downloaded files."""
+    candidate, baseline = (run_files.filename(one.run, "trec-run") for one in two)
+    rule = shlex.quote(f"drop({metric}) <= 0.02 unless p >= 0.05")
+    return f"assay gate qrels.txt --baseline {baseline} --candidate {candidate} --rule {rule}"
 
 
 def _estimates(rows: list[leaderboard.Row]) -> list[charts.Estimate]:
@@ -180,8 +201,8 @@ def _lines(rows: list[leaderboard.Row], apart: Any, others: list[str]) -> list[L
         Line(
             row,
             pictures.get(row.name),
-            apart.letters.get(row.name, ""),
-            apart.against_best.get(row.name),
+            apart.in_words(row.name),
+            apart.against.get(row.name),
             [(row.others.get(name), row.of(row.others.get(name))) for name in others],
         )
         for row in rows

@@ -71,6 +71,21 @@ def trec_lines(format: str, rows: Sequence[Any], rest: Any) -> PostedFile:
     return PostedFile(format, "".join(lines).encode())
 
 
+def scored_lines(format: str, rows: Sequence[Any]) -> PostedFile:
+    """Rows of query_id, doc_id and score as lines of JSON, with the ids that a TREC line can carry.
+
+    Raises
+    ------
+    NotValid
+        An id or a score that a run cannot hold.
+    """
+    lines = []
+    for number, row in enumerate(_objects(rows), 1):
+        ids = {name: _id(number, row, name) for name in ("query_id", "doc_id")}
+        lines.append({**ids, "score": number_of(number, row, "score")})
+    return json_lines(format, lines)
+
+
 def labels(rows: Sequence[Any]) -> PostedFile:
     """A judgment list as it is, or rows of query_id, doc_id and grade as qrels."""
     if rows and isinstance(rows[0], Mapping) and "ratings" in rows[0]:

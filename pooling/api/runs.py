@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db import transaction
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -18,12 +19,12 @@ from judgments import access
 from judgments.api.endpoint import InCollection
 from judgments.api.import_bodies import FileSent, Reading, documented
 from judgments.api.imports import Imports
-from judgments.api.posted import PostedFile, number_of, trec_lines, whole_number_of
+from judgments.api.posted import PostedFile, number_of, scored_lines, trec_lines, whole_number_of
 from judgments.api.strict import Strict
 from judgments.core.errors import NotValid
 from judgments.judges.families import LONGEST
 from judgments.views.downloads import disposition
-from pooling import run_families, run_files, run_health
+from pooling import run_families, run_files, run_health, runs
 from pooling.models import Run
 
 
@@ -49,9 +50,19 @@ class RunFileSent(RunReading, FileSent):
 
 
 class DeclaredSent(Strict):
-    """What can be declared of a run that is here."""
+    """What can be changed about a stored run."""
 
-    generator_family = serializers.CharField(allow_blank=True, max_length=LONGEST, help_text=run_families.HELP)
+    generator_family = serializers.CharField(
+        required=False, allow_blank=True, max_length=LONGEST, help_text=run_families.HELP
+    )
+    baseline = serializers.BooleanField(
+        required=False, help_text="Whether this is the run that the others are compared with; a collection has one."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError("Send generator_family, baseline or both.")
+        return attrs
 
 
 class RunBody(serializers.Serializer):
@@ -63,6 +74,7 @@ class RunBody(serializers.Serializer):
     generator_family = serializers.CharField(
         help_text="Of its language model, as declared; `none` where none has a part."
     )
+    baseline = serializers.BooleanField(help_text="Whether the other runs are compared with this one.")
     sha256 = serializers.CharField(help_text="Of the file as it came.")
     content_sha256 = serializers.CharField(
         help_text="Of what the run says, whatever the format and the order of its rows; empty for a run of old."
@@ -94,6 +106,8 @@ class Runs(Imports):
         if not asked.get("name"):
             message = "A posted list has no file name: say what the run is called."
             raise NotValid(message, {"name": "Add ?name=bm25 to the address."})
+        if not any(isinstance(row, Mapping) and row.get("rank") is not None for row in rows):
+            return scored_lines("run-jsonl", rows)
         tag = "-".join(asked["name"].split())
         places: Counter[Any] = Counter()
 
@@ -128,10 +142,16 @@ class OneRun(InRun):
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
         return self.told(RunBody, self.run)
 
-    @extend_schema(summary="Declare a run's model family", request=DeclaredSent)
+    @extend_schema(summary="Change a run's model family or make it the baseline", request=DeclaredSent)
     def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
-        """Judges of that family are warned of before they begin, and on their pages."""
-        run_families.declare(self.run, family=self.sent(DeclaredSent)["generator_family"], actor=request.user)
+        """Judges of the declared family are warned of. Scores and comparisons start from the baseline."""
+        asked = self.sent(DeclaredSent)
+        with transaction.atomic():
+            if "generator_family" in asked:
+                run_families.declare(self.run, family=asked["generator_family"], actor=request.user)
+            if asked.get("baseline", self.run.baseline) != self.run.baseline:
+                runs.set_baseline(self.collection, self.run if asked["baseline"] else None, actor=request.user)
+        self.run.refresh_from_db()
         return self.told(RunBody, self.run)
 
 

@@ -15,6 +15,8 @@ class Run(PublicModel):
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="runs")
     name = models.CharField(max_length=120)
     description = models.CharField(max_length=300, blank=True)
+    # The run that others are compared with, such as what production answers: one in a collection at most.
+    baseline = models.BooleanField(default=False)
     # Of its language model, as declared; "none" where none has a part, empty where nobody said.
     generator_family = models.CharField(max_length=60, blank=True, default="")
     filename = models.CharField(max_length=255)
@@ -38,6 +40,7 @@ class Run(PublicModel):
         constraints = [
             models.UniqueConstraint(fields=["collection", "name"], name="run_name_once"),
             models.UniqueConstraint(fields=["collection", "sha256"], name="run_file_once"),
+            models.UniqueConstraint(fields=["collection"], condition=Q(baseline=True), name="one_baseline"),
             models.CheckConstraint(condition=~Q(name=""), name="run_has_name"),
         ]
 

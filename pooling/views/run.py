@@ -101,6 +101,11 @@ class TopRow:
 def run(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = _run_for(request, collection, uuid)
+    if request.POST.get("act") == "baseline":
+        removed = row.baseline
+        verbs.set_baseline(collection, None if removed else row, actor=request.user)
+        messages.success(request, f"{row} is no longer the baseline." if removed else f"{row} is the baseline now.")
+        return redirect("run", collection.slug, row.uuid)
     families = request.POST.get("act") == "family"
     posted = request.POST or None
     form = RenameForm(None if families else posted, initial={"name": row.name})

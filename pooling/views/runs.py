@@ -54,7 +54,16 @@ RUNS = Listing(
     name="runs",
     noun=("run", "runs"),
     columns=(
-        Column("run", "Run", order="-", head=True, style="clip", value=lambda row: row.run.name, url=_address),
+        Column(
+            "run",
+            "Run",
+            order="-",
+            head=True,
+            style="clip",
+            value=lambda row: row.run.name,
+            show=lambda row: f"{row.run.name} (baseline)" if row.run.baseline else row.run.name,
+            url=_address,
+        ),
         Column("unjudged", "Unjudged@10", order="-", numeric=True),
         Column("rows", "Rows", order="-", numeric=True, value=lambda row: row.run.rows),
         Column("queries", "Queries", order="-", numeric=True, value=lambda row: row.run.queries),

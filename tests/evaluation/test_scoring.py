@@ -185,11 +185,11 @@ def test_letters_by_hand(drawn, collection, engineer):
     assert [row.name for row in rows] == ["bm25", "neural", "third", "fourth"]
     apart = leaderboard.compared(rows)
     assert apart.letters == {"bm25": "a", "neural": "a", "third": "ab", "fourth": "b"}
-    assert (apart.best, apart.queries, apart.pairs, apart.blunt) == ("bm25", 12, 6, False)
-    fourth = apart.against_best["fourth"]
+    assert (apart.reference, apart.queries, apart.pairs, apart.blunt) == ("bm25", 12, 6, False)
+    fourth = apart.against["fourth"]
     assert (fourth.difference, fourth.wins, fourth.ties, fourth.losses) == (-1.0, 0, 0, 12)
     assert fourth.p == pytest.approx(6 * 2 / 4096)
-    assert apart.against_best["third"].p == pytest.approx(4 * 2 / 64)
+    assert apart.against["third"].p == pytest.approx(4 * 2 / 64)
 
 
 def test_letters_are_those_of_the_command(snapshot, scored):
@@ -203,13 +203,13 @@ def test_by_traffic_the_test_weighs_queries_as_the_mean_does(drawn, collection, 
     rows = leaderboard.rows(found, "P@1", weighted=True)
     apart = leaderboard.compared(rows)
     assert rows[2].name == "third"
-    assert apart.against_best["third"].difference == pytest.approx(0.6 - 1.0)
+    assert apart.against["third"].difference == pytest.approx(0.6 - 1.0)
     ranked = [runs_of.ranked(row.scoring.run) for row in rows]
     design = drawn_design(drawn, scoring.labels(drawn).query_ids).design
     theirs = compare_runs(scoring.labels(drawn), ranked, "P@1", design=design)
     assert apart.letters == theirs.groups("P@1")
     (pair,) = [pair for pair in theirs.pairs if (pair.a, pair.b) == ("bm25", "third")]
-    ours = apart.against_best["third"]
+    ours = apart.against["third"]
     assert (ours.low, ours.high, ours.p) == (pair.low, pair.high, pair.p_corrected)
 
 
@@ -224,7 +224,7 @@ def test_few_queries_have_no_letters(stage, collection, engineer):
     apart = leaderboard.compared(leaderboard.rows(found, "AP"))
     assert apart.letters == {}
     assert "fewer than 6 queries" in apart.reason
-    assert apart.against_best["neural"].p is None
+    assert apart.against["neural"].p is None
     one = leaderboard.compared(leaderboard.rows(found[:1], "AP"))
     assert (one.letters, one.reason) == ({}, "one run alone has none to differ from")
 
@@ -236,7 +236,7 @@ def test_scored_anew_the_letters_are_made_anew(scored, snapshot, engineer):
     )
     fresh = stored_scores.scorings_of(snapshot)
     after = leaderboard.compared(leaderboard.rows(fresh, "nDCG@10"))
-    assert after.against_best["neural"].difference > 0 > before.against_best["neural"].difference
+    assert after.against["neural"].difference > 0 > before.against["neural"].difference
 
 
 def test_queries_that_are_kept_back_leave_no_trace_in_the_means(drawn, collection, engineer):

@@ -20,6 +20,7 @@ from judgments import adjudication, assignment, conflicts, guidelines, ingestion
 from judgments.collections import add_member, create_collection
 from judgments.models import Collection, Pair, Query, Round, User
 from pooling import pools, query_logs
+from pooling import runs as verbs
 from pooling.models import QueryLog, Run
 from pooling.sampling.log import normalize
 
@@ -121,6 +122,7 @@ def _runs(collection: Collection, engineer: User) -> None:
             for rank, (doc_id, score) in enumerate(scores.items(), 1):
                 lines.append(f"{query_id} Q0 {doc_id} {rank} {score!r} {run.name}\n")
         _store_bytes(collection, "runs", f"{run.name}.run", "".join(lines).encode(), engineer)
+    verbs.set_baseline(collection, collection.runs.get(name="bm25"), actor=engineer)
 
 
 def _pilot(collection: Collection, people: dict[str, User]) -> Round:

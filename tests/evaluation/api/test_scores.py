@@ -81,7 +81,16 @@ def test_large_runs_are_scored_as_a_job(
 
 def test_the_list_has_one_entry_for_each_snapshot(score: Any, engineer: Any, api_of: Any) -> None:
     (entry,) = api_of(engineer).get(SCORES).json()["results"]
-    assert set(entry) == {"snapshot", "qrels", "runs", "settings", "groups", "left_out", "freshness"}
+    assert set(entry) == {
+        "snapshot",
+        "qrels",
+        "runs",
+        "settings",
+        "groups",
+        "against_baseline",
+        "left_out",
+        "freshness",
+    }
     assert entry["groups"]["metric"] == "nDCG@10"
     assert entry["groups"]["letters"] == {}  # one query tells nothing apart
     assert "fewer than 6 queries" in entry["groups"]["reason"]

@@ -126,13 +126,10 @@ def test_what_is_counted_stands_as_a_count(scored, get, collection, engineer, cl
     assert "4.000" not in page + compared
 
 
-def test_letters_and_the_sentence_that_explains_them(scored, get):
-    html = get().content.decode()
-    assert (
-        "Runs that share a letter do not differ at p &lt; 0.05: sign-flip test, Holm over 1 pair, 12 queries." in html
-    )
-    assert [line.letters for line in get().context["lines"]] == ["a", "b"]
-    assert "Each run against bm25" in html
+def test_without_a_baseline_runs_are_compared_with_the_best_in_words(scored, get):
+    first, second = get().context["lines"]
+    assert first.verdict == "highest mean"
+    assert re.fullmatch(r"worse than bm25 \(p [=<] 0\.\d+\)", second.verdict)
 
 
 def test_by_tier_and_by_traffic(stage, collection, engineer, get):
