@@ -206,7 +206,8 @@ CONNECTOR_KEYS = env.list("CONNECTOR_KEYS", default=[])
 PROVIDER_HOSTS = env.list("PROVIDER_HOSTS", default=[])
 PROVIDER_NETWORKS = env.list("PROVIDER_NETWORKS", default=[])
 # A judge that runs on this machine loads no model but these: names, folders, or package:NAME.
-LOCAL_MODELS = env.list("LOCAL_MODELS", default=["all-MiniLM-L6-v2"])
+DEFAULT_LOCAL_MODEL = "all-MiniLM-L6-v2"
+LOCAL_MODELS = env.list("LOCAL_MODELS", default=[DEFAULT_LOCAL_MODEL])
 
 # --- Freshness: how many days may pass before the server checks a collection's newest snapshot by itself; 0 is never.
 FRESHNESS_DAYS = env.int("FRESHNESS_DAYS", default=30)

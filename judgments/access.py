@@ -64,6 +64,23 @@ def reach(rows: QuerySet[Row], user: Any, roles: tuple[str, ...], *, via: str = 
     return row
 
 
+def may_create_collections(user: Any) -> bool:
+    """Return whether the user may create collections: operators, and those whom an operator gave the right."""
+    return bool(user.can_create_collections or user.is_staff or user.is_superuser)
+
+
+def check_may_create_collections(user: Any) -> None:
+    """Refuse a user without the right to create collections.
+
+    Raises
+    ------
+    NotAllowed
+        An operator has not given the user the right.
+    """
+    if not may_create_collections(user):
+        raise NotAllowed("You don't have the right to create collections. Ask the operator of this server for it.")
+
+
 def role_in(user: Any, collection: Collection) -> str | None:
     """The user's role in the collection, or None for an outsider."""
     return Membership.objects.filter(collection=collection, user_id=user.pk).values_list("role", flat=True).first()

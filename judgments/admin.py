@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from judgments import collections, tokens
+from judgments import collections, grants, tokens
 from judgments.core.errors import AssayError
 from judgments.models import (
     ApiToken,
     AuditRow,
     Collection,
+    Grant,
     GuidelinesVersion,
     Job,
     Judgment,
@@ -74,7 +76,8 @@ class ListOnly(ReadOnly):
 class Users(UserAdmin):
     """People. One who leaves is made inactive: what they judged stays under their name."""
 
-    list_display = ("username", "email", "is_active", "is_staff", "last_login")
+    list_display = ("username", "email", "is_active", "is_staff", "can_create_collections", "last_login")
+    fieldsets = (*(UserAdmin.fieldsets or ()), ("Collections", {"fields": ("can_create_collections",)}))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -128,6 +131,38 @@ class Memberships(admin.ModelAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         collections.remove_member(obj, actor=request.user)
+
+
+class GrantForm(forms.ModelForm):
+    """A grant whose value can be one of its kind."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        try:
+            cleaned["value"] = grants.checked(cleaned.get("kind", ""), cleaned.get("value", ""))
+        except AssayError as error:
+            self.add_error("value", str(error))
+        return cleaned
+
+
+@admin.register(Grant)
+class Grants(admin.ModelAdmin):
+    """What of the server's hosts, folders and models a collection may use."""
+
+    form = GrantForm
+    list_display = ("collection", "kind", "value", "created_by", "created_at")
+    list_filter = ("kind", "collection")
+    autocomplete_fields = ("collection",)
+    actions = None  # one at a time, each with its own line on record
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Grant, form: Any, change: bool) -> None:
+        obj.pk = grants.grant(obj.collection, kind=obj.kind, value=obj.value, actor=request.user).pk
+
+    def delete_model(self, request: HttpRequest, obj: Grant) -> None:
+        grants.revoke(obj, actor=request.user)
 
 
 @admin.register(ApiToken)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from django.conf import settings
-
-from judgments import ensembles, judge_kinds
+from judgments import ensembles, grants, judge_kinds
 from judgments.core.errors import NotValid
 from judgments.judge_choice import Choice, beside, fitting, on_scale
 from judgments.judge_kinds import ENSEMBLE, Kind
 from judgments.judges import JUDGES
 from judgments.judging_estimate import Waiting, context_of, waiting
 from judgments.model_judges import digest
-from judgments.models import Judge, MachineJudgment, Pair, Round
+from judgments.models import Collection, Judge, MachineJudgment, Pair, Round
 
 BATCH = 200
 Watch = Callable[[int, int], None]
@@ -38,7 +36,7 @@ def made_for(round_: Round, choice: Choice) -> Judge:
     kind.check_installed()
     chosen = JUDGES[kind.name].checked(choice.parameters)
     JUDGES[kind.name].build(**chosen)
-    model = _model(kind, chosen)
+    model = _model(round_.collection, kind, chosen)
     told = fitting(round_, kind, choice)
     parameters = {**chosen, **beside(told)}
     return Judge(
@@ -63,7 +61,7 @@ def check_here(judge: Judge) -> None:
         return
     kind = judge_kinds.find(judge.kind)
     kind.check_installed()
-    _model(kind, judge.told["parameters"])
+    _model(judge.collection, kind, judge.told["parameters"])
 
 
 def left_for(round_: Round, judge: Judge) -> Waiting:
@@ -133,10 +131,11 @@ def _sayer(judge: Judge, round_: Round) -> Sayer:
     return says
 
 
-def _model(kind: Kind, chosen: dict[str, object]) -> str:
+def _model(collection: Collection, kind: Kind, chosen: dict[str, object]) -> str:
     """The model that it loads on this machine, if the operator allows that one: loading a model runs what is in it."""
     model = str(chosen.get("model", ""))
-    if model and model not in settings.LOCAL_MODELS:
-        said = f"{kind.title} may load {', '.join(settings.LOCAL_MODELS) or 'no model'} here, not {model!r}. "
-        raise NotValid(said + "The server's operator decides which: LOCAL_MODELS.", {"model": said, "kind": said})
+    if model and model not in (allowed := grants.local_models(collection)):
+        said = f"{kind.title} may load {', '.join(allowed) or 'no model'} here, not {model!r}. "
+        hint = "The server's operator decides which: LOCAL_MODELS, granted to the collection."
+        raise NotValid(said + hint, {"model": said, "kind": said})
     return model

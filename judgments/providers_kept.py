@@ -8,13 +8,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from judgments import audit, machine_runs, sealing
+from judgments import audit, grants, machine_runs, sealing
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, Provider, User
-from judgments.network.addresses import Allowed
 from judgments.network.checked import checked_client
 from judgments.providers import PROTOCOLS
 from judgments.providers.limits import Limits
@@ -22,6 +20,8 @@ from judgments.providers.protocol import WITHOUT, Endpoint, odd_parameters
 
 if TYPE_CHECKING:
     import httpx
+
+    from judgments.network.addresses import Allowed
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000
@@ -41,11 +41,6 @@ FIELDS = (
     "tokens_per_minute",
     "timeout",
 )
-
-
-def allowed() -> Allowed:
-    """What the operator of this server allows machine judges to reach."""
-    return Allowed.of(settings.PROVIDER_HOSTS, settings.PROVIDER_NETWORKS, setting="PROVIDER")
 
 
 @transaction.atomic
@@ -164,7 +159,7 @@ def limits(provider: Provider) -> Limits:
 
 def client(provider: Provider) -> httpx.Client:
     """A client that reaches what the operator allowed and nothing else; whoever takes it closes it."""
-    return checked_client(allowed(), provider.timeout, provider.concurrency)
+    return checked_client(grants.provider_access(provider.collection), provider.timeout, provider.concurrency)
 
 
 def _fill(provider: Provider, given: Mapping[str, Any]) -> None:
@@ -177,14 +172,15 @@ def _fill(provider: Provider, given: Mapping[str, Any]) -> None:
     if provider.protocol not in PROTOCOLS:
         said = f"One of {', '.join(PROTOCOLS)}."
         raise NotValid(f"There is no protocol {provider.protocol!r}.", {"protocol": said})
-    provider.base_url = _checked_address(provider.base_url or PROTOCOLS[provider.protocol].base_url)
+    address = provider.base_url or PROTOCOLS[provider.protocol].base_url
+    provider.base_url = _checked_address(address, grants.provider_access(provider.collection))
     provider.models_offered = _checked_models(provider.models_offered)
     limits(provider)
     if isinstance(provider.prices_of, date) and provider.prices_of > date.today() and given.get("prices_of"):
         raise NotValid("Prices are of a day to come.", {"prices_of": "Give the day on which you looked them up."})
 
 
-def _checked_address(url: str) -> str:
+def _checked_address(url: str, allowed: Allowed) -> str:
     """The address without a slash at its end, if the operator allows its host."""
     try:
         parts = urlsplit(url.strip())
@@ -201,8 +197,8 @@ def _checked_address(url: str) -> str:
     if parts.username is not None or parts.password is not None:
         raise NotValid("The address holds a secret.", {"base_url": "Write it without, and give the key as the key."})
     port = port or PORTS[parts.scheme]
-    if not allowed().names(host, port):
-        said = f"This server may not ask {host}. Its operator can add {host}:{port} to PROVIDER_HOSTS."
+    if not allowed.names(host, port):
+        said = allowed.refusal(host, port)
         raise NotValid(said, {"base_url": said})
     return url.strip().rstrip("/")
 

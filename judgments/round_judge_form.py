@@ -6,9 +6,8 @@ import json
 from typing import Any
 
 from django import forms
-from django.conf import settings
 
-from judgments import cap_forms, ensembles, expected_answers, machine_runs, model_judges, prompts_kept
+from judgments import cap_forms, ensembles, expected_answers, grants, machine_runs, model_judges, prompts_kept
 from judgments.core.errors import NotValid
 from judgments.core.parameters import Parameter
 from judgments.forms import AssayForm
@@ -17,7 +16,7 @@ from judgments.judge_forms import APART, models_of
 from judgments.judge_kinds import GRADED, Kind
 from judgments.judges.ensemble import RULES
 from judgments.model_judges import MOST_EXAMPLES
-from judgments.models import Judge, Provider, Round
+from judgments.models import Collection, Judge, Provider, Round
 from judgments.textmetrics import TEXT_METRICS
 
 FOLDED = ("examples", "snapshot", "probabilities", "temperature")
@@ -52,7 +51,7 @@ class JudgeForm(AssayForm):
             own |= {"yes": _yes(round_)}
         if kind.says == "usefulness":
             own |= {"text_metric": _metrics()}
-        own |= {one.name: _parameter(one) for one in kind.parameters if not one.is_list}
+        own |= {one.name: _parameter(one, round_.collection) for one in kind.parameters if not one.is_list}
         if kind.asks == "model":
             own |= _caps() | ({"canaries": _canaries()} if kind.says != "usefulness" else {})
             own |= (_examples(round_) if kind.name == GRADED else {}) | {"temperature": _temperature()}
@@ -199,12 +198,12 @@ def _metrics() -> forms.Field:
     )
 
 
-def _parameter(parameter: Parameter) -> forms.Field:
+def _parameter(parameter: Parameter, collection: Collection) -> forms.Field:
     told: dict[str, Any] = {"label": parameter.title, "help_text": parameter.description, "initial": parameter.default}
     if parameter.name == "rule":
         return forms.ChoiceField(**told | {"choices": [(name, f"{name}: {what}") for name, what in RULES.items()]})
     if parameter.name == "model":
-        return forms.ChoiceField(**told | {"choices": [(name, name) for name in settings.LOCAL_MODELS]})
+        return forms.ChoiceField(**told | {"choices": [(name, name) for name in grants.local_models(collection)]})
     if parameter.type is bool:
         return forms.BooleanField(**told, required=False)
     if parameter.type is str:

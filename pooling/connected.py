@@ -6,24 +6,18 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from judgments import audit, sealing
+from judgments import audit, grants, sealing
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, User
-from pooling.connectors import CONNECTORS, Allowed, ConnectorKind, Engine, Hit
+from pooling.connectors import CONNECTORS, ConnectorKind, Engine, Hit
 from pooling.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan, answer_of
 from pooling.models import Connector
 
 # A secret was given for these; whoever points them elsewhere has to know it.
 WHERE = ("address", "host", "port", "database")
 TRIAL = Plan(depth=10, attempts=1)
-
-
-def allowed() -> Allowed:
-    """What the operator of this server allows connectors to reach."""
-    return Allowed.of(settings.CONNECTOR_HOSTS, settings.CONNECTOR_NETWORKS, settings.CONNECTOR_FOLDERS)
 
 
 @transaction.atomic
@@ -59,7 +53,7 @@ def add(
     NotValid
         A setting that cannot work, by its name.
     EngineFault
-        The operator has not allowed the place.
+        The operator has not granted the place to the collection.
     Conflict
         The name is taken.
     """
@@ -118,7 +112,7 @@ def remove(connector: Connector, *, actor: User) -> None:
 def engine_of(connector: Connector) -> Engine:
     """The engine, ready to be asked; whoever takes it closes it."""
     values = {**connector.settings, **sealing.unseal(connector.sealed)}
-    return CONNECTORS[connector.kind].engine(values, allowed(), connector.timeout)
+    return CONNECTORS[connector.kind].engine(values, grants.connector_access(connector.collection), connector.timeout)
 
 
 def attempt(connector: Connector, query: str) -> list[Hit]:
@@ -146,7 +140,7 @@ def _fill(connector: Connector, name: str, given: Mapping[str, str], timeout: fl
         raise NotValid("Too many at a time.", {"concurrency": f"From 1 to {MOST_AT_ONCE}."})
     values = member.checked(given)
     # Made once and let go: what cannot work is told now, and not by the first job.
-    member.engine(values, allowed(), timeout).close()
+    member.engine(values, grants.connector_access(connector.collection), timeout).close()
     connector.name, connector.timeout, connector.concurrency = name.strip()[:120], timeout, concurrency
     connector.settings, secrets = _apart(member, values)
     connector.sealed = sealing.seal(secrets)

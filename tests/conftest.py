@@ -201,12 +201,12 @@ def make_user(db: None) -> Make:
 
 @pytest.fixture
 def lead(make_user: Make) -> Any:
-    return make_user("lena")
+    return make_user("lena", can_create_collections=True)
 
 
 @pytest.fixture
 def engineer(make_user: Make) -> Any:
-    return make_user("emil")
+    return make_user("emil", can_create_collections=True)
 
 
 @pytest.fixture
@@ -232,13 +232,14 @@ def outsider(make_user: Make) -> Any:
 
 @pytest.fixture
 def collection(lead: Any, engineer: Any, rater: Any, rater2: Any, rater3: Any) -> Any:
-    """A collection with a lead, an engineer and three raters, and nothing in it."""
-    from judgments.models import Collection, Membership, Role
+    """A collection with a lead, an engineer and three raters, and nothing in it; it may use what the settings allow."""
+    from judgments.models import Collection, Grant, Membership, Role
 
     made = Collection.objects.create(slug="shop", name="Shop search", created_by=lead)
     roles = {lead: Role.LEAD, engineer: Role.ENGINEER, rater: Role.RATER, rater2: Role.RATER, rater3: Role.RATER}
     for user, role in roles.items():
         Membership.objects.create(collection=made, user=user, role=role)
+    Grant.objects.bulk_create(Grant(collection=made, kind=kind, value="*") for kind in Grant.Kind)
     return made
 
 

@@ -121,8 +121,8 @@ GET    c/<slug:slug>/start/                                           404 403 40
 POST   c/<slug:slug>/start/                                           404 403 403 422 302
 GET    c/<slug:slug>/strata/                                          404 403 200 200 302
 POST   c/<slug:slug>/strata/                                          404 403 403 422 302
-GET    c/new/                                                         200 200 200 200 302
-POST   c/new/                                                         422 422 422 422 302
+GET    c/new/                                                         403 403 200 200 302
+POST   c/new/                                                         403 403 422 422 302
 GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
 GET    guidelines/<uuid:uuid>/file/                                   404 200 200 200 302
 GET    invite/                                                        200 200 200 200 200
@@ -224,7 +224,7 @@ POST   uploads/<uuid:uuid>/throw-away/                                404 403 40
 GET    api/docs/                                                      200 200 200 200 200
 GET    api/schema/                                                    200 200 200 200 200
 GET    api/v1/collections/                                            200 200 200 200 401
-POST   api/v1/collections/                                            400 400 400 400 401
+POST   api/v1/collections/                                            403 403 400 400 401
 GET    api/v1/collections/<slug:slug>/                                404 403 200 200 401
 PATCH  api/v1/collections/<slug:slug>/                                404 403 403 200 401
 GET    api/v1/collections/<slug:slug>/clicks/                         404 403 200 200 401

@@ -213,6 +213,7 @@ def test_no_address_of_a_rater_tells_what_a_machine_said(
     world: World, client_of: Callable[[Any], Any], lead: Any, rater: Any, rater2: Any, settings: Any
 ) -> None:
     settings.INVITE_LINKS = True
+    User.objects.filter(pk=rater.pk).update(can_create_collections=True)  # so that this address answers too
     open_ = rounds.open_round(new_round(world, "Clean", lead, rater, rater2), actor=lead)
     draft = new_round(world, "Not open yet", lead, rater)
     learning = calibrating(world, lead, rater)

@@ -33,7 +33,7 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
     """Make the round, the provider and the run; its job waits."""
     from django.core.management import call_command
 
-    from judgments import collections, guidelines, judging, prompts_kept, providers_kept, rounds
+    from judgments import collections, grants, guidelines, judging, prompts_kept, providers_kept, rounds
     from judgments.model_judges import Choice
     from judgments.models import Document, Query, User
 
@@ -57,6 +57,7 @@ def make(pairs: int, url: str, characters: int, at_once: int) -> dict[str, Any]:
         "models_offered": [{"name": "slow", "price_in": 1.0, "price_out": 4.0}],
         "concurrency": at_once,
     }
+    grants.grant(shop, kind="provider-host", value=grants.ALL)
     provider = providers_kept.add(shop, actor=lead, given=given, key="sk-key")
     choice = Choice(provider, "slow", prompt=prompts_kept.find(shop, "graded"))
     judging.start(made, choice, actor=lead, cap_usd=1_000.0, cap_calls=None)

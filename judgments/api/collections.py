@@ -95,7 +95,8 @@ class Collections(ListModelMixin, Endpoint):
         examples=[OpenApiExample("Shop", {"slug": "shop", "name": "Outdoor shop, site search"}, request_only=True)],
     )
     def post(self, request: Request) -> Response:
-        """Whoever makes a collection leads it."""
+        """Whoever makes a collection leads it. This needs the right to create collections, which operators give."""
+        access.check_may_create_collections(request.user)
         made = verbs.create_collection(actor=request.user, **self.sent(NewCollection))
         return self.told(CollectionBody, made, 201)
 

@@ -7,6 +7,7 @@ from judgments.models.declaration import Declaration
 from judgments.models.document import Document
 from judgments.models.example import Example
 from judgments.models.gold import GoldPair, Probe, ProbeAnswer
+from judgments.models.grant import Grant
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.invite_link import InviteLink
 from judgments.models.job import Job
@@ -42,6 +43,7 @@ __all__ = [
     "Example",
     "GoldPair",
     "Grade",
+    "Grant",
     "GuidelinesVersion",
     "Handout",
     "ImportedLabel",

@@ -11,6 +11,11 @@ from judgments.models.fields import PublicModel
 class User(PublicModel, AbstractUser):
     """A person with a name and a password; what they may do is said by memberships."""
 
+    # Whoever creates a collection leads it. Operators give this right; invitation links never do.
+    can_create_collections = models.BooleanField(
+        default=False, help_text="Whether the person may create collections, which they then lead."
+    )
+
     # Which key does what on the station, where it is not the usual one: {"act": "key"}.
     station_keys = models.JSONField(default=dict, blank=True)
 

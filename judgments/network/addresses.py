@@ -11,7 +11,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -42,6 +42,8 @@ class Allowed:
         Where files of connectors may lie.
     setting : str
         How the operator's settings begin that hold this, for messages.
+    by_grant : bool
+        Whether this is the part that the operator granted to one collection, for messages.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Allowed:
     networks: tuple[Network, ...] = ()
     folders: tuple[Path, ...] = ()
     setting: str = "CONNECTOR"
+    by_grant: bool = False
 
     @classmethod
     def of(
@@ -69,6 +72,31 @@ class Allowed:
             tuple(ipaddress.ip_network(network.strip(), strict=False) for network in networks if network.strip()),
             tuple(Path(folder).resolve() for folder in folders if str(folder).strip()),
             setting,
+        )
+
+    def granted(self, hosts: Iterable[str], folders: Iterable[str] = ()) -> Allowed:
+        """Return the part of this that a grant of hosts and folders opens; ``*`` grants all.
+
+        Examples
+        --------
+        >>> Allowed.of(["*.example.com", "localhost"]).granted(["a.example.com:443", "localhost:9200", "b.org"]).hosts
+        ('a.example.com:443', 'localhost:9200')
+        """
+        wanted = [host.strip().lower() for host in hosts]
+        within = [self.folders if folder == "*" else (Path(folder).resolve(),) for folder in folders]
+        return replace(
+            self,
+            hosts=tuple(dict.fromkeys(found for one in self.hosts for two in wanted if (found := _narrower(one, two)))),
+            folders=tuple(
+                dict.fromkeys(
+                    max(one, two, key=lambda path: len(path.parts))
+                    for one in self.folders
+                    for granted in within
+                    for two in granted
+                    if one.is_relative_to(two) or two.is_relative_to(one)
+                )
+            ),
+            by_grant=True,
         )
 
     def names(self, host: str, port: int) -> bool:
@@ -96,10 +124,7 @@ class Allowed:
             time.
         """
         if not self.names(host, port):
-            raise EngineFault(
-                "not-allowed",
-                f"This server may not ask {host}. Its operator can add {host}:{port} to {self.setting}_HOSTS.",
-            )
+            raise EngineFault("not-allowed", self.refusal(host, port))
         found = _resolved(host, port, seconds)
         for address in found:
             if not self._reachable(address):
@@ -109,6 +134,15 @@ class Allowed:
                     f"{self.setting}_NETWORKS; ask the operator of this server.",
                 )
         return [str(address) for address in found]
+
+    def refusal(self, host: str, port: int) -> str:
+        """Return why a host may not be asked, and what the operator can do about it."""
+        if not self.by_grant:
+            return f"This server may not ask {host}. Its operator can add {host}:{port} to {self.setting}_HOSTS."
+        return (
+            f"This collection may not ask {host}. The server's operator can add {host}:{port} to "
+            f"{self.setting}_HOSTS and grant it to the collection."
+        )
 
     def file(self, name: str) -> Path:
         """Return the path of a file that may be read.
@@ -123,8 +157,8 @@ class Allowed:
         if not path.is_absolute() or not any(path.is_relative_to(folder) for folder in self.folders):
             raise EngineFault(
                 "not-allowed",
-                f"{name} lies in no folder that this server may read from. Its operator lists folders in "
-                "CONNECTOR_FOLDERS; write the whole path.",
+                f"{name} is in no folder that may be read here. The server's operator lists folders in "
+                f"CONNECTOR_FOLDERS{' and grants them to collections' if self.by_grant else ''}; write the whole path.",
             )
         if not path.is_file():
             raise EngineFault("unreachable", f"There is no file {name} on the server.")
@@ -152,13 +186,33 @@ def unwrapped(address: Address) -> Address:
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None) or address
 
 
-def _fits(pattern: str, host: str, port: int) -> bool:
+def _parts(pattern: str) -> tuple[str, int | None]:
     # "::1" is an address and not a name with a port; "[::1]:9200" is both.
     found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?", pattern)
-    name, wanted = (found[1] or found[2], found[3]) if found else (pattern, None)
-    if wanted is not None and int(wanted) != port:
-        return False
+    if not found:
+        return pattern, None
+    return found[1] or found[2], int(found[3]) if found[3] else None
+
+
+def _fits(pattern: str, host: str, port: int) -> bool:
+    name, wanted = _parts(pattern)
+    return wanted in (None, port) and _covers(name, host)
+
+
+def _covers(name: str, host: str) -> bool:
     return name in ("*", host) or (name.startswith("*.") and host.endswith(name[1:]))
+
+
+def _narrower(one: str, two: str) -> str:
+    """Return the pattern of the hosts that both patterns name; an empty text where there are none."""
+    (name, port), (other, another) = _parts(one), _parts(two)
+    if port is not None and another is not None and port != another:
+        return ""
+    found = other if _covers(name, other) else name if _covers(other, name) else ""
+    wanted = port if port is not None else another
+    if not found or wanted is None:
+        return found
+    return f"[{found}]:{wanted}" if ":" in found else f"{found}:{wanted}"
 
 
 def _resolved(host: str, port: int, seconds: float) -> list[Address]:

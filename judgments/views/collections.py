@@ -16,6 +16,7 @@ from judgments.forms import CollectionForm, CollectionSettingsForm
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
+    access.check_may_create_collections(request.user)
     form = CollectionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with form.telling():

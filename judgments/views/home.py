@@ -56,6 +56,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "memberships": memberships,
         "staff": staff,
+        "may_create": access.may_create_collections(request.user),
         "work": open_work(request.user),
         "joinable": inviting.joinable(request.user),
         "settled": settled_pairs.rounds_with_settled(request.user),

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from judgments import access, providers_kept, trying
+from judgments import access, grants, providers_kept, trying
 from judgments.core.errors import AssayError
 from judgments.judge_forms import ProviderForm
 from judgments.models import Collection, Provider
@@ -56,7 +56,7 @@ def provider_list(request: HttpRequest, slug: str) -> HttpResponse:
     rows = collection.providers.select_related("collection").annotate(
         judge_count=how_many(collection.judges.all(), "provider")
     )
-    context = {"collection": collection, "step": "round", "hosts": providers_kept.allowed().hosts}
+    context = {"collection": collection, "step": "round", "hosts": grants.provider_access(collection).hosts}
     return answer(request, PROVIDERS, rows, "judgments/providers.html", context)
 
 
@@ -70,7 +70,8 @@ def provider_new(request: HttpRequest, slug: str) -> HttpResponse:
             made = providers_kept.add(collection, actor=request.user, **form.given)
             messages.success(request, f"{made} is there. Ask it one question to see whether it answers.")
             return redirect("provider_change", collection.slug, made.uuid)
-    context = {"collection": collection, "step": "round", "form": form, "hosts": providers_kept.allowed().hosts}
+    hosts = grants.provider_access(collection).hosts
+    context = {"collection": collection, "step": "round", "form": form, "hosts": hosts}
     return render(request, "judgments/provider_new.html", context, status=form.status)
 
 
@@ -90,7 +91,7 @@ def provider_change(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "step": "round",
         "provider": row,
         "form": form,
-        "hosts": providers_kept.allowed().hosts,
+        "hosts": grants.provider_access(collection).hosts,
         "judges": row.judges.order_by("name"),
     }
     return render(request, "judgments/provider.html", context, status=form.status)

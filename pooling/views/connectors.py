@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from judgments import access
+from judgments import access, grants
 from judgments.core.errors import AssayError
 from judgments.models import Collection
 from judgments.views.lists import Column, Listing, answer
@@ -61,7 +61,7 @@ def connector_list(request: HttpRequest, slug: str) -> HttpResponse:
     rows = collection.connectors.select_related("collection", "created_by").annotate(
         run_count=Count("fetches", filter=Q(fetches__run__isnull=False)), last_at=Max("fetches__created_at")
     )
-    allowed = connected.allowed()
+    allowed = grants.connector_access(collection)
     context = {"collection": collection, "step": "runs", "hosts": allowed.hosts, "folders": allowed.folders}
     return answer(request, LISTED, rows, "pooling/connectors.html", context)
 
@@ -136,5 +136,6 @@ def reached(request: HttpRequest, slug: str, uuid: str) -> tuple[Collection, Con
 def _form(
     request: HttpRequest, collection: Collection, form: ConnectorForm, template: str, more: dict[str, object]
 ) -> HttpResponse:
-    context = {"collection": collection, "step": "runs", "form": form, "allowed": connected.allowed(), **more}
+    allowed = grants.connector_access(collection)
+    context = {"collection": collection, "step": "runs", "form": form, "allowed": allowed, **more}
     return render(request, template, context, status=form.status)

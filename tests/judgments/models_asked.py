@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from judgments import judging, prompts_kept, providers_kept
+from judgments import grants, judging, prompts_kept, providers_kept
 from judgments.judge_choice import Choice
 from judgments.models import Collection, JudgeRun, Provider, Round, User
 from tests.model_server import Answer
@@ -19,6 +19,7 @@ def provider_at(url: str, collection: Collection, lead: User, *, key: str = KEY,
     """A provider with one model and a price."""
     priced = [{"name": "judge-1", "price_in": 1.0, "price_out": 4.0}, {"name": "judge-2"}]
     values = {"name": "local", "protocol": "openai", "base_url": url, "models_offered": priced, "concurrency": 4}
+    grants.grant(collection, kind="provider-host", value=grants.ALL)
     return providers_kept.add(collection, actor=lead, given={**values, **given}, key=key)
 
 

@@ -23,7 +23,7 @@ ANYBODY = (200, 200, 200, 200, 302)
 PAGES = {
     "home": ANYBODY,
     "tokens": ANYBODY,
-    "collection_new": ANYBODY,
+    "collection_new": (200, 200, 403, 403, 302),
     "collection": STAFF_ONLY,
     "queries": STAFF_ONLY,
     "query": STAFF_ONLY,

@@ -16,9 +16,9 @@ from django.db import transaction
 from demo import catalogue, engines, log, raters
 from demo.guidelines import GUIDELINES
 from evaluation import scoring
-from judgments import adjudication, assignment, conflicts, guidelines, ingestion, rounds, snapshots, submission
+from judgments import adjudication, assignment, conflicts, grants, guidelines, ingestion, rounds, snapshots, submission
 from judgments.collections import add_member, create_collection
-from judgments.models import Collection, Pair, Query, Round, User
+from judgments.models import Collection, Grant, Pair, Query, Round, User
 from pooling import pools, query_logs
 from pooling import runs as verbs
 from pooling.models import QueryLog, Run
@@ -30,6 +30,7 @@ PEOPLE = {"lead": "lead", "engineer": "engineer", "rater1": "rater", "rater2": "
 SEED = 17
 SIZES = {"head": 15, "torso": 20, "tail": 15}
 DEPTH = 10
+MAY_CREATE = ("lead", "engineer")
 PILOT_QUERIES_A_TIER = 5
 
 
@@ -43,6 +44,8 @@ class Command(BaseCommand):
         if not settings.DEBUG:
             raise CommandError("The demo has log-ins with a known password: it is loaded only with DEBUG=1.")
         if Collection.objects.filter(slug=SLUG).exists():
+            # A demo from before there was this right.
+            User.objects.filter(username__in=MAY_CREATE).update(can_create_collections=True)
             self.tell(options)
             return
         self.stdout.write("Loading the demo: documents, log, three systems, three raters ...")
@@ -70,7 +73,8 @@ def _people() -> dict[str, User]:
         people[name], new = User.objects.get_or_create(username=name)
         if new:
             people[name].set_password(PASSWORD)
-            people[name].save(update_fields=["password"])
+            people[name].can_create_collections = name in MAY_CREATE
+            people[name].save(update_fields=["password", "can_create_collections"])
     return people
 
 
@@ -81,6 +85,8 @@ def _collection(people: dict[str, User]) -> Collection:
         description="How well the search of an invented outdoor shop answers what people type.",
         actor=people["lead"],
     )
+    for kind in Grant.Kind:
+        grants.grant(collection, kind=kind, value=grants.ALL)
     for name, role in PEOPLE.items():
         if name != "lead":
             add_member(collection, username=name, role=role, actor=people["lead"])

@@ -26,10 +26,16 @@ class Command(BaseCommand):
         )
         parser.add_argument("--email", default="", help="an address, for those who run the server")
         parser.add_argument("--superuser", action="store_true", help="may also use /admin/")
+        parser.add_argument(
+            "--can-create-collections",
+            action="store_true",
+            help="may create collections and lead them; superusers may anyway",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User(username=options["name"], email=options["email"])
         user.is_staff = user.is_superuser = options["superuser"]
+        user.can_create_collections = options["can_create_collections"]
         password = _password(options["password_stdin"])
         if not password:
             raise CommandError(f"{options['name']} was not made: there is no password.")
@@ -41,8 +47,14 @@ class Command(BaseCommand):
         user.set_password(password)
         with transaction.atomic():
             user.save()
-            sentence = f"the server's operator made the user {user}"
-            audit.record("add_user", sentence, actor=None, collection=None, target=user)
+            audit.record(
+                "add_user",
+                f"the server's operator made the user {user}",
+                actor=None,
+                collection=None,
+                target=user,
+                can_create_collections=user.can_create_collections,
+            )
         self.stdout.write(f"{user} can log in now.")
 
     def _warn(self, password: str, user: User) -> None:

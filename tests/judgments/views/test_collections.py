@@ -10,27 +10,27 @@ from judgments.models import Collection
 pytestmark = pytest.mark.django_db
 
 
-def test_new_collection(client_of, outsider):
-    response = client_of(outsider).post(reverse("collection_new"), {"name": "Mine", "slug": "mine"})
+def test_new_collection(client_of, lead):
+    response = client_of(lead).post(reverse("collection_new"), {"name": "Mine", "slug": "mine"})
     assert response.url == reverse("collection", args=["mine"])
     assert Collection.objects.get().name == "Mine"
 
 
-def test_address_is_made_from_the_name(client_of, outsider):
-    response = client_of(outsider).post(reverse("collection_new"), {"name": "My Shop, search"})
+def test_address_is_made_from_the_name(client_of, lead):
+    response = client_of(lead).post(reverse("collection_new"), {"name": "My Shop, search"})
     assert response.url == reverse("collection", args=["my-shop-search"])
 
 
-def test_form_comes_back_with_its_errors(client_of, outsider):
-    response = client_of(outsider).post(reverse("collection_new"), {"name": "", "slug": "not a slug"})
+def test_form_comes_back_with_its_errors(client_of, lead):
+    response = client_of(lead).post(reverse("collection_new"), {"name": "", "slug": "not a slug"})
     html = response.content.decode()
     assert response.status_code == 422
     assert 'aria-invalid="true"' in html
     assert 'id="id_slug_error"' in html
 
 
-def test_taken_address_is_a_conflict(client_of, collection, outsider):
-    response = client_of(outsider).post(reverse("collection_new"), {"name": "Mine", "slug": "shop"})
+def test_taken_address_is_a_conflict(client_of, collection, lead):
+    response = client_of(lead).post(reverse("collection_new"), {"name": "Mine", "slug": "shop"})
     assert response.status_code == 409
     assert "shop is taken" in response.content.decode()
 

@@ -45,8 +45,8 @@ def answer(pair, rater, state, grade=None):
     )
 
 
-def test_newcomer_is_told_to_make_a_collection(client_of, outsider):
-    assert "Start with a collection" in client_of(outsider).get(reverse("home")).content.decode()
+def test_newcomer_with_the_right_is_led_to_a_new_collection(client_of, lead):
+    assert reverse("collection_new") in client_of(lead).get(reverse("home")).content.decode()
 
 
 def test_staff_see_their_collections(client_of, collection, engineer):

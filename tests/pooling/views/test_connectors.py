@@ -56,8 +56,8 @@ def test_empty(visitor: Client, collection: Any) -> None:
 
 def test_nothing_is_allowed_yet(visitor: Client, collection: Any, settings: Any) -> None:
     settings.CONNECTOR_HOSTS = []
-    assert "This server may not ask any host yet" in visitor.get("/c/shop/connectors/").content.decode()
-    assert "the operator of this server allowed nothing" in visitor.get("/c/shop/connectors/new/").content.decode()
+    assert not visitor.get("/c/shop/connectors/").context["hosts"]
+    assert not visitor.get("/c/shop/connectors/new/").context["allowed"].hosts
 
 
 @pytest.mark.parametrize("kind", CONNECTORS)
@@ -94,7 +94,7 @@ def test_a_secret_does_not_come_back_with_a_form_that_fails(visitor: Client, col
 def test_a_host_that_is_not_allowed(visitor: Client, collection: Any) -> None:
     answer = visitor.post("/c/shop/connectors/new/", sent(address="https://169.254.169.254/latest/"))
     assert answer.status_code == 422
-    assert "This server may not ask 169.254.169.254" in answer.content.decode()
+    assert "may not ask 169.254.169.254" in answer.content.decode()
 
 
 def test_changed(visitor: Client, connect: Any) -> None:
