@@ -6,7 +6,9 @@ With ``DATABASE_URL``, ``REDIS_URL`` and ``STORAGE_URL`` it is a company's serve
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -184,6 +186,14 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
 SECURE_SSL_REDIRECT = SECURE
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+# The proxies in front, whose X-Forwarded-For is believed: how many, or their addresses and networks.
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=["1"] if SECURE_PROXY_SSL_HEADER else [])
+if TRUSTED_PROXIES[1:] or not "".join(TRUSTED_PROXIES).isdigit():
+    [ipaddress.ip_network(proxy, strict=False) for proxy in TRUSTED_PROXIES]  # a typing mistake is noticed at once
+# Wrong passwords from one address before it has to wait, and how fast they are forgotten.
+LOGIN_RATE = env.str("LOGIN_RATE", default="30/hour")
+if not re.fullmatch(r"[1-9]\d*/ *[smhd]\w*", LOGIN_RATE):
+    raise ImproperlyConfigured("LOGIN_RATE is a number and a period, for example 30/hour")
 SESSION_COOKIE_HTTPONLY = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -222,7 +232,6 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "judgments.api.paging.Pages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_THROTTLE_RATES": {"anonymous-login": env.str("LOGIN_RATE", default="30/min")},
     "EXCEPTION_HANDLER": "judgments.api.errors.answer",
 }
 SPECTACULAR_SETTINGS = {

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework import authentication, permissions
-from rest_framework.exceptions import AuthenticationFailed, Throttled
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
-from rest_framework.throttling import SimpleRateThrottle
 
-from judgments import tokens
+from judgments import login_limits, tokens
 from judgments.models import ApiToken, User
 
 
@@ -29,33 +28,16 @@ class TokenAuthentication(authentication.BaseAuthentication):
         return 'Bearer realm="assay"'
 
 
-class PasswordTries(SimpleRateThrottle):
-    """So many passwords a minute from one address, right or wrong."""
-
-    scope = "anonymous-login"
-
-    def get_cache_key(self, request: Request, view: Any) -> str:
-        # Not X-Forwarded-For, which any caller may write.
-        return self.cache_format % {"scope": self.scope, "ident": request.META.get("REMOTE_ADDR", "")}
-
-
 class PasswordAuthentication(authentication.BasicAuthentication):
     """Name and password, where a program gets its first token. Counted before the password is tried."""
 
     www_authenticate_realm = "assay"
 
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
-        if not request.headers.get("Authorization", "").lower().startswith("basic "):
-            return None
-        tries = PasswordTries()
-        if not tries.allow_request(request, None):
-            raise Throttled(tries.wait())
-        return super().authenticate(request)
-
     def authenticate_credentials(self, userid: str, password: str, request: Request | None = None) -> Any:
         if "\0" in userid + password:  # nobody has such a name, and PostgreSQL does not even take the question
             raise AuthenticationFailed("Name and password do not fit.")
-        return super().authenticate_credentials(userid, password, request)
+        with login_limits.attempt(request, userid):
+            return super().authenticate_credentials(userid, password, request)
 
 
 class InScope(permissions.BasePermission):

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from judgments.core.errors import AssayError, Waits
-from judgments.views.border import status_of
+from judgments.views.border import headers_of, status_of
 
 CODES = {
     400: "not_valid",
@@ -35,7 +35,7 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: our errors and the framework's in one shape. Anything else stays a 500."""
     if isinstance(error, AssayError):
         status, body = told_of(error)
-        return Response(body, status=status)
+        return Response(body, status=status, headers=headers_of(error))
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):

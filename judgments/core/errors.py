@@ -102,3 +102,19 @@ class Closed(AssayError):
 
 class TooLarge(AssayError):
     """The input is larger than the server takes."""
+
+
+class TooMany(AssayError):
+    """The caller tried too often and has to wait.
+
+    Parameters
+    ----------
+    message : str
+        What was tried too often, and how long to wait.
+    retry_after : int
+        Seconds to wait.
+    """
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

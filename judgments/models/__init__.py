@@ -13,6 +13,7 @@ from judgments.models.invite_link import InviteLink
 from judgments.models.job import Job
 from judgments.models.judging import AutoAccept, JudgeRun, MachineRun, ModelCall
 from judgments.models.judgment import Adjudication, Judgment
+from judgments.models.login_tries import LoginTries
 from judgments.models.lookups import Among
 from judgments.models.machine import Judge, MachineJudgment
 from judgments.models.pair import Handout, Pair, Slot
@@ -53,6 +54,7 @@ __all__ = [
     "JudgeRun",
     "Judgment",
     "LabelSource",
+    "LoginTries",
     "MachineJudgment",
     "MachineRun",
     "Membership",

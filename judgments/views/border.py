@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import Resolver404, get_resolver
 
-from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge
+from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge, TooMany
 
 # The one place where an error becomes an HTTP status, for pages and the API alike.
 STATUS: dict[type[AssayError], int] = {
@@ -18,6 +18,7 @@ STATUS: dict[type[AssayError], int] = {
     Conflict: 409,
     Closed: 410,
     TooLarge: 413,
+    TooMany: 429,
     NotValid: 400,
     AssayError: 400,
 }
@@ -28,6 +29,7 @@ TITLES = {
     409: "That collides with what is there",
     410: "This round is closed",
     413: "That is too large",
+    429: "Too many tries",
 }
 POLICY = (
     "default-src 'self'; img-src 'self' data: https:; object-src 'none'; base-uri 'none'; "
@@ -40,6 +42,11 @@ DOCS_POLICY = POLICY + "; style-src 'self' 'unsafe-inline'"
 def status_of(error: AssayError) -> int:
     """The HTTP status of an error: that of its nearest named ancestor."""
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def headers_of(error: AssayError) -> dict[str, str]:
+    """Return the headers that an error is answered with."""
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else {}
 
 
 class Border:
@@ -65,4 +72,7 @@ class Border:
             return None
         status = status_of(error)
         context = {"title": TITLES[status], "message": str(error), "status": status}
-        return render(request, "404.html" if status == 404 else "error.html", context, status=status)
+        response = render(request, "404.html" if status == 404 else "error.html", context, status=status)
+        for name, value in headers_of(error).items():
+            response.headers[name] = value
+        return response

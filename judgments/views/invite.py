@@ -6,31 +6,23 @@ holds its hash, so that a log-in in between, a reload and the form itself need n
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.forms import UserCreationForm
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from judgments import invite_links
-from judgments.core.errors import AssayError, NotValid
+from judgments import invite_links, login_limits
+from judgments.core.errors import AssayError, NotValid, TooMany
 from judgments.models import InviteLink, Round, User
 from judgments.tokens import digest
 
-MOST_TRIES = 20
-REST_SECONDS = 600
 KEPT = "invite_link"
-REST = f"Too many links that open nothing came from here. Try again in {REST_SECONDS // 60} minutes."
-NAMES_REST = (
-    f"Too many names that cannot be taken were tried with this link. Try again in {REST_SECONDS // 60} minutes."
-)
 
 
 class AccountForm(UserCreationForm):
@@ -86,10 +78,10 @@ def _take(request: HttpRequest) -> HttpResponse:
 def _opens_nothing(request: HttpRequest) -> HttpResponse:
     """Whoever tries codes rests; nobody else does, since behind one address may be an office, or all there are."""
     request.session.pop(KEPT, None)
-    address = request.META.get("REMOTE_ADDR", "")
-    if _tries(address) >= MOST_TRIES:
-        return _page(request, None, said=REST, status=429)
-    _count(address)
+    try:
+        login_limits.reserve({login_limits.key_of("code", login_limits.address_of(request)): login_limits.INVITATION})
+    except TooMany as error:
+        return _wait(request, None, error)
     return _page(request, None, said=invite_links.OPENS_NOTHING, status=422)
 
 
@@ -98,24 +90,26 @@ def _come_in(request: HttpRequest) -> HttpResponse:
     if link is None:
         return _opens_nothing(request)
     # A name that is taken says that somebody has it: so many of these are told by one link, wherever one asks from.
-    if not request.user.is_authenticated and _tries(link.digest) >= MOST_TRIES:
-        return _page(request, link, said=NAMES_REST, status=429)
+    names = {login_limits.key_of("names", link.digest): login_limits.INVITATION}
     try:
         if request.user.is_authenticated:
             invite_links.join(link.digest, user=request.user)
             return _inside(request, link)
+        login_limits.reserve(names)
         form = AccountForm(request.POST)
         if form.is_valid():
             said = form.cleaned_data
             user, link = invite_links.come_in(link.digest, username=said["username"], password=said["password1"])
             login(request, user, backend="django.contrib.auth.backends.ModelBackend")
             return _inside(request, link)
+    except TooMany as error:
+        return _wait(request, link, error)
     except NotValid as error:
         return _page(request, link, said=str(error), status=422)
     except AssayError as error:
         return _page(request, _opened(request), said=str(error), status=409)
-    if "username" in form.errors:
-        _count(link.digest)
+    if "username" not in form.errors:
+        login_limits.refund(names)
     return _page(request, link, form, status=422)
 
 
@@ -132,15 +126,7 @@ def _opened(request: HttpRequest) -> InviteLink | None:
     return invite_links.opened(hashed) if hashed else None
 
 
-def _key(who: str) -> str:
-    return f"invite:{hashlib.sha256(who.encode()).hexdigest()}"
-
-
-def _tries(who: str) -> int:
-    return int(cache.get(_key(who), 0))
-
-
-def _count(who: str) -> None:
-    # add() first, so that the rest ends a fixed time after the first try and not after the last.
-    cache.add(_key(who), 0, REST_SECONDS)
-    cache.incr(_key(who))
+def _wait(request: HttpRequest, link: InviteLink | None, error: TooMany) -> HttpResponse:
+    response = _page(request, link, said=str(error), status=429)
+    response.headers["Retry-After"] = str(error.retry_after)
+    return response

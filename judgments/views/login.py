@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, PasswordChangeView
-from django.core.cache import cache
-from django.core.exceptions import ValidationError
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse_lazy
 
-MOST_TRIES = 10
-REST_SECONDS = 600
+from judgments import login_limits
+from judgments.core.errors import TooMany
+from judgments.views.border import headers_of
 
 
 class LoginForm(AuthenticationForm):
-    """Name and password, with a rest after many wrong ones from the same place."""
+    """Name and password; after several wrong ones the next try has to wait."""
 
     error_messages = {
         "invalid_login": "Name and password do not fit. Check capital letters.",
@@ -31,21 +29,11 @@ class LoginForm(AuthenticationForm):
         self.fields["username"].label = "User name"
 
     def clean(self) -> dict[str, Any]:
-        key = self._key()
-        if cache.get(key, 0) >= MOST_TRIES:
-            raise ValidationError(f"Too many wrong passwords. Try again in {REST_SECONDS // 60} minutes.", code="rest")
-        try:
+        name = self.cleaned_data.get("username")
+        if not name or not self.cleaned_data.get("password"):
+            return self.cleaned_data  # no password is tried
+        with login_limits.attempt(self.request, name):
             return super().clean()
-        except ValidationError:
-            # add() first, so that the rest ends a fixed time after the first try and not after the last.
-            cache.add(key, 0, REST_SECONDS)
-            cache.incr(key)
-            raise
-
-    def _key(self) -> str:
-        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
-        name = str(self.cleaned_data.get("username", "")).casefold()
-        return f"login:{hashlib.sha256(f'{address} {name}'.encode()).hexdigest()}"
 
 
 class Login(LoginView):
@@ -54,16 +42,28 @@ class Login(LoginView):
     form_class = LoginForm
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().post(request, *args, **kwargs)
+        except TooMany as error:
+            form = LoginForm(request, initial={"username": request.POST.get("username", "")})
+            context = self.get_context_data(form=form, wait=str(error))
+            return self.render_to_response(context, status=429, headers=headers_of(error))
+
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)
 
 
 class PasswordForm(PasswordChangeForm):
-    """One's own password, told as the other forms tell things."""
+    """One's own password, told as the other forms tell things. The old one is guessed no faster than at log-in."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.label_suffix = ""
+        self.label_suffix, self.request = "", request
+
+    def clean_old_password(self) -> str:
+        with login_limits.attempt(self.request, self.user.get_username()):
+            return super().clean_old_password()
 
 
 class Password(PasswordChangeView):
@@ -72,6 +72,9 @@ class Password(PasswordChangeView):
     form_class = PasswordForm
     template_name = "registration/password.html"
     success_url = reverse_lazy("home")
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "request": self.request}
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, "Your password is changed. Other browsers have to log in again.")

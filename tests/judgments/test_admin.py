@@ -11,7 +11,6 @@ from django.urls import reverse
 from judgments.models import ApiToken, AuditRow, Collection, Judgment, Membership, Snapshot
 from judgments.models.fields import EventModel
 from judgments.tokens import make_token
-from judgments.views.login import MOST_TRIES
 
 pytestmark = pytest.mark.django_db
 
@@ -97,14 +96,3 @@ def test_a_token_is_revoked_and_never_shown(client_of: Any, operator: Any, engin
     client.post(_page(ApiToken), {"action": "revoke", "_selected_action": [token.pk]})
     token.refresh_from_db()
     assert token.revoked_at is not None
-
-
-def test_many_wrong_passwords_rest_an_operator_too(client: Any, operator: Any) -> None:
-    def log_in(password: str) -> Any:
-        return client.post(reverse("admin:login"), {"username": "oskar", "password": password})
-
-    assert log_in("pass").status_code == 302
-    client.logout()
-    for _ in range(MOST_TRIES):
-        log_in("wrong")
-    assert "Try again in 10 minutes" in log_in("pass").content.decode()

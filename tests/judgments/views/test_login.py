@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from django.core.cache import cache
 from django.urls import reverse
 
-from judgments.views.login import MOST_TRIES
-
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def fresh_cache():
-    cache.clear()
 
 
 def log_in(client, password, **more):
@@ -38,14 +30,6 @@ def test_wrong_password_is_answered_with_the_form(client, lead):
     response = log_in(client, "wrong")
     assert response.status_code == 422
     assert "do not fit" in response.content.decode()
-
-
-def test_many_wrong_passwords_rest_the_account(client, lead):
-    for _ in range(MOST_TRIES):
-        log_in(client, "wrong")
-    response = log_in(client, "pass")
-    assert response.status_code == 422
-    assert "Try again in 10 minutes" in response.content.decode()
 
 
 def test_logging_out_is_a_post(client_of, lead):

@@ -1,0 +1,168 @@
+"""How are passwords and codes kept from being guessed, without locking anybody out?
+
+Every try is counted before the password is looked at, under a lock, so that many at once are no way around the limits.
+After some wrong tries the next one has to wait, each time twice as long. Three counters hold each on its own:
+
+* A name from one address: whoever guesses a password waits. The person whose name it is comes from another address and
+  does not.
+* An address, whatever the names: whoever tries one password on many names waits.
+* A name from everywhere: many addresses together wait a few seconds for each try.
+
+An address from which somebody logged in before with this name waits for neither of the last two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from judgments.core.errors import TooMany
+from judgments.models import LoginTries
+from judgments.network.client_address import client_address
+
+PERIODS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+# After so many days a successful log-in from an address says nothing about it any more; counters are empty long before.
+KNOWN, OLD = timedelta(days=90), timedelta(days=7)
+HIGHEST = 1_000.0
+log = logging.getLogger(__name__)
+_warned: list[bool] = []
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How many tries pass without waiting, how fast the count falls, and how the wait grows.
+
+    Parameters
+    ----------
+    free : float
+        Wrong tries before the first wait.
+    per_second : float
+        By how much the count falls in a second.
+    first, longest : float
+        Seconds of the first wait; it doubles up to the longest.
+    """
+
+    free: float
+    per_second: float
+    first: float = 1.0
+    longest: float = 900.0
+
+    def wait(self, level: float) -> float:
+        """Return the seconds until the next try, at this count."""
+        over = round(level) - self.free  # whole tries: what a count fell since the last one is no try
+        return 0.0 if over < 0 else min(self.first * 2.0 ** min(over, 30.0), self.longest)
+
+
+NAME_FROM_ADDRESS = Limit(free=5, per_second=1 / 600)
+NAME = Limit(free=100, per_second=1 / 60, longest=10.0)
+INVITATION = Limit(free=20, per_second=1 / 60, first=30.0)
+
+
+def address_of(request: Any) -> str:
+    """Return the client's address, as far as the operator's own proxies tell it (``TRUSTED_PROXIES``)."""
+    meta = getattr(request, "META", {})
+    forwarded = meta.get("HTTP_X_FORWARDED_FOR", "")
+    if forwarded and not settings.TRUSTED_PROXIES and not _warned:
+        _warned.append(True)
+        log.warning("X-Forwarded-For is ignored. If a proxy is in front of the server, set TRUSTED_PROXIES.")
+    return client_address(meta.get("REMOTE_ADDR", ""), forwarded, settings.TRUSTED_PROXIES)
+
+
+@contextmanager
+def attempt(request: Any, name: str) -> Iterator[None]:
+    """Count a try of a password for a name; one that ends without an exception was right and is not counted.
+
+    Raises
+    ------
+    TooMany
+        The caller has to wait. The password is not looked at.
+    """
+    name, address = name.strip().casefold()[:150], address_of(request)
+    pair = key_of("pair", name, address)
+    known_key = key_of("known", name, address)
+    known = LoginTries.objects.filter(pk=known_key, at__gt=timezone.now() - KNOWN).exists()
+    everywhere = {key_of("address", address): _address_limit(), key_of("name", name): NAME}
+    limits = {pair: NAME_FROM_ADDRESS} | ({} if known else everywhere)
+    reserve(limits)
+    yield
+    with transaction.atomic():
+        refund({key: limit for key, limit in limits.items() if key != pair})
+        LoginTries.objects.filter(pk=pair).delete()
+        LoginTries.objects.update_or_create(pk=known_key, defaults={"at": timezone.now()})
+
+
+@transaction.atomic
+def reserve(limits: Mapping[str, Limit]) -> None:
+    """Count one try on each counter, all of them or none.
+
+    Raises
+    ------
+    TooMany
+        One of them has to wait.
+    """
+    now = timezone.now()
+    rows = _locked(limits, now)
+    if len(rows) < len(limits):
+        # An odd moment to tidy up, and never one in which somebody guesses on.
+        LoginTries.objects.filter(Q(at__lt=now - KNOWN) | Q(at__lt=now - OLD, level__gt=0)).delete()
+        LoginTries.objects.bulk_create([LoginTries(key=key, at=now) for key in sorted(limits)], ignore_conflicts=True)
+        rows = _locked(limits, now)
+    blocked = max((row.blocked_until for row in rows if row.blocked_until), default=now)
+    if blocked > now:
+        wait = math.ceil((blocked - now).total_seconds())
+        raise TooMany(f"Too many tries. Try again in {_in_words(wait)}.", wait)
+    for row in rows:
+        _move(row, limits[row.key], 1.0, now)
+
+
+@transaction.atomic
+def refund(limits: Mapping[str, Limit]) -> None:
+    """Take one counted try back: it was right. What else was counted stays."""
+    now = timezone.now()
+    for row in _locked(limits, now):
+        _move(row, limits[row.key], -1.0, now)
+
+
+def key_of(*what: str) -> str:
+    """Return the key of a counter."""
+    return hashlib.sha256("\0".join(what).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _locked(limits: Mapping[str, Limit], now: datetime) -> list[LoginTries]:
+    # Always in the same order, so that two requests never wait for each other.
+    return list(LoginTries.objects.select_for_update().filter(pk__in=list(limits)).order_by("pk"))
+
+
+def _move(row: LoginTries, limit: Limit, by: float, now: datetime) -> None:
+    passed = max(0.0, (now - row.at).total_seconds())
+    row.level = min(HIGHEST, max(0.0, row.level - passed * limit.per_second) + by)
+    row.level, row.at = max(0.0, row.level), now
+    if by > 0:
+        wait = limit.wait(row.level)
+        row.blocked_until = now + timedelta(seconds=wait) if wait else None
+    elif round(row.level) < limit.free:
+        row.blocked_until = None
+    row.save(update_fields=["level", "at", "blocked_until"])
+
+
+def _address_limit() -> Limit:
+    number, _, period = settings.LOGIN_RATE.partition("/")
+    return Limit(free=float(number), per_second=float(number) / PERIODS[period.strip()[:1]])
+
+
+def _in_words(seconds: int) -> str:
+    if seconds < 60:
+        return f"{seconds} second{'' if seconds == 1 else 's'}"
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
