@@ -167,7 +167,7 @@ class Grants(admin.ModelAdmin):
 
 @admin.register(ApiToken)
 class ApiTokens(ReadOnly):
-    list_display = ("name", "user", "scopes", "created_at", "last_used_at", "revoked_at")
+    list_display = ("name", "user", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at")
     search_fields = ("name", "user__username")
     exclude = ("digest",)
     actions = ("revoke",)

@@ -147,6 +147,14 @@ class TokenForm(AssayForm):
         initial=[ApiToken.Scope.READ],
         widget=forms.CheckboxSelectMultiple,
     )
+    days = forms.TypedChoiceField(
+        label="Expires after",
+        coerce=int,
+        choices=[(7, "7 days"), (30, "30 days"), (90, "90 days"), (180, "180 days"), (365, "365 days")],
+        initial=ApiToken.USUAL_DAYS,
+        required=False,
+        empty_value=ApiToken.USUAL_DAYS,
+    )
 
 
 class NarrativeForm(AssayForm):

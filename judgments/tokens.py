@@ -20,15 +20,24 @@ SEEN_EVERY = timedelta(hours=1)
 
 
 @transaction.atomic
-def make_token(user: User, *, name: str, scopes: list[str]) -> tuple[ApiToken, str]:
-    """Make a token for the user; the text is answered here and nowhere again."""
+def make_token(user: User, *, name: str, scopes: list[str], days: int = ApiToken.USUAL_DAYS) -> tuple[ApiToken, str]:
+    """Make a token for the user that expires after some days; the text is answered here and nowhere again."""
     known = ApiToken.Scope.values
     if not name.strip():
         raise NotValid("A token needs a name.", {"name": "Say what will use it, for example: nightly build."})
     if not scopes or not set(scopes) <= set(known):
         raise NotValid("A token needs scopes.", {"scopes": f"Choose from {', '.join(known)}."})
+    if not 1 <= days <= ApiToken.MOST_DAYS:
+        said = f"From 1 to {ApiToken.MOST_DAYS} days."
+        raise NotValid(f"A token expires. {said}", {"expires_in_days": said})
     text = PREFIX + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(user=user, name=name.strip()[:100], digest=digest(text), scopes=sorted(set(scopes)))
+    token = ApiToken.objects.create(
+        user=user,
+        name=name.strip()[:100],
+        digest=digest(text),
+        scopes=sorted(set(scopes)),
+        expires_at=timezone.now() + timedelta(days=days),
+    )
     audit.record(
         "tokens.make_token",
         f"{user} made the token {token.name}",
@@ -36,6 +45,7 @@ def make_token(user: User, *, name: str, scopes: list[str]) -> tuple[ApiToken, s
         collection=None,
         target=token,
         scopes=token.scopes,
+        expires_at=token.expires_at.isoformat(),
     )
     return token, text
 
@@ -48,14 +58,23 @@ def revoke_token(token: ApiToken, *, actor: User) -> None:
     audit.record("tokens.revoke_token", sentence, actor=actor, collection=None, target=token)
 
 
+@transaction.atomic
+def revoke_all(user: User) -> None:
+    """Revoke all tokens of a user whose password is another one now: whoever knew the old one may have made them."""
+    gone = ApiToken.objects.filter(user=user, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    if gone:
+        sentence = f"a new password of {user} revoked {gone} token{'' if gone == 1 else 's'}"
+        audit.record("tokens.revoke_all", sentence, actor=None, collection=None, target=user, tokens=gone)
+
+
 def bearer(text: str) -> ApiToken | None:
     """The living token with this text, or None."""
+    now = timezone.now()
     token = (
         ApiToken.objects.select_related("user")
-        .filter(digest=digest(text), revoked_at__isnull=True, user__is_active=True)
+        .filter(digest=digest(text), revoked_at__isnull=True, expires_at__gt=now, user__is_active=True)
         .first()
     )
-    now = timezone.now()
     if token and (token.last_used_at is None or now - token.last_used_at > SEEN_EVERY):
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token

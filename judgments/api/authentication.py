@@ -21,7 +21,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
             return None
         token = tokens.bearer(text.strip())
         if token is None:
-            raise AuthenticationFailed("This token is unknown or was revoked. Make a new one under Tokens.")
+            raise AuthenticationFailed("This token is unknown, expired or revoked. Make a new one under Tokens.")
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid as uuid_module
 
 from django.db.models import QuerySet
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
@@ -12,6 +13,7 @@ from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from judgments import recent_login
 from judgments import tokens as verbs
 from judgments.api.authentication import PasswordAuthentication
 from judgments.api.endpoint import Endpoint
@@ -26,6 +28,7 @@ class Token(serializers.Serializer):
     name = serializers.CharField()
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=ApiToken.Scope.choices))
     created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(help_text="From then on it opens nothing.")
     last_used_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -44,6 +47,9 @@ class NewToken(serializers.Serializer):
         allow_empty=False,
         help_text="`read`, `rate` (lease pairs and send judgments), `write` (all that the user may do).",
     )
+    expires_in_days = serializers.IntegerField(
+        source="days", required=False, default=ApiToken.USUAL_DAYS, min_value=1, max_value=ApiToken.MOST_DAYS
+    )
 
 
 class Owned(Endpoint):
@@ -56,7 +62,8 @@ class Owned(Endpoint):
     tag = "tokens"
 
     def get_queryset(self) -> QuerySet[ApiToken]:
-        return ApiToken.objects.filter(user_id=self.request.user.pk, revoked_at__isnull=True)
+        mine = ApiToken.objects.filter(user_id=self.request.user.pk, revoked_at__isnull=True)
+        return mine.filter(expires_at__gt=timezone.now())
 
 
 class Tokens(ListModelMixin, Owned):
@@ -74,7 +81,12 @@ class Tokens(ListModelMixin, Owned):
         examples=[OpenApiExample("A build", {"name": "nightly build", "scopes": ["read"]}, request_only=True)],
     )
     def post(self, request: Request) -> Response:
-        """With a session or a basic log-in. The text of the token is in this answer and nowhere again."""
+        """With a basic log-in, or with a session that logged in within the last 10 minutes (else 403 `log_in_again`).
+
+        The text of the token is in this answer and nowhere again.
+        """
+        if not isinstance(request.successful_authenticator, PasswordAuthentication):
+            recent_login.check(request)
         row, text = verbs.make_token(request.user, **self.sent(NewToken))
         return Response({**Token(row).data, "token": text}, status=201, headers={"Cache-Control": "no-store"})
 

@@ -77,7 +77,10 @@ class Password(PasswordChangeView):
         return {**super().get_form_kwargs(), "request": self.request}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        messages.success(self.request, "Your password is changed. Other browsers have to log in again.")
+        messages.success(
+            self.request,
+            "Your password is changed. Other browsers have to log in again, and your API tokens are revoked.",
+        )
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
