@@ -54,7 +54,7 @@ class ScoreForm(AssayForm):
 
         super().__init__(*args, **kwargs)
         self.fields["snapshot"].queryset = collection.snapshots.defer("manifest")
-        self.fields["runs"].queryset = collection.runs.defer("report", "health")
+        self.fields["runs"].queryset = collection.runs.active().defer("report", "health")
         level = self.initial.get("level")
         if level and level not in dict(LEVELS):
             # A program may have scored with any level; the form goes on with it.

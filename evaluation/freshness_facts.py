@@ -157,7 +157,7 @@ def _values_now(looked: Looked, name: str, documents: int) -> Values | Missing:
 
 def _runs(looked: Looked) -> list[RunHoles]:
     """Each run of the collection; what was counted once for these labels and this file holds for good."""
-    runs = list(looked.collection.runs.defer("report", "health"))
+    runs = list(looked.collection.runs.active().defer("report", "health"))
     known = _counted_before(looked)
     room, found = ROWS_AT_ONCE, []
     for done, run in enumerate(sorted(runs, key=lambda run: (run.rows, run.name))):

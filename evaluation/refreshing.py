@@ -34,7 +34,7 @@ SEED = 1
 
 def runs_for(snapshot: Snapshot, action: str) -> list[Run]:
     """The runs that an act reads: all of the collection, or those that came since the change that it answers."""
-    rows = snapshot.collection.runs.defer("report", "health")
+    rows = snapshot.collection.runs.active().defer("report", "health")
     kind = DECLARED.get(action)
     newest = declarations.standing(snapshot.collection, kind).first() if kind else None
     return list(rows.filter(created_at__gte=newest.happened_at) if newest else rows)

@@ -113,19 +113,19 @@ class Standing:
 
     @cached_property
     def runs(self) -> list[Run]:
-        return list(self.collection.runs.defer("report"))
+        return list(self.collection.runs.active().defer("report"))
 
     @cached_property
     def pool(self) -> Pool | None:
         """The newest pool."""
-        return self.collection.pools.first()
+        return self.collection.pools.active().first()
 
     @cached_property
     def pool_of_runs(self) -> Pool | None:
         """The newest pool that was drawn from two or more runs: what says how far systems overlap."""
         if self.pool is None or len(self.pool.summary.get("systems", ())) > 1:
             return self.pool
-        rest = self.collection.pools.annotate(systems=Count("runs")).filter(systems__gt=1)
+        rest = self.collection.pools.active().annotate(systems=Count("runs")).filter(systems__gt=1)
         return rest.first()
 
     @cached_property
@@ -136,7 +136,7 @@ class Standing:
     @cached_property
     def rounds(self) -> list[Round]:
         """The newest first."""
-        return list(self.collection.rounds.select_related("guidelines", "scale"))
+        return list(self.collection.rounds.active().select_related("guidelines", "scale"))
 
     @cached_property
     def round(self) -> Round | None:

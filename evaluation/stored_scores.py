@@ -71,7 +71,8 @@ def scorings_of(
         Only those of the runs with these primary keys.
     """
     scores = Score.objects.all() if per_query or left_out else Score.objects.defer("per_query")
-    rows = snapshot.scorings.all() if runs is None else snapshot.scorings.filter(run__in=runs)
+    wanted = {"run__archived_at": None} if runs is None else {"run__in": runs}
+    rows = snapshot.scorings.filter(**wanted)
     rows = rows.select_related("run", "snapshot", "created_by").prefetch_related(Prefetch("scores", scores))
     found = list(rows.order_by("run__name"))
     if left_out:

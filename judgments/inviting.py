@@ -126,6 +126,16 @@ def leave_seen(collection: Collection, rater: User) -> None:
             leave(round_, rater)
 
 
+def leave_who_has_seen(round_: Round) -> list[User]:
+    """End the part of those raters of a round who could read its grades, and return them."""
+    raters = list(User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True))
+    seen = _has_seen(round_, raters)
+    gone = [rater for rater in raters if rater.pk in seen]
+    for rater in gone:
+        leave(round_, rater)
+    return gone
+
+
 def _asked_in(collection: Collection, rater: User) -> list[Round]:
     asked = RoundRater.objects.filter(user=rater, left_at__isnull=True, round__collection=collection)
     return [row.round for row in asked.exclude(round__state=Round.State.CLOSED).select_related("round")]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from judgments import audit, examples, growing
 from judgments.core.amounts import amount
 from judgments.core.errors import Closed, Conflict, NotValid
-from judgments.inviting import ask, invite, is_rater
+from judgments.inviting import ask, invite, is_rater, leave_who_has_seen
 from judgments.models import (
     Collection,
     GuidelinesVersion,
@@ -35,6 +35,7 @@ __all__ = [
     "is_rater",
     "open_round",
     "rename",
+    "reopen_round",
     "stop_growing",
 ]
 
@@ -219,6 +220,46 @@ def close_round(round_: Round, *, actor: User) -> Round:
     round_.save(update_fields=["state", "closed_at", "growing"])
     sentence = f"{actor} closed round {round_}"
     audit.record("rounds.close_round", sentence, actor=actor, collection=round_.collection, target=round_)
+    return round_
+
+
+@transaction.atomic
+def reopen_round(round_: Round, *, reason: str, actor: User) -> Round:
+    """Take answers again in a closed round, until its labels are in a snapshot.
+
+    Raters who lead the collection, and others who could read the round's grades, rate in it no more.
+
+    Raises
+    ------
+    NotValid
+        There is no reason.
+    Conflict
+        The round is not closed, is archived, or a snapshot holds its labels.
+    """
+    round_ = Round.objects.select_for_update(of=("self",)).select_related("collection").get(pk=round_.pk)
+    if not reason.strip():
+        raise NotValid("Reopening a round needs a reason.", {"reason": "Say why it is reopened, for the audit trail."})
+    if round_.state != Round.State.CLOSED:
+        raise Conflict(f"Round {round_} is {round_.state}; only a closed round can be reopened.")
+    if round_.archived_at is not None:
+        raise Conflict(f"Round {round_} is archived. Restore it first.")
+    if (snapshot := round_.snapshots.first()) is not None:
+        raise Conflict(f"Round {round_} stays closed: snapshot {snapshot} holds its labels. Open a new round.")
+    before = round_.closed_at
+    round_.state, round_.closed_at = Round.State.OPEN, None
+    round_.save(update_fields=["state", "closed_at"])
+    left = leave_who_has_seen(round_)
+    audit.record(
+        "rounds.reopen_round",
+        f"{actor} reopened round {round_}: {reason.strip()}",
+        actor=actor,
+        collection=round_.collection,
+        target=round_,
+        before={"state": "closed", "closed_at": before.isoformat() if before else None},
+        after={"state": "open"},
+        reason=reason.strip(),
+        raters_left=[rater.username for rater in left],
+    )
     return round_
 
 

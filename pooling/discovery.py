@@ -7,7 +7,7 @@ from functools import partial
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from judgments import access, carried
 from judgments.computed import once
@@ -67,10 +67,14 @@ def pool_of(round_: Round) -> Pool | None:
     return Pool.objects.filter(collection=round_.collection, uuid=origin.get("pool")).first()
 
 
+def made_from(pool: Pool) -> QuerySet[Round]:
+    """The rounds that were made from a pool, drafts too: the first pair of each knows where it comes from."""
+    return pool.collection.rounds.filter(pairs__position=0, pairs__origin__pool=str(pool.uuid))
+
+
 def rounds_of(pool: Pool) -> list[Round]:
     """The rounds that were made from a pool and opened."""
-    rows = pool.collection.rounds.filter(pairs__position=0, pairs__origin__pool=str(pool.uuid))
-    return list(rows.exclude(state=Round.State.DRAFT).order_by("pk"))
+    return list(made_from(pool).exclude(state=Round.State.DRAFT).order_by("pk"))
 
 
 def withheld(user: Any, rounds: Sequence[Round]) -> bool:

@@ -36,7 +36,7 @@ class PoolForm(AssayForm):
         self.planned: Budget | None = None
         given = strategy.name == "list"
         self.fields["runs"] = forms.ModelMultipleChoiceField(
-            collection.runs.all(),
+            collection.runs.active(),
             to_field_name="uuid",
             required=not given,
             widget=forms.CheckboxSelectMultiple,
@@ -77,7 +77,7 @@ class PoolForm(AssayForm):
         """
         given = strategy.name == "list"
         return {
-            "runs": [] if given else [str(run.uuid) for run in collection.runs.all()],
+            "runs": [] if given else [str(run.uuid) for run in collection.runs.active()],
             **{parameter.name: parameter.default for parameter in strategy.parameters if not parameter.is_list},
             **({"budget": FIRST_BATCH, "relevant_from": 1} if strategy.adaptive else {}),
             **({} if given else {"duplicates": EXACT, "similarity": SIMILARITY}),

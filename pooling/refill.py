@@ -14,11 +14,19 @@ from judgments import audit, jobs, rounds
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Job, Round, Slot, User
 from pooling import pools
-from pooling.models import Pool, Refill
+from pooling.models import Pool, Refill, Run
 from pooling.strategies import STRATEGIES
 
 BATCH = 10
 LARGEST_BATCH = 50
+
+
+def feeds(run: Run) -> str:
+    """Why a run cannot be archived: an open round goes on choosing pairs from it. Empty where none does."""
+    growing = Round.objects.filter(state=Round.State.OPEN, growing=True, refill__pool__runs=run).first()
+    return (
+        f"Round {growing} still chooses pairs from it. Close the round or stop its choosing first." if growing else ""
+    )
 
 
 @transaction.atomic

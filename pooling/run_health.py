@@ -130,7 +130,7 @@ def jaccards(chosen: Sequence[Run]) -> list[list[float | None]]:
 
 def _others(run: Run, queries: Sequence[str]) -> list[Other]:
     liken = _comparer(queries)
-    others = run.collection.runs.exclude(pk=run.pk).select_related("collection")
+    others = run.collection.runs.active().exclude(pk=run.pk).select_related("collection")
     found = [Other(other, liken(run, other)) for other in others]
     return sorted(found, key=lambda other: (-(other.likeness.rbo or 0.0), other.run.name))
 

@@ -240,6 +240,12 @@ def set_baseline(collection: Collection, run: Run | None, *, actor: User) -> Non
     audit.record("runs.set_baseline", sentence, actor=actor, collection=collection, target=run or before, **names)
 
 
+def needed_by(run: Run) -> str:
+    """Why a run cannot be deleted: pools were drawn from it. Empty where none was."""
+    pools = run.pools.count()
+    return f"{pools} pool{' was' if pools == 1 else 's were'} drawn from it." if pools else ""
+
+
 def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:
     return Finding(row.line, code, "warning", f"{row.query_id} Q0 {row.doc_id}", what, done, fix)
 

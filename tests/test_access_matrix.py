@@ -20,6 +20,9 @@ WHO = ("outsider", "rater", "engineer", "lead", "anonymous")
 TABLE = """
 GET    /                                                              200 200 200 200 302
 GET    c/<slug:slug>/                                                 404 403 200 200 302
+GET    c/<slug:slug>/archive/                                         404 403 403 200 302
+GET    c/<slug:slug>/archive/<str:kind>/<uuid:uuid>/                  404 403 403 200 302
+POST   c/<slug:slug>/archive/<str:kind>/<uuid:uuid>/                  404 403 403 302 302
 GET    c/<slug:slug>/activity/                                        404 403 200 200 302
 GET    c/<slug:slug>/clicks/                                          404 403 200 200 302
 GET    c/<slug:slug>/clicks/<uuid:uuid>/                              404 403 200 200 302
@@ -143,6 +146,7 @@ POST   rounds/<uuid:uuid>/calibrate/                                  404 302 40
 GET    rounds/<uuid:uuid>/calibration/                                404 403 403 200 302
 POST   rounds/<uuid:uuid>/calibration/                                404 403 403 422 302
 POST   rounds/<uuid:uuid>/close/                                      404 403 403 302 302
+POST   rounds/<uuid:uuid>/reopen/                                     404 403 403 302 302
 GET    rounds/<uuid:uuid>/conflicts/                                  404 403 403 200 302
 GET    rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 200 302
 POST   rounds/<uuid:uuid>/conflicts/<uuid:pair>/                      404 403 403 422 302
@@ -349,6 +353,10 @@ GET    api/v1/rounds/<uuid:uuid>/agreement/                           404 403 20
 POST   api/v1/rounds/<uuid:uuid>/batch/                               404 200 403 403 401
 GET    api/v1/rounds/<uuid:uuid>/calibration/                         404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/close/                               404 403 403 200 401
+POST   api/v1/rounds/<uuid:uuid>/reopen/                              404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/archive/                        404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/restore/                        404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/delete/                         404 403 403 400 401
 GET    api/v1/rounds/<uuid:uuid>/conflicts/                           404 403 403 200 401
 POST   api/v1/rounds/<uuid:uuid>/conflicts/<uuid:pair>/settle/        404 403 403 400 401
 POST   api/v1/rounds/<uuid:uuid>/join/                                404 200 403 403 401
@@ -426,6 +434,7 @@ def address(route: str, world: World) -> str:
         "declarations": world.declaration,
     }
     filled = route.replace("<slug:slug>", world.collection.slug)
+    filled = filled.replace("<str:kind>/<uuid:uuid>", f"run/{world.runs[0].uuid}")
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)
     filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs

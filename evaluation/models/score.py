@@ -14,7 +14,7 @@ class Scoring(PublicModel):
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="scorings")
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="scorings")
-    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="scorings")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scorings")
     diagnostics = models.JSONField(default=dict)
     # What the draw of the queries allows: how many were drawn, judged and weighted, and why there is no weighted mean.
     design = models.JSONField(default=dict)

@@ -106,7 +106,7 @@ def _page(request: HttpRequest, collection: Collection) -> Page:
 def _ordered(collection: Collection, found: Sequence[Scoring]) -> list[Run]:
     """All runs: those with a score first, the best of them before the others; then the rest by name."""
     order = [row.scoring.run_id for row in leaderboard.rows(found, leaderboard.HEADLINE)]
-    runs = collection.runs.defer("report").order_by("name")
+    runs = collection.runs.active().defer("report").order_by("name")
     return sorted(runs, key=lambda run: order.index(run.pk) if run.pk in order else len(order))
 
 

@@ -119,7 +119,7 @@ def _around(snapshot: Snapshot, found: list[Scoring]) -> dict[str, Any]:
     """What stands around the board: snapshots to choose from, what is left to score, a job under way."""
     collection = snapshot.collection
     done = {scored.run_id for scored in found}
-    runs = list(collection.runs.defer("report", "health"))
+    runs = list(collection.runs.active().defer("report", "health"))
     return {
         "collection": collection,
         "step": "scores",

@@ -42,8 +42,8 @@ def scores_new(request: HttpRequest, slug: str) -> HttpResponse:
         "step": "scores",
         "snapshot": snapshot,
         "form": form,
-        "runs": collection.runs.count(),
-        "many": collection.runs.count() > MANY_RUNS,
+        "runs": collection.runs.active().count(),
+        "many": collection.runs.active().count() > MANY_RUNS,
         "known": known_metrics(),
         "by_subtopic": [name for name in METRICS if METRICS[name].by_subtopic],
     }
@@ -52,7 +52,7 @@ def scores_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _initial(collection: Collection, snapshot: Snapshot, asked: list[str]) -> dict[str, Any]:
     """What was used last, with the runs that are not scored yet, or those that the address names."""
-    runs = collection.runs.defer("report", "health")
+    runs = collection.runs.active().defer("report", "health")
     left = runs.exclude(pk__in=snapshot.scorings.values("run"))
     wanted = [run for run in runs if str(run.uuid) in asked] or list(left) or list(runs)
     last = scoring.used_last(collection)

@@ -80,7 +80,9 @@ class Collections(ListModelMixin, Endpoint):
         user = self.request.user
         mine = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk)
         rounds = Round.objects.open_to(user).order_by("opened_at")
-        rows = Collection.objects.visible_to(user).annotate(role=Subquery(mine.values("role")[:1]))
+        archived = self.request.query_params.get("archived") == "true"
+        rows = Collection.objects.visible_to(user).filter(archived_at__isnull=not archived)
+        rows = rows.annotate(role=Subquery(mine.values("role")[:1]))
         return rows.prefetch_related(Prefetch("rounds", rounds, to_attr="asking"))
 
     @extend_schema(summary="My collections")

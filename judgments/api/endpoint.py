@@ -22,7 +22,7 @@ from judgments import access
 from judgments.api.schema import EndpointSchema
 from judgments.core.errors import NotValid, TooLarge
 from judgments.models import Collection, Round
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Archivable, PublicModel
 
 Row = TypeVar("Row", bound=PublicModel)
 
@@ -126,6 +126,9 @@ class Rows(ListModelMixin, InCollection):
         wanted = {column: value for column, value in asked.items() if value is not None}
         if any("\0" in value for value in wanted.values()):
             return rows.none()  # no column holds a NUL, and PostgreSQL does not even take the question
+        if issubclass(rows.model, Archivable):
+            archived = self.request.query_params.get("archived") == "true"
+            rows = rows.filter(archived_at__isnull=not archived)
         return rows.filter(collection=self.collection, **wanted)
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:

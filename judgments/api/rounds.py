@@ -166,6 +166,26 @@ class OpenRound(InRound):
         return Response(round_told(rounds.open_round(self.round, actor=request.user)))
 
 
+class ReopenSent(Strict):
+    """Why a round is reopened."""
+
+    reason = serializers.CharField(max_length=1000, help_text="Kept in the audit trail.")
+
+
+class ReopenRound(InRound):
+    """Take answers again."""
+
+    serializer_class = RoundBody
+    also = (409,)
+    tag = "rounds"
+
+    @extend_schema(summary="Reopen a round", request=ReopenSent)
+    def post(self, request: Request, uuid: uuid_module.UUID) -> Response:
+        """Only a closed round whose labels are in no snapshot. Raters who could read its grades leave it."""
+        reason = self.sent(ReopenSent)["reason"]
+        return Response(round_told(rounds.reopen_round(self.round, reason=reason, actor=request.user)))
+
+
 class CloseRound(InRound):
     """Take no more answers."""
 

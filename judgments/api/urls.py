@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.api import (
+    archive,
     battles,
     collections,
     conflicts,
@@ -40,6 +41,9 @@ urlpatterns = [
     path("jobs/<uuid:uuid>/cancel/", jobs.CancelJob.as_view()),
     path("collections/", collections.Collections.as_view()),
     path("collections/<slug:slug>/", collections.OneCollection.as_view()),
+    path("collections/<slug:slug>/archive/", archive.Archive.as_view()),
+    path("collections/<slug:slug>/restore/", archive.Restore.as_view()),
+    path("collections/<slug:slug>/delete/", archive.Delete.as_view()),
     path("collections/<slug:slug>/members/", members.Members.as_view()),
     path("collections/<slug:slug>/members/<str:username>/", members.OneMember.as_view()),
     path("collections/<slug:slug>/invite-links/", invite_links.InviteLinks.as_view()),
@@ -85,6 +89,7 @@ urlpatterns = [
     path("rounds/<uuid:uuid>/", rounds.OneRound.as_view()),
     path("rounds/<uuid:uuid>/open/", rounds.OpenRound.as_view()),
     path("rounds/<uuid:uuid>/close/", rounds.CloseRound.as_view()),
+    path("rounds/<uuid:uuid>/reopen/", rounds.ReopenRound.as_view()),
     path("rounds/<uuid:uuid>/agreement/", reliability.Agreement.as_view()),
     path("rounds/<uuid:uuid>/rejudge/", reliability.Rejudge.as_view()),
     path("rounds/<uuid:uuid>/progress/", reliability.Progress.as_view()),

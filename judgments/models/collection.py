@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Archivable, ArchivableQuerySet, PublicModel
 from judgments.models.user import User
 
 
@@ -19,13 +19,13 @@ class Role(models.TextChoices):
     RATER = "rater", "rater"
 
 
-class CollectionQuerySet(models.QuerySet["Collection"]):
+class CollectionQuerySet(ArchivableQuerySet):
     def visible_to(self, user: Any) -> CollectionQuerySet:
         """The collections that the user is a member of; to everybody else they do not exist."""
         return self.filter(memberships__user_id=user.pk)
 
 
-class Collection(PublicModel):
+class Collection(PublicModel, Archivable):
     """A test collection: the tenant boundary of everything below it."""
 
     slug = models.SlugField(max_length=60, unique=True)

@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models import Q
 
 from judgments.models.collection import Collection
-from judgments.models.fields import OpaqueIdField, PublicModel
+from judgments.models.fields import Archivable, OpaqueIdField, PublicModel
 
 
-class Document(PublicModel):
+class Document(PublicModel, Archivable):
     """A document by its id, with the content that raters see.
 
     A run or an imported label may name a document whose content nobody has sent yet: it is a ``stub`` until a

@@ -34,6 +34,29 @@ class PublicModel(models.Model):
         abstract = True
 
 
+class ArchivableQuerySet(models.QuerySet):
+    """Rows that can be put away."""
+
+    def active(self) -> Any:
+        """Those that lists and choices offer."""
+        return self.filter(archived_at__isnull=True)
+
+    def archived(self) -> Any:
+        """Those that were put away."""
+        return self.filter(archived_at__isnull=False)
+
+
+class Archivable(models.Model):
+    """A row that a lead can archive: lists and choices leave it out, what was made from it stays."""
+
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = ArchivableQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
 class EventQuerySet(models.QuerySet):
     """Rows that happened: a query can read them and add to them, nothing else."""
 

@@ -8,19 +8,19 @@ from django.db import models
 from django.db.models import Q
 
 from judgments.models.collection import Collection
-from judgments.models.fields import OpaqueIdField, PublicModel
+from judgments.models.fields import Archivable, ArchivableQuerySet, OpaqueIdField, PublicModel
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.scale import Scale
 from judgments.models.user import User
 
 
-class RoundQuerySet(models.QuerySet["Round"]):
+class RoundQuerySet(ArchivableQuerySet):
     def open_to(self, user: Any) -> RoundQuerySet:
         """The open rounds that the user was asked to rate in."""
         return self.filter(state=Round.State.OPEN, raters__user_id=user.pk, raters__left_at__isnull=True)
 
 
-class Round(PublicModel):
+class Round(PublicModel, Archivable):
     """One batch of pairs judged under ONE version of the guidelines and ONE scale."""
 
     class State(models.TextChoices):

@@ -50,7 +50,7 @@ DOCUMENTS = Listing(
 @require_safe
 def document_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.documents.select_related("collection").defer("text", "fields")
+    rows = collection.documents.active().select_related("collection").defer("text", "fields")
     rows = rows.annotate(pair_count=how_many(Pair.objects, "document"))
     context = {"collection": collection, "stubs": collection.documents.filter(stub=True).count()}
     return answer(request, DOCUMENTS, rows, "judgments/documents.html", context)

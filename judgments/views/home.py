@@ -43,7 +43,7 @@ class Work:
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     memberships = (
-        Membership.objects.filter(user_id=request.user.pk)
+        Membership.objects.filter(user_id=request.user.pk, collection__archived_at__isnull=True)
         .select_related("collection")
         .annotate(
             queries=how_many(Query.objects, "collection", to="collection"),

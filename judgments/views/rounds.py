@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -65,11 +66,15 @@ def round_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     tallies = Tally.objects.filter(round=OuterRef("pk")).order_by().values("round")
     filled = tallies.annotate(number=Sum("filled"))
-    rows = collection.rounds.select_related("guidelines").annotate(
-        pair_count=F("pairs_made"),
-        rater_count=how_many(RoundRater.objects.all(), "round"),
-        wanted=F("slots_made"),
-        filled=Coalesce(Subquery(filled.values("number")), 0),
+    rows = (
+        collection.rounds.active()
+        .select_related("guidelines")
+        .annotate(
+            pair_count=F("pairs_made"),
+            rater_count=how_many(RoundRater.objects.all(), "round"),
+            wanted=F("slots_made"),
+            filled=Coalesce(Subquery(filled.values("number")), 0),
+        )
     )
     return answer(request, ROUNDS, rows, "judgments/rounds.html", {"collection": collection, "step": "round"})
 
@@ -127,6 +132,13 @@ def open_round(request: HttpRequest, uuid: str) -> HttpResponse:
 @require_POST
 def close_round(request: HttpRequest, uuid: str) -> HttpResponse:
     return _turned(request, uuid, rounds.close_round, "is closed. No more answers are taken.")
+
+
+@login_required
+@require_POST
+def reopen_round(request: HttpRequest, uuid: str) -> HttpResponse:
+    verb = partial(rounds.reopen_round, reason=request.POST.get("reason", ""))
+    return _turned(request, uuid, verb, "is open again.")
 
 
 def _turned(request: HttpRequest, uuid: str, verb: Callable[..., Round], said: str) -> HttpResponse:

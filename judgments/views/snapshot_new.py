@@ -66,7 +66,7 @@ class ChoiceForm(AssayForm):
         from judgments.aggregation.rules import RULES
 
         super().__init__(*args, **kwargs)
-        with_words = collection.rounds.select_related("guidelines", "scale").prefetch_related("scale__grades")
+        with_words = collection.rounds.active().select_related("guidelines", "scale").prefetch_related("scale__grades")
         self.fields["rounds"].queryset = with_words
         self.fields["rounds"].label_from_instance = _round_words
         self.fields["rule"].choices = [(name, f"{RULES[name].title}: {RULES[name].description}") for name in RULES]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.db import models
 
 from judgments.models import Collection, Document, Query, User
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Archivable, PublicModel
 from pooling.models.run import Run
 
 
-class Pool(PublicModel):
+class Pool(PublicModel, Archivable):
     """One draw of pairs: the strategy with its parameters, the runs, the seed."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")

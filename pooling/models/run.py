@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models import Q
 
 from judgments.models import Collection, User
-from judgments.models.fields import PublicModel
+from judgments.models.fields import Archivable, PublicModel
 
 
-class Run(PublicModel):
+class Run(PublicModel, Archivable):
     """One system's ranked documents per query: a file in storage, and what is known about it."""
 
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="runs")

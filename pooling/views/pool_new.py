@@ -39,7 +39,7 @@ def pool_new(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "strategies": [STRATEGIES[name] for name in STRATEGIES],
         "has_queries": collection.queries.exists(),
-        "has_runs": collection.runs.exists(),
+        "has_runs": collection.runs.active().exists(),
         **plan,
     }
     file = tables.file_of(request, plan.get("tables", ()), context) or file_of(request, context, collection.slug)

@@ -55,11 +55,11 @@ POOLS = Listing(
 @require_safe
 def pool_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.pools.select_related("collection", "created_by").prefetch_related("runs")
+    rows = collection.pools.active().select_related("collection", "created_by").prefetch_related("runs")
     context = {
         "collection": collection,
         "step": "pool",
-        "has_runs": collection.runs.exists(),
+        "has_runs": collection.runs.active().exists(),
         "has_queries": collection.queries.exists(),
     }
     return answer(request, POOLS, rows.annotate(pair_count=Count("entries")), "pooling/pools.html", context)
@@ -80,7 +80,7 @@ def pool(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "strategy": STRATEGIES[row.strategy].title if row.strategy in STRATEGIES else row.strategy,
         "parameters": _parameters(row),
         "runs": list(row.runs.all()),
-        "rounds": _rounds_of(row),
+        "rounds": found.made_from(row),
         "later": row.entries.filter(origin__has_key="refill").count(),
         **pictures(row.summary),
         **duplicates.of_pool(row, whole=request.GET.get("groups") == "all"),
@@ -120,8 +120,3 @@ def _parameters(row: Pool) -> list[tuple[str, Any]]:
     names = [*titles, *sorted(row.parameters.keys() - titles.keys() - {"apart"})]
     shown = ((name, row.parameters.get(name)) for name in names)
     return [(titles.get(name, name), words.get(value, value)) for name, value in shown if value is not None]
-
-
-def _rounds_of(row: Pool) -> Any:
-    """The rounds that were made from this pool: the first pair of each knows where it comes from."""
-    return row.collection.rounds.filter(pairs__position=0, pairs__origin__pool=str(row.uuid))

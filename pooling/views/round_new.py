@@ -36,7 +36,7 @@ ACTS = ("create", "open")
 def round_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
     chosen = request.GET.get("pool") or request.POST.get("pool")
-    context: dict[str, Any] = {"collection": collection, "step": "round", "pools": collection.pools.all()}
+    context: dict[str, Any] = {"collection": collection, "step": "round", "pools": collection.pools.active()}
     if not chosen:
         kept = {name: request.GET[name] for name in ("guidelines", "after") if request.GET.get(name)}
         return render(request, "pooling/round_pool.html", context | {"kept": urlencode(kept)})

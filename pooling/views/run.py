@@ -194,7 +194,10 @@ def _top_rows(collection: Collection, row: Run, query: Query) -> list[TopRow]:
     start = int(table.offsets[table.query_ids.index(query.query_id)])
     known = Document.objects.filter(collection=collection, doc_id__in=found).defer("text", "fields")
     documents = {document.doc_id: document for document in known}
-    others = {other.name: overlaps.first(other).get(query.query_id, ()) for other in collection.runs.exclude(pk=row.pk)}
+    others = {
+        other.name: overlaps.first(other).get(query.query_id, ())
+        for other in collection.runs.active().exclude(pk=row.pk)
+    }
     return [
         TopRow(
             rank,

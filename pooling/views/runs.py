@@ -91,7 +91,7 @@ PARTS = (
 @require_safe
 def run_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    runs = list(collection.runs.select_related("collection").annotate(pool_count=Count("pools")))
+    runs = list(collection.runs.active().select_related("collection").annotate(pool_count=Count("pools")))
     found = overlaps.overlap(collection, runs)
     rows = [RunRow(part.run, part.left_out, part.unjudged_share) for part in found.parts]
     context = {"collection": collection, "step": "runs", **_picture(collection, runs, found)}
