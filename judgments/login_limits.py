@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -92,19 +92,24 @@ def attempt(request: Any, name: str) -> Iterator[None]:
     pair = key_of("pair", name, address)
     known_key = key_of("known", name, address)
     known = LoginTries.objects.filter(pk=known_key, at__gt=timezone.now() - KNOWN).exists()
-    everywhere = {key_of("address", address): _address_limit(), key_of("name", name): NAME}
-    limits = {pair: NAME_FROM_ADDRESS} | ({} if known else everywhere)
-    reserve(limits)
-    yield
+    names = {} if known else {key_of("name", name): NAME}
+    # An office logs in at the same moment: what counts for its address is a wrong password, and not one on its way.
+    addresses = {} if known else {key_of("address", address): _address_limit()}
+    reserve({pair: NAME_FROM_ADDRESS, **names}, also=addresses)
+    try:
+        yield
+    except Exception:
+        count(addresses)
+        raise
     with transaction.atomic():
-        refund({key: limit for key, limit in limits.items() if key != pair})
+        refund(names)
         LoginTries.objects.filter(pk=pair).delete()
         LoginTries.objects.update_or_create(pk=known_key, defaults={"at": timezone.now()})
 
 
 @transaction.atomic
-def reserve(limits: Mapping[str, Limit]) -> None:
-    """Count one try on each counter, all of them or none.
+def reserve(limits: Mapping[str, Limit], *, also: Collection[str] = ()) -> None:
+    """Count one try on each counter, all of them or none; ``also`` are counters that are only looked at.
 
     Raises
     ------
@@ -112,17 +117,21 @@ def reserve(limits: Mapping[str, Limit]) -> None:
         One of them has to wait.
     """
     now = timezone.now()
-    rows = _locked(limits, now)
-    if len(rows) < len(limits):
-        # An odd moment to tidy up, and never one in which somebody guesses on.
-        LoginTries.objects.filter(Q(at__lt=now - KNOWN) | Q(at__lt=now - OLD, level__gt=0)).delete()
-        LoginTries.objects.bulk_create([LoginTries(key=key, at=now) for key in sorted(limits)], ignore_conflicts=True)
-        rows = _locked(limits, now)
+    rows = _locked(limits, also)
     blocked = max((row.blocked_until for row in rows if row.blocked_until), default=now)
     if blocked > now:
         wait = math.ceil((blocked - now).total_seconds())
         raise TooMany(f"Too many tries. Try again in {_in_words(wait)}.", wait)
     for row in rows:
+        if row.key in limits:
+            _move(row, limits[row.key], 1.0, now)
+
+
+@transaction.atomic
+def count(limits: Mapping[str, Limit]) -> None:
+    """Count one try on each counter."""
+    now = timezone.now()
+    for row in _locked(limits):
         _move(row, limits[row.key], 1.0, now)
 
 
@@ -130,7 +139,7 @@ def reserve(limits: Mapping[str, Limit]) -> None:
 def refund(limits: Mapping[str, Limit]) -> None:
     """Take one counted try back: it was right. What else was counted stays."""
     now = timezone.now()
-    for row in _locked(limits, now):
+    for row in _locked(limits):
         _move(row, limits[row.key], -1.0, now)
 
 
@@ -139,9 +148,18 @@ def key_of(*what: str) -> str:
     return hashlib.sha256("\0".join(what).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _locked(limits: Mapping[str, Limit], now: datetime) -> list[LoginTries]:
+def _locked(limits: Mapping[str, Limit], also: Collection[str] = ()) -> list[LoginTries]:
+    """The counters, locked; those that are to be counted on are made where there are none."""
     # Always in the same order, so that two requests never wait for each other.
-    return list(LoginTries.objects.select_for_update().filter(pk__in=list(limits)).order_by("pk"))
+    rows = LoginTries.objects.select_for_update().filter(pk__in=[*limits, *also]).order_by("pk")
+    found = list(rows)
+    if {row.key for row in found}.issuperset(limits):
+        return found
+    now = timezone.now()
+    # Whoever guesses on makes no new counters, so that tidying up here costs little.
+    LoginTries.objects.filter(Q(at__lt=now - KNOWN) | Q(at__lt=now - OLD, level__gt=0)).delete()
+    LoginTries.objects.bulk_create([LoginTries(key=key, at=now) for key in sorted(limits)], ignore_conflicts=True)
+    return list(rows.all())
 
 
 def _move(row: LoginTries, limit: Limit, by: float, now: datetime) -> None:

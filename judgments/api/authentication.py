@@ -35,7 +35,7 @@ class PasswordAuthentication(authentication.BasicAuthentication):
 
     def authenticate_credentials(self, userid: str, password: str, request: Request | None = None) -> Any:
         if "\0" in userid + password:  # nobody has such a name, and PostgreSQL does not even take the question
-            raise AuthenticationFailed("Name and password do not fit.")
+            raise AuthenticationFailed("Incorrect user name or password.")
         with login_limits.attempt(request, userid):
             return super().authenticate_credentials(userid, password, request)
 

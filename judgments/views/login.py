@@ -19,7 +19,7 @@ class LoginForm(AuthenticationForm):
     """Name and password; after several wrong ones the next try has to wait."""
 
     error_messages = {
-        "invalid_login": "Name and password do not fit. Check capital letters.",
+        "invalid_login": "Incorrect user name or password. Both are case-sensitive.",
         "inactive": "This account is switched off. Ask an administrator.",
     }
 

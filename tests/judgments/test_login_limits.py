@@ -183,6 +183,37 @@ def test_many_tries_at_once_count_each(make_user: Any) -> None:
     assert len(passed) == FREE
 
 
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_an_office_logs_in_at_once(settings: Any, make_user: Any) -> None:
+    """Right passwords on their way are no guesses, however many come from one address."""
+    settings.LOGIN_RATE = "3/hour"
+    names = [f"rater{number}" for number in range(12)]
+    for name in names:
+        make_user(name)
+    together = threading.Barrier(len(names))
+    statuses: list[int] = []
+
+    def log_in(name: str) -> None:
+        together.wait()
+        try:
+            statuses.append(by_page(name, "pass", "198.51.100.1").status_code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=log_in, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == [302] * len(names)
+
+
+def test_the_admins_own_page_guesses_no_old_password_either(client_of: Any, make_user: Any) -> None:
+    operator = client_of(make_user("oskar", is_staff=True, is_superuser=True))
+    assert operator.get("/admin/password_change/").url == "/password/"
+
+
 def test_old_counters_go(make_user: Any) -> None:
     by_page("nobody", "wrong", "198.51.100.1")
     LoginTries.objects.update(at=timezone.now() - login_limits.OLD * 2)
