@@ -1,6 +1,6 @@
 """How are passwords and codes kept from being guessed, without locking anybody out?
 
-Every try is counted before the password is looked at, under a lock, so that many at once are no way around the limits.
+Every try for a name is counted before the password is looked at, under a lock, so that many at once are no way around it.
 After some wrong tries the next one has to wait, each time twice as long. Three counters hold each on its own:
 
 * A name from one address: whoever guesses a password waits. The person whose name it is comes from another address and
@@ -64,7 +64,7 @@ class Limit:
         return 0.0 if over < 0 else min(self.first * 2.0 ** min(over, 30.0), self.longest)
 
 
-NAME_FROM_ADDRESS = Limit(free=5, per_second=1 / 600)
+NAME_FROM_ADDRESS = Limit(free=10, per_second=1 / 600)
 NAME = Limit(free=100, per_second=1 / 60, longest=10.0)
 INVITATION = Limit(free=20, per_second=1 / 60, first=30.0)
 

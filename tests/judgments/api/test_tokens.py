@@ -70,7 +70,7 @@ def test_a_token_needs_a_name_and_scopes(lead: Any, client_of: Any, asked: Any) 
 
 
 def test_a_guess_too_many_is_told_when_to_come_again(lead: Any) -> None:
-    answers = [basic(lead.username, "wrong").post(TOKENS, ASKED, format="json") for _ in range(8)]
+    answers = [basic(lead.username, "wrong").post(TOKENS, ASKED, format="json") for _ in range(12)]
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert refused.json()["error"]["code"] == "too_many"
     assert int(refused["Retry-After"]) > 0
