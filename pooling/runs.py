@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,6 +15,7 @@ from judgments import audit, storage
 from judgments.access import STAFF
 from judgments.core.errors import AssayError, Conflict, NotValid
 from judgments.core.ids import id_fault
+from judgments.core.run_names import run_names, stem
 from judgments.formats.rows import RunRow
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.judges.families import declared_family
@@ -95,7 +95,7 @@ def store(
     """
     from judgments.formats.stored_run import write_stored
 
-    name = free_name(collection, str(options.get("name") or default_name(upload.filename)))
+    name = free_name(collection, str(options.get("name") or default_name(collection, upload.filename)))
     figures = health(checked.rows, set(collection.queries.values_list("query_id", flat=True)))
     body, content_sha256 = write_stored(checked.rows)
     run = Run.objects.create(
@@ -147,9 +147,12 @@ def _taken(name: str) -> Conflict:
     return Conflict(f"There is a run called {name} already. Take another name, for example {name}-2.")
 
 
-def default_name(filename: str) -> str:
-    """What a run is called when nobody says: its file name up to the first dot, as ``assay evaluate`` calls it."""
-    return re.split(r"[/\\]", filename)[-1].split(".")[0] or "run"
+def default_name(collection: Collection, filename: str) -> str:
+    """What a run is called when nobody says, as ``assay evaluate`` would call it beside the runs that are there."""
+    files = dict(collection.runs.values_list("name", "filename"))
+    alike = [file for file in files.values() if stem(file) == stem(filename)]
+    others = [name for name, file in files.items() if stem(file) != stem(filename)]
+    return run_names([*alike, filename], others)[-1] or "run"
 
 
 def ranked(run: Run, *, by: str = "score") -> RankedRun:

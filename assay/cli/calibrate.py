@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.families import add_family, kin_of_runs
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.no_effect import tell_no_effect
 from assay.cli.scale import add_scale, scale_values
 from assay.cli.text_table import counted, number, text_table
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """Read both, compare, print."""
     if args.bootstrap < 0:
         raise NotValid(f"--bootstrap is {args.bootstrap}; give 0 or more")
-    runs = [named(argument) for argument in args.runs]
+    runs = named_runs(args.runs)
     stdin_once([args.human, args.labels, *(path for _, path in runs)])
     if args.metric and not runs:
         tell_no_effect(f"-m {args.metric[0]}", "no run is given whose scores could be compared")

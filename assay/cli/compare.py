@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.compare_output import FORMATS
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.no_effect import tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, score, compare, print."""
-    runs = [named(argument) for argument in args.runs]
+    runs = named_runs(args.runs)
     stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
     plan = _plan(args)
     _check_turning(args)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.table_formats import QRELS_HELP, RUN_HELP
 from assay.cli.text_table import number, text_table
 from judgments.core.errors import NotValid
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid(f"--ci is {args.ci:g}; give a level between 0 and 1, such as 0.95")
     if args.plan is not None and not args.plan > 0:
         raise NotValid(f"--plan is {args.plan:g}; give half of the interval that is wanted, such as 0.02")
-    runs = [named(argument) for argument in args.runs]
+    runs = named_runs(args.runs)
     stdin_once([args.qrels, args.labels, *(path for _, path in runs)])
     from assay.cli.machine_labels import read_machine_labels
     from evaluation.estimators.from_labels import estimates

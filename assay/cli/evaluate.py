@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named, stdin_once, tell_profile, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_profile, tell_warnings, write_out
 from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.score_output import FORMATS
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, score, print."""
-    runs = [named(argument) for argument in args.runs]
+    runs = named_runs(args.runs)
     _check(args, runs)
     seed, args.design = _settled(args)
     from evaluation.metrics.names import parse_metrics
@@ -124,10 +124,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace, runs: list[tuple[str, str]]) -> None:
     stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
-    names = [name for name, _ in runs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise NotValid(f"two runs are named {twice!r}; give one of them another name, as in NAME=PATH")
     if args.ci is not None and not 0 < args.ci < 1:
         raise NotValid(f"--ci is a level between 0 and 1, such as 0.95, not {args.ci:g}")
     if args.ci_method and args.ci is None:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgments.core.errors import NotValid
+from judgments.core.run_names import run_names, stem
 
 if TYPE_CHECKING:
     from judgments.core.report import Report
 
 STDIN = "-"
+MOST_OF_A_LINE = 10_000
 # What nobody needs to hear about: line ends, comments, blank lines, no line end at the end, what separates cells, other
 # names of columns.
 UNREMARKABLE = frozenset({"W31", "W34", "W35", "W36", "W46", "W47"})
@@ -62,16 +64,67 @@ def named(argument: str) -> tuple[str, str]:
     >>> named("runs/bm25.v2.run.gz"), named("new=runs/a.run"), named("-")
     (('bm25', 'runs/bm25.v2.run.gz'), ('new', 'runs/a.run'), ('stdin', '-'))
     """
+    name, path = _split(argument)
+    return name or ("stdin" if path == STDIN else stem(path)), path
+
+
+def named_runs(arguments: Sequence[str], *, distinct: bool = True) -> list[tuple[str, str]]:
+    """Split each ``NAME=PATH``; files that share a name up to the first dot get the part that tells them apart.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Runs as they stand in the command.
+    distinct : bool
+        Whether no two may have one name.
+
+    Raises
+    ------
+    NotValid
+        When nothing stands behind a ``=``, or two runs have one name that neither file names nor tags tell apart.
+
+    Examples
+    --------
+    >>> named_runs(["input.A.gz", "input.B.gz", "mine=c.run"])
+    [('A', 'input.A.gz'), ('B', 'input.B.gz'), ('mine', 'c.run')]
+    """
+    split = [_split(argument) for argument in arguments]
+    free = [path for name, path in split if not name and path != STDIN]
+    given = [name or "stdin" for name, path in split if name or path == STDIN]
+    found = iter(run_names(free, given, lambda place: _tag(free[place])))
+    named = [(name or ("stdin" if path == STDIN else next(found)), path) for name, path in split]
+    files: dict[str, list[str]] = {}
+    for name, path in named:
+        files.setdefault(name, []).append(path)
+    twice = next((name for name, paths in files.items() if len(paths) > 1 and STDIN not in paths), None)
+    if distinct and twice is not None:
+        both = ", ".join(files[twice])
+        raise NotValid(f"two runs are named {twice!r} ({both}); give one of them another name, as in NAME=PATH")
+    return named
+
+
+def _split(argument: str) -> tuple[str, str]:
+    """The name that was given by hand, empty where none was, and the path."""
     name, equals, path = argument.partition("=")
     if equals and name and "/" not in name and not Path(argument).exists():
         if not path:
             raise NotValid(f"{argument!r} names no file; write NAME=PATH or PATH")
         return name, path
-    if argument == STDIN:
-        return "stdin", STDIN
-    stem = Path(argument).name
-    # A leading dot hides a file and does not end its name.
-    return stem[:1] + stem[1:].partition(".")[0], argument
+    return "", argument
+
+
+def _tag(path: str) -> str | None:
+    """The tag in the first row of a TREC run; None where there is none or the file cannot be read."""
+    import gzip
+
+    try:
+        with open(path, "rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            fields = (gzip.GzipFile(fileobj=file) if packed else file).readline(MOST_OF_A_LINE).split()
+        return fields[5].decode() if len(fields) == 6 else None
+    except (OSError, EOFError, ValueError):
+        return None
 
 
 def tell_profile(seconds: Mapping[str, float]) -> None:

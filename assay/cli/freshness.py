@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.table_formats import QRELS_HELP, RUN_HELP
 from judgments.core.errors import NotValid
 
@@ -110,8 +110,7 @@ def _runs(args: argparse.Namespace, judged: dict[str, set[str]], reports: list[R
     from judgments.formats.tables import open_run
 
     watch, found = progress(len(args.runs), "reading"), []
-    for done, argument in enumerate(args.runs, 1):
-        name, path = named(argument)
+    for done, (name, path) in enumerate(named_runs(args.runs), 1):
         file = open_run(Path(path), path, name, args.run_format)
         rankings = (one for part in file.blocks() for one in first_ones(part))
         found.append(count_holes(judged, rankings, name))

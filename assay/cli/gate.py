@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.gate_output import FORMATS, Output
 from assay.cli.no_effect import seed_of
 from assay.cli.scale import scale_values
@@ -58,8 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, decide, print; 1 when a rule fails."""
-    candidate = named(args.candidate)
-    baseline = named(args.baseline) if args.baseline is not None else None
+    # Two builds of one system may have one name here.
+    given = [one for one in (args.baseline, args.candidate) if one is not None]
+    *first, candidate = named_runs(given, distinct=False)
+    baseline = first[0] if first else None
     stdin_once([args.qrels, candidate[1], baseline[1] if baseline else "", args.rules or ""])
     rules, rule_files = _rules(args)
     from evaluation.decisions.gate import check, gate

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import named, stdin_once, tell_warnings
+from assay.cli.files import named_runs, stdin_once, tell_warnings
 from assay.cli.text_table import counted, number, text_table
 from judgments.core.errors import NotValid
 
@@ -73,7 +73,7 @@ def ranks(args: argparse.Namespace, rows: Sequence[PairRow], judge: Any) -> Rank
         return {Path(args.pairs).name: _by_query((row.query_id, row.doc_id) for row in ranked)}
     from judgments.formats.tables import open_run
 
-    paths = [named(argument) for argument in args.run]
+    paths = named_runs(args.run)
     stdin_once([args.pairs, *(path for _, path in paths)])
     files = [open_run(Path(path), path, name, None) for name, path in paths]
     tables = [file.whole() for file in files]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.member_options import add_member_options, member_options
 from assay.cli.pool_output import as_csv, as_json, tell
 from assay.cli.table_formats import RUN_HELP, add_table_formats
@@ -83,7 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the runs, choose, write, and say what the pool looks like."""
-    paths = [*(named(each)[1] for each in args.runs), args.qrels, args.pairs, args.queries, args.documents]
+    runs = named_runs(args.runs)
+    paths = [*(path for _, path in runs), args.qrels, args.pairs, args.queries, args.documents]
     stdin_once([path for path in paths if path])
     member = STRATEGIES[args.strategy]
     from pooling.strategies.pool import build_pool
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     if args.batch < 1:
         raise NotValid(f"--batch is {args.batch}; give 1 to keep the order of choice, or more pairs")
     given = _given(args)
-    names = [_name(each) for each in args.runs]
+    _check_names(runs)
     judged, reports = _judged(args.qrels, args.qrels_format)
     documents, more = _documents(args)
     wording, about_queries = _wording(args, documents) if member.reads else (None, [])
@@ -99,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     total = _total(args)
     inputs: list[tuple[str, Report]] = []
     pool = build_pool(
-        _runs(args, names, inputs),
+        _runs(args, runs, inputs),
         member.name,
         given,
         seed=args.seed,
@@ -128,19 +129,17 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def _name(argument: str) -> str:
-    name = named(argument)[0]
-    if ";" in name:
+def _check_names(runs: list[tuple[str, str]]) -> None:
+    name = next((name for name, _ in runs if ";" in name), None)
+    if name is not None:
         raise NotValid(f"the run's name {name!r} holds ';', which parts names in the pool; give another with NAME=PATH")
-    return name
 
 
-def _runs(args: argparse.Namespace, names: list[str], inputs: list[tuple[str, Report]]) -> Iterator[Run]:
+def _runs(args: argparse.Namespace, runs: list[tuple[str, str]], inputs: list[tuple[str, Report]]) -> Iterator[Run]:
     """Read one run after the other, so that no two files are held at once; note what each file said."""
     from judgments.formats.tables import open_run
 
-    for name, argument in zip(names, args.runs, strict=True):
-        path = named(argument)[1]
+    for name, path in runs:
         file = open_run(Path(path), path, name, args.run_format)
         run = file.whole() if args.by == "score" else file.rows().by_rank(name)
         inputs.append((name, file.report))

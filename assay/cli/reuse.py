@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.table_formats import QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from judgments.core.errors import NotValid
 
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.depth is not None and args.depth < 1:
         raise NotValid(f"--depth is {args.depth}; give a rank from 1")
-    runs = [named(argument) for argument in args.runs]
+    runs = named_runs(args.runs)
     stdin_once([args.qrels, *(path for _, path in runs), args.pool or ""])
     qrels, report = read_labels(args)
     files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.table_formats import RUN_HELP
 from assay.cli.text_table import number, text_table
 from judgments.core.errors import NotValid
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, aggregate, compare with the system's answers, print."""
-    runs = [named(argument) for argument in args.runs]
+    runs = named_runs(args.runs)
     stdin_once([args.labels, *(path for _, path in runs)])
     from judgments.formats.tables import open_run
 

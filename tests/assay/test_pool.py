@@ -82,7 +82,7 @@ def test_out_writes_a_file(runs: list[str], capsys: pytest.CaptureFixture[str]) 
     ("words", "message"),
     [
         ([], "needs at least one run"),
-        (["bm25.run", "bm25.run"], "two runs are called 'bm25'"),
+        (["bm25.run", "bm25.run"], "two runs are named 'bm25'"),
         (["bm25.run", "--strategy", "dept"], "did you mean depth"),
         (["bm25.run", "--depth", "0"], "depth is 0"),
         (["bm25.run", "--p", "0.5"], "no parameter 'p'"),
