@@ -1,6 +1,6 @@
 """How are passwords and codes kept from being guessed, without locking anybody out?
 
-Every try for a name is counted before the password is looked at, under a lock, so that many at once are no way around it.
+Every try for a name is counted before the password is looked at, under a lock, so that many at once gain nothing.
 After some wrong tries the next one has to wait, each time twice as long. Three counters hold each on its own:
 
 * A name from one address: whoever guesses a password waits. The person whose name it is comes from another address and

@@ -104,7 +104,8 @@ def caller(live_server: Any, make_user: Callable[..., Any]) -> Iterator[Callable
     made: list[Caller] = []
 
     def call_as(name: str, *scopes: str) -> Caller:
-        token = tokens.make_token(make_user(name), name="walk", scopes=list(scopes))[1]
+        user = make_user(name, can_create_collections="write" in scopes)
+        token = tokens.make_token(user, name="walk", scopes=list(scopes))[1]
         made.append(Caller(live_server.url, token))
         return made[-1]
 
