@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from judgments import adjudication, audit, untold
-from judgments.core.errors import Conflict, NotValid
+from judgments import access, adjudication, audit, untold
+from judgments.core.errors import Conflict, NotAllowed, NotValid
 from judgments.models import Adjudication, Collection, Example, GuidelinesVersion, Round, User
 
 LONGEST_TITLE = 500
@@ -61,6 +61,54 @@ def read_in(guidelines: GuidelinesVersion) -> set[tuple[int, int]]:
         collection=guidelines.collection_id, adjudication__isnull=False, version__number__lte=guidelines.number
     )
     return set(written.values_list("adjudication__pair__query", "adjudication__pair__document"))
+
+
+def told_between(older: GuidelinesVersion, newer: GuidelinesVersion) -> set[tuple[int, int]]:
+    """The pairs whose grade the newer of two versions shows and the older does not."""
+    return read_in(newer) - read_in(older)
+
+
+def readable(user: User, collection: Collection) -> QuerySet[GuidelinesVersion]:
+    """The versions that a member may read: none that tells a grade which they may still have to give.
+
+    A rater reads those up to their round's, of several open rounds up to the oldest one's. A lead who rates reads those
+    before the first one with an example that is hidden from them. Their own rounds' guidelines can always be read.
+    """
+    mine = Round.objects.filter(collection=collection, raters__user=user).exclude(state=Round.State.DRAFT)
+    numbers = mine.values_list("guidelines__number", flat=True)
+    own = Q(number__in=[*numbers])
+    if access.role_in(user, collection) not in access.STAFF:
+        open_ = Round.objects.open_to(user).filter(collection=collection)
+        oldest = min(open_.values_list("guidelines__number", flat=True), default=max(numbers, default=0))
+        return collection.guidelines.filter(own | Q(number__lte=oldest))
+    hidden = _hidden_from(user, collection)
+    if not hidden:
+        return collection.guidelines.all()
+    return collection.guidelines.filter(own | Q(number__lt=min(hidden)))
+
+
+def check_readable(user: User, version: GuidelinesVersion | None) -> None:
+    """Refuse a version that the user may not read yet.
+
+    Raises
+    ------
+    NotAllowed
+        It is newer than the rater's round, or shows the grade of a pair that a lead who rates may still have to give.
+    """
+    if version is not None and not readable(user, version.collection).filter(pk=version.pk).exists():
+        raise NotAllowed(
+            f"You can't read guidelines {version} yet. They may show grades of pairs that you still have to grade. "
+            "You can read them once your round is closed, or when you rate in a round that uses them."
+        )
+
+
+def _hidden_from(user: User, collection: Collection) -> set[int]:
+    """The numbers of the versions with an example whose grade is still hidden from a lead who rates."""
+    if not Round.objects.open_to(user).filter(collection=collection).exists():
+        return set()
+    written = Example.objects.filter(collection=collection, version__isnull=False, adjudication__isnull=False)
+    rows = written.select_related("version", "adjudication__pair__round__collection")
+    return {one.version.number for one in rows if not untold.may_be_told(user, one.adjudication.pair)}
 
 
 def _reason(settled: Adjudication) -> str:

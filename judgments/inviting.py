@@ -10,10 +10,10 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from judgments import audit
+from judgments import audit, examples
 from judgments.core.errors import Conflict, NotAllowed, NotValid
 from judgments.languages import covers
-from judgments.models import AuditRow, Collection, Judgment, Membership, Role, Round, RoundRater, Slot, User
+from judgments.models import AuditRow, Collection, Example, Judgment, Membership, Role, Round, RoundRater, Slot, User
 
 RATE = (Role.RATER, Role.LEAD)
 STAFF = (Role.LEAD, Role.ENGINEER)
@@ -93,7 +93,7 @@ def joinable(user: Any) -> list[Round]:
     rounds = Round.objects.filter(state=Round.State.OPEN, walk_in=True, collection__memberships__user_id=user.pk)
     rounds = rounds.exclude(pk__in=asked.values("round")).select_related("collection").order_by("opened_at", "pk")
     members = {row.collection_id: row for row in Membership.objects.filter(user_id=user.pk)}
-    return [one for one in rounds if not refusal(one, members.get(one.collection_id)) and not _has_seen(one, [user])]
+    return [one for one in rounds if not refusal(one, members.get(one.collection_id)) and not _barred(one, [user])]
 
 
 def may_join(round_: Round, members: Iterable[Membership]) -> list[Membership]:
@@ -102,7 +102,7 @@ def may_join(round_: Round, members: Iterable[Membership]) -> list[Membership]:
         return []
     present = {*round_.raters.filter(left_at__isnull=True).values_list("user_id", flat=True)}
     fit = [row for row in members if row.user_id not in present and not refusal(round_, row)]
-    seen = _has_seen(round_, [*User.objects.filter(pk__in=[row.user_id for row in fit])])
+    seen = _barred(round_, [*User.objects.filter(pk__in=[row.user_id for row in fit])])
     return [row for row in fit if row.user_id not in seen]
 
 
@@ -129,7 +129,7 @@ def leave_seen(collection: Collection, rater: User) -> None:
 def leave_who_has_seen(round_: Round) -> list[User]:
     """End the part of those raters of a round who could read its grades, and return them."""
     raters = list(User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True))
-    seen = _has_seen(round_, raters)
+    seen = _barred(round_, raters)
     gone = [rater for rater in raters if rater.pk in seen]
     for rater in gone:
         leave(round_, rater)
@@ -194,6 +194,56 @@ def _refuse_who_has_seen(round_: Round, raters: Sequence[User]) -> None:
             "Whoever leads, or did since the first grade, could read this round's grades and cannot rate it blind.",
             {"raters": f"Ask these in the next round, before its first grade: {', '.join(seen)}."},
         )
+    if not _draft(round_):
+        refuse_who_reads(round_, raters)
+
+
+def refuse_who_reads(round_: Round, raters: Sequence[User]) -> None:
+    """Refuse raters to whom guidelines would tell a grade that they may still have to give.
+
+    Raises
+    ------
+    NotValid
+        The round's guidelines show a pair of another open round of theirs, or another round's show one of this round.
+    """
+    told = _told(round_, raters)
+    names = sorted(rater.username for rater in raters if rater.pk in told)
+    if names:
+        raise NotValid(
+            "The guidelines of one of the two rounds show the grade of a pair that is still to be graded in the other.",
+            {"raters": f"Close the round with the older guidelines first, or leave these out: {', '.join(names)}."},
+        )
+
+
+def _barred(round_: Round, raters: Sequence[User]) -> set[int]:
+    """Those who cannot rate the round blind: they could read its grades, or guidelines tell them one."""
+    return _has_seen(round_, raters) | (set() if _draft(round_) else _told(round_, raters))
+
+
+def _draft(round_: Round) -> bool:
+    return round_.state == Round.State.DRAFT
+
+
+def _told(round_: Round, raters: Sequence[User]) -> set[int]:
+    """Those who rate, or rated, under other guidelines, where the newer ones tell a grade that they may still give."""
+    if not raters or not Example.objects.filter(collection=round_.collection_id, version__isnull=False).exists():
+        return set()
+    asked = RoundRater.objects.filter(user__in=raters, round__collection=round_.collection_id)
+    asked = asked.exclude(round=round_).exclude(round__state=Round.State.DRAFT)
+    found = set()
+    for row in asked.select_related("round__guidelines"):
+        older, newer = sorted((round_, row.round), key=lambda one: one.guidelines.number)
+        if older.state == Round.State.CLOSED or older.guidelines_id == newer.guidelines_id:
+            continue
+        shown = examples.told_between(older.guidelines, newer.guidelines)
+        keys = older.pairs.filter(query__in={query for query, _ in shown}).values_list("pk", "query", "document")
+        pairs = [pk for pk, query, document in keys if (query, document) in shown]
+        given = Judgment.objects.current().filter(rater=row.user_id, pair__in=pairs)
+        given = set(given.exclude(state=Judgment.State.LATER).values_list("pair", flat=True))
+        free = Q(rater=row.user_id) | Q(filled_by__isnull=True)
+        if Slot.objects.filter(free, pair__in=set(pairs) - given).exists():
+            found.add(row.user_id)
+    return found
 
 
 def _has_seen(round_: Round, raters: Sequence[User]) -> set[int]:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from judgments import audit, examples, growing
 from judgments.core.amounts import amount
 from judgments.core.errors import Closed, Conflict, NotValid
-from judgments.inviting import ask, invite, is_rater, leave_who_has_seen
+from judgments.inviting import ask, invite, is_rater, leave_who_has_seen, refuse_who_reads
 from judgments.models import (
     Collection,
     GuidelinesVersion,
@@ -141,6 +141,7 @@ def open_round(round_: Round, *, actor: User) -> Round:
         raise Conflict(f"Round {round_} is {round_.state}; only a draft can be opened.")
     if not round_.raters.exists():
         raise NotValid("Nobody was asked to rate.", {"raters": "Ask at least one rater; two show how far they agree."})
+    refuse_who_reads(round_, [*User.objects.filter(invitations__round=round_, invitations__left_at__isnull=True)])
     round_.state, round_.opened_at = Round.State.OPEN, timezone.now()
     round_.save(update_fields=["state", "opened_at"])
     sentence = f"{actor} opened round {round_}"
@@ -179,7 +180,7 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
         raise Closed(f"Round {round_} is closed and takes no more pairs.")
     if not round_.growing or round_.most_pairs is None:
         raise Conflict(f"The pairs of round {round_} are fixed. Make a new round for others.")
-    chosen = by_query(candidates)
+    chosen = _unread(by_query(candidates), round_.guidelines)
     pairs = round_.pairs.filter(query__in={one.query.pk for one in chosen})
     present = set(pairs.values_list("query_id", "document_id"))
     new = [one for one in chosen if (one.query.pk, one.document.pk) not in present]

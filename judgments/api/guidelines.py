@@ -85,6 +85,12 @@ class Versions(Rows):
     also = (409,)
     tag = "guidelines"
 
+    def get_queryset(self) -> Any:
+        rows = super().get_queryset()
+        if getattr(self, "swagger_fake_view", False):
+            return rows
+        return rows.filter(pk__in=examples.readable(self.request.user, self.collection).values("pk"))
+
     @extend_schema(summary="The versions of the guidelines")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The newest first, without their texts."""
@@ -104,6 +110,7 @@ class Versions(Rows):
         """
         said = self.sent(NewVersion)
         read, newest = guideline_files.parse(said["markdown"]), guidelines.latest(self.collection)
+        examples.check_readable(request.user, newest)
         remarks = read.remarks(self.collection)
         lines = text_difference.changes(newest.markdown, read.markdown) if newest else []
         if newest is not None and newest.sha256 == GuidelinesVersion.hash_of(read.markdown):
@@ -137,7 +144,8 @@ class OneVersion(InCollection):
 
     def _version(self, number: str) -> GuidelinesVersion:
         known = number.isascii() and number.isdigit() and len(number) < 7
-        row = self.collection.guidelines.filter(number=int(number)).first() if known else None
+        readable = examples.readable(self.request.user, self.collection)
+        row = readable.filter(number=int(number)).first() if known else None
         if row is None:
             raise NotFound(f"There is no version {number[:20]} of these guidelines.")
         return row
@@ -176,7 +184,8 @@ class Examples(Rows):
             return rows
         # Not those of pairs that the caller may still have to grade.
         shown = [one.pk for one in examples.shown_to(self.request.user, self.collection)]
-        return rows.filter(Q(version__isnull=False) | Q(pk__in=shown))
+        readable = examples.readable(self.request.user, self.collection)
+        return rows.filter(Q(version__in=readable) | Q(pk__in=shown))
 
     @extend_schema(summary="The examples")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
@@ -48,7 +48,9 @@ VERSIONS = Listing(
 @require_safe
 def version_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    rows = collection.guidelines.select_related("created_by").annotate(round_count=Count("rounds"))
+    rows = (
+        examples.readable(request.user, collection).select_related("created_by").annotate(round_count=Count("rounds"))
+    )
     context = {
         "collection": collection,
         "step": "round",
@@ -64,7 +66,8 @@ def version_list(request: HttpRequest, slug: str) -> HttpResponse:
 def version(request: HttpRequest, uuid: str) -> HttpResponse:
     """The text; with ``?against=N`` what changed since version N."""
     row = _version(request, uuid)
-    earlier = _asked(row, request.GET.get("against", ""))
+    readable = examples.readable(request.user, row.collection)
+    earlier = _asked(readable.exclude(pk=row.pk), request.GET.get("against", ""))
     context = {
         "collection": row.collection,
         "version": row,
@@ -72,8 +75,8 @@ def version(request: HttpRequest, uuid: str) -> HttpResponse:
         "step": "round",
         "against": earlier,
         "difference": verbs.difference(earlier, row) if earlier else "",
-        "previous": row.collection.guidelines.filter(number__lt=row.number).order_by("-number").first(),
-        "others": row.collection.guidelines.exclude(pk=row.pk).order_by("-number")[:MOST_OFFERED],
+        "previous": readable.filter(number__lt=row.number).order_by("-number").first(),
+        "others": readable.exclude(pk=row.pk).order_by("-number")[:MOST_OFFERED],
         "examples": examples.written_in(row),
         "rounds": row.rounds.order_by("-created_at")[:MOST_OFFERED],
         "round_address": round_address(row.collection, row),
@@ -92,14 +95,16 @@ def file(request: HttpRequest, uuid: str) -> HttpResponse:
 def _version(request: HttpRequest, uuid: str) -> GuidelinesVersion:
     rows = GuidelinesVersion.objects.select_related("collection", "created_by")
     # Raters too: it is written for them.
-    return access.reach(rows, request.user, access.EVERYBODY, uuid=uuid)
+    row = access.reach(rows, request.user, access.EVERYBODY, uuid=uuid)
+    examples.check_readable(request.user, row)
+    return row
 
 
-def _asked(row: GuidelinesVersion, number: str) -> GuidelinesVersion | None:
+def _asked(readable: QuerySet[GuidelinesVersion], number: str) -> GuidelinesVersion | None:
     """The other version that the address names; none for anything that is no version's number."""
     if not (number.isascii() and number.isdigit() and len(number) < 7):
         return None
-    return row.collection.guidelines.filter(number=int(number)).exclude(pk=row.pk).first()
+    return readable.filter(number=int(number)).first()
 
 
 def round_address(collection: Collection, row: GuidelinesVersion | None) -> str:

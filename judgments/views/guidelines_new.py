@@ -23,6 +23,7 @@ from judgments.written_examples import written_into
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.LEADS)
+    examples.check_readable(request.user, verbs.latest(collection))
     act = request.POST.get("act", "") if request.method == "POST" else ""
     if act == "read":
         return _read(request, collection)

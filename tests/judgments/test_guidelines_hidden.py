@@ -1,0 +1,121 @@
+"""Do guidelines keep a pair's grade from whoever may still have to grade it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from judgments import adjudication, collections, examples, guidelines, inviting, rounds
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import Membership, Role
+from judgments.round_settings import RoundSettings
+
+pytestmark = pytest.mark.django_db
+Make = Callable[..., Any]
+SECRET = "Tarps shelter, so this one is good."
+
+
+@pytest.fixture
+def shown(make_round: Make, lead: Any, engineer: Any, rater: Any, rater2: Any, rate_all: Make) -> Any:
+    """A round under version 1 that `rater` and `lead2` still rate, and version 2 with the grade of one of its pairs."""
+    lead2 = engineer
+    member = Membership.objects.get(user=engineer)
+    collections.change_role(member, actor=lead, role=Role.LEAD)
+    round_ = make_round(queries=1, documents=2, raters=[rater, lead2], settings=RoundSettings(walk_in=True))
+    settled = adjudication.settle(round_.pairs.all()[0], grade=2, reason=SECRET, actor=lead)
+    example = examples.propose(settled, actor=lead)
+    text = f"{round_.guidelines.markdown}\n- **Tarp** is 2. {SECRET}\n"
+    new = guidelines.add_version(round_.collection, actor=lead, markdown=text, written=[example])
+    return SimpleNamespace(round=round_, old=round_.guidelines, new=new, lead2=lead2, collection=round_.collection)
+
+
+def text(version: Any) -> str:
+    return reverse("guidelines_version", args=[version.uuid])
+
+
+def test_a_rater_reads_no_version_newer_than_their_rounds(shown: Any, rater: Any, client_of: Make) -> None:
+    browser = client_of(rater)
+    for query in ("", "?against=2", "?against=02", "?against=2&against=1", "?against=1&against=2"):
+        page = browser.get(f"{text(shown.old)}{query}")
+        assert page.status_code == 200
+        assert SECRET not in page.content.decode()
+        assert 'value="2"' not in page.content.decode()
+    for query in ("", "?against=1"):
+        assert browser.get(f"{text(shown.new)}{query}").status_code == 403
+    assert browser.get(reverse("guidelines_file", args=[shown.new.uuid])).status_code == 403
+
+
+def test_staff_who_do_not_rate_read_every_version(shown: Any, lead: Any, client_of: Make) -> None:
+    assert SECRET in client_of(lead).get(f"{text(shown.old)}?against=2").content.decode()
+    assert client_of(lead).get(text(shown.new)).status_code == 200
+
+
+def test_a_lead_who_rates_reads_it_once_they_have_graded(
+    shown: Any, lead: Any, client_of: Make, api_of: Make, rate_all: Make
+) -> None:
+    lead2, slug = shown.lead2, shown.collection.slug
+    browser, api = client_of(lead2), api_of(lead2)
+    address = f"/api/v1/collections/{slug}/guidelines/"
+    new = {"markdown": "Other", "dry_run": True}
+    assert SECRET not in browser.get(f"{text(shown.old)}?against=2").content.decode()
+    assert browser.get(text(shown.new)).status_code == 403
+    assert browser.get(reverse("guidelines_file", args=[shown.new.uuid])).status_code == 403
+    assert browser.get(reverse("guidelines_new", args=[slug])).status_code == 403
+    assert browser.post(reverse("guidelines_new", args=[slug]), {"markdown": "x", "act": "preview"}).status_code == 403
+    listed = browser.get(reverse("guidelines", args=[slug]), {"q": "Tarps"})
+    assert text(shown.new) not in listed.content.decode()
+    assert [one["number"] for one in api.get(address).json()["results"]] == [1]
+    assert api.get(f"{address}2/").status_code == 404
+    assert api.get(f"{address}1/?against=2").status_code == 404
+    assert api.get(f"{address}examples/").json()["results"] == []
+    assert api.post(address, new, format="json").status_code == 403
+    rate_all(shown.round, lead2)
+    assert browser.get(text(shown.new)).status_code == 200
+    assert api.get(f"{address}1/?against=2").status_code == 200
+    assert api.post(address, new, format="json").status_code == 200
+
+
+def second(shown: Any, lead: Any, **options: Any) -> Any:
+    pairs = shown.round.pairs.select_related("query", "document")
+    chosen = [rounds.Candidate(one.query, one.document, {}) for one in pairs]
+    return rounds.create_round(
+        shown.collection,
+        name="Second",
+        candidates=chosen,
+        provenance={},
+        guidelines=shown.new,
+        actor=lead,
+        **options,
+    )
+
+
+def test_nobody_comes_by_a_round_to_read_its_guidelines(
+    shown: Any, lead: Any, rater: Any, rater2: Any, rate_all: Make
+) -> None:
+    newer = rounds.open_round(second(shown, lead, raters=[rater2], settings=RoundSettings(walk_in=True)), actor=lead)
+    assert newer not in inviting.joinable(rater)
+    with pytest.raises(Conflict, match="guidelines"):
+        inviting.join(newer, rater=rater)
+    with pytest.raises(NotValid, match="guidelines"):
+        inviting.invite(newer, [rater], actor=lead)
+    # The other way around: who has read the newer ones is not asked for the pairs that they show.
+    with pytest.raises(Conflict, match="guidelines"):
+        inviting.join(shown.round, rater=rater2)
+    rate_all(shown.round, rater)
+    inviting.join(newer, rater=rater)
+
+
+def test_a_draft_opens_once_its_raters_may_read_its_guidelines(
+    shown: Any, lead: Any, rater: Any, client_of: Make
+) -> None:
+    draft = second(shown, lead, raters=[rater])
+    assert client_of(rater).get(text(shown.new)).status_code == 403
+    with pytest.raises(NotValid, match="guidelines"):
+        rounds.open_round(draft, actor=lead)
+    rounds.close_round(shown.round, actor=lead)
+    rounds.open_round(draft, actor=lead)
+    assert client_of(rater).get(text(shown.new)).status_code == 200
