@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -11,7 +11,7 @@ from judgments.formats.grades import RowFault
 from judgments.formats.numbers import count as whole_number
 from judgments.formats.query_texts import query_fault
 from judgments.formats.rows import LogRow
-from judgments.formats.timestamps import time_kind
+from judgments.formats.timestamps import EXPECTED, IN_WORDS, family, time_kind
 
 Repeated = Literal["sum", "max", "first", "each"]
 
@@ -30,8 +30,9 @@ class LogBooks:
 
     def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
         self._tally, self._repeated = tally, repeated
-        # The kind of time that the file's first one is of.
-        self.kind: str | None = None
+        # What the file's first time says that all must be, and the kinds that came up.
+        self.family: str | None = None
+        self._kinds: set[str] = set()
         self._counted: dict[str, tuple[LogRow, str, str]] = {}
         self._held: set[str] = set()
 
@@ -65,10 +66,20 @@ class LogBooks:
         else:
             self._count(row, raw, bin)
 
-    def agrees(self, kind: str) -> bool:
-        """Whether times of this kind go with the file's first one; the first time that is asked about is that one."""
-        self.kind = self.kind or kind
-        return kind == self.kind
+    def agrees(self, kinds: Mapping[str, int]) -> bool:
+        """Whether times of these kinds, each with the line where it comes up, go with the file's first one.
+
+        The first that is asked about is that one. A kind that needs a word gets it in the report, once.
+        """
+        families = {family(kind) for kind in kinds}
+        if len(families | ({self.family} if self.family else set())) > 1:
+            return False
+        for kind, line in sorted(kinds.items(), key=lambda one: one[1]):
+            self.family = family(kind)
+            if kind in IN_WORDS and kind not in self._kinds:
+                self._tally.note("W54", line, f"times are {IN_WORDS[kind]}", done="read as such", column="timestamp")
+            self._kinds.add(kind)
+        return True
 
     def counted(self) -> Iterator[LogRow]:
         """Yield the counted queries, in the order of the file."""
@@ -83,18 +94,16 @@ class LogBooks:
         if number is None:
             raise RowFault("E12", "the count is empty", "expected a number such as 12")
         if timestamp:
-            self._check_time(timestamp)
+            self._check_time(timestamp, line)
         return LogRow(query, number, timestamp, client_id, clicks, line, language.strip(" \t"))
 
-    def _check_time(self, timestamp: str) -> None:
+    def _check_time(self, timestamp: str, line: int) -> None:
         kind = time_kind(timestamp)
         if kind is None:
-            fix = "expected ISO 8601 such as 2026-03-02T09:14:07Z, or seconds or milliseconds since 1970"
-            raise RowFault("E23", f"the timestamp {timestamp!r} is no time", fix)
-        if not self.agrees(kind):
-            raise RowFault(
-                "E23", f"the timestamp is in {kind}, the first one was in {self.kind}", "use one kind a file"
-            )
+            raise RowFault("E23", f"the timestamp {timestamp!r} is no time", EXPECTED)
+        if not self.agrees({kind: line}):
+            here, first = (IN_WORDS.get(one, "a date") for one in (family(kind), str(self.family)))
+            raise RowFault("E23", f"the timestamp is {here}, the first one was {first}", "use one kind a file")
 
     def _count(self, row: LogRow, raw: str, bin: str) -> None:
         known = self._counted.get(row.query)

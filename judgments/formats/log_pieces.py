@@ -23,7 +23,7 @@ from judgments.formats.log_times import other_times
 from judgments.formats.plain_lines import PlainLines
 from judgments.formats.query_texts import could_be_query
 from judgments.formats.rows import LogRow
-from judgments.formats.timestamps import time_kind
+from judgments.formats.timestamps import family, time_kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,7 +157,7 @@ class PlainLog(ABC):
         None where the kinds of time are mixed."""
         import numpy as np
 
-        times = self._moments(lines)
+        times = self._moments(before, lines)
         if times is None:
             return None
         moments, bad = times
@@ -188,31 +188,35 @@ class PlainLog(ABC):
         )
         return block, others, max(0, int(empty.sum()) - first)
 
-    def _moments(self, lines: PlainLines) -> tuple[Whole, Flags] | None:
+    def _moments(self, before: int, lines: PlainLines) -> tuple[Whole, Flags] | None:
         """Microseconds of each time, and which texts are no times; None where kinds of time are mixed."""
         import numpy as np
 
         moments = lines.moment
         bad = np.zeros(len(moments), dtype=np.bool_)
-        kinds = {"iso"} if (moments != NO_TIME).any() else set()
+        usual = moments != NO_TIME
+        first = {"iso": int(np.argmax(usual))} if usual.any() else {}
         if lines.times is not None:
             moments = moments.copy()
             left = np.flatnonzero(lines.times.is_not_null().to_numpy())
             moments[left], bad[left], others = other_times(lines.times.gather(left))
-            kinds |= others
-        if self.books.kind is None:
-            kinds |= self._kinds_before(lines, int(np.flatnonzero(moments != NO_TIME)[0]) if kinds else len(moments))
-        if len(kinds) > 1 or not all(self.books.agrees(kind) for kind in kinds):
-            return None
-        return moments, bad
+            for kind, place in others.items():
+                first[kind] = min(int(left[place]), first.get(kind, len(moments)))
+        kinds = {kind: before + 1 + int(lines.places[row]) for kind, row in first.items()}
+        if self.books.family is None:
+            families = {family(kind) for kind in first}
+            families |= self._families_before(lines, min(first.values(), default=len(moments)))
+            if len(families) > 1:
+                return None
+        return (moments, bad) if self.books.agrees(kinds) else None
 
-    def _kinds_before(self, lines: PlainLines, row: int) -> set[str]:
-        """The kinds of time on odd lines before a row: the first time of a file says which kind all must be."""
+    def _families_before(self, lines: PlainLines, row: int) -> set[str]:
+        """The times on odd lines before a row: the first time of a file says of which family all must be."""
         import numpy as np
 
         end = int(lines.places[row]) if row < len(lines.places) else len(lines.odd)
         kinds = {time_kind(self.time_on(lines.line(int(at)))) for at in np.flatnonzero(lines.odd[:end])}
-        return {kind for kind in kinds if kind}
+        return {family(kind) for kind in kinds if kind}
 
 
 def _merged(block: LogBlock, others: LogBlock) -> LogBlock:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgments.formats.log_blocks import NO_TIME, microseconds
-from judgments.formats.timestamps import time_kind
+from judgments.formats.timestamps import EPOCHS, time_kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,24 +65,28 @@ def _written_out(texts: polars.Series) -> polars.Series:
     return pl.Series(good[: len(texts)])
 
 
-def other_times(texts: polars.Series) -> tuple[Whole, Flags, set[str]]:
-    """Return the microseconds of times in any form, which of the texts are no times, and of which kinds the others are.
+def other_times(texts: polars.Series) -> tuple[Whole, Flags, dict[str, int]]:
+    """Return the microseconds of times in any form, which of the texts are no times, and the first place of each kind.
 
     A text of blanks is no time and none that is wrong: its place has `NO_TIME`.
     """
     import numpy as np
     import polars as pl
 
-    seconds, milliseconds = (texts.str.contains(rf"^[0-9]{{{digits}}}$") for digits in ("9,10", "12,13"))
-    numbers = texts.set(~(seconds | milliseconds), None).cast(pl.Int64)
-    found = (numbers * 1000).set(seconds, None).fill_null(numbers * 1_000_000)
+    first: dict[str, int] = {}
+    found = pl.Series([None] * len(texts), dtype=pl.Int64)
+    for kind, (digits, each) in EPOCHS.items():
+        numbers = texts.set(~texts.str.contains(rf"^[0-9]{{{digits}}}$"), None).cast(pl.Int64)
+        found = found.fill_null(numbers * (1_000_000 // each))
+        _note_first(first, kind, numbers.is_not_null())
     iso = texts.set(~texts.str.contains(_ISO), None)
-    kinds = {kind for kind, those in (("seconds", seconds), ("milliseconds", milliseconds)) if those.any()}
     if iso.null_count() < len(iso):
         whole = iso.str.replace(" ", "T", literal=True).str.replace("Z$", "+00:00")
-        whole = whole.set(~iso.str.contains(_ZONE).fill_null(True), None).fill_null(whole + "+00:00")
+        zoned = iso.str.contains(_ZONE).fill_null(True)
+        whole = whole.set(~zoned, None).fill_null(whole + "+00:00")
         parsed = whole.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%:z", time_unit="us", time_zone="UTC", strict=False)
-        kinds |= {"iso"} if parsed.null_count() < len(parsed) else set()
+        _note_first(first, "iso", parsed.is_not_null() & zoned)
+        _note_first(first, "local", parsed.is_not_null() & ~zoned)
         found = found.fill_null(parsed.to_physical())
     moments: Whole = found.fill_null(NO_TIME).to_numpy().copy()
     bad = np.zeros(len(moments), dtype=np.bool_)
@@ -91,7 +95,16 @@ def other_times(texts: polars.Series) -> tuple[Whole, Flags, set[str]]:
     meant = {text: _meaning(text) for text in set(rest)}
     moments[left] = [meant[text][1] for text in rest]
     bad[left] = [meant[text][0] == "" for text in rest]
-    return moments, bad, kinds | {kind for kind, _ in meant.values() if kind not in ("", "none")}
+    for place, text in zip(left.tolist(), rest, strict=True):
+        if (kind := meant[text][0]) not in ("", "none"):
+            first[kind] = min(place, first.get(kind, place))
+    return moments, bad, first
+
+
+def _note_first(first: dict[str, int], kind: str, those: polars.Series) -> None:
+    place = those.arg_max()
+    if place is not None and those[place]:
+        first[kind] = place
 
 
 def _meaning(text: str) -> tuple[str, int]:

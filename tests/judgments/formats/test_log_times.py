@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import polars
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,15 @@ ODD += [
     "2026-03-02T09:14:07.1234567Z",
     "20260302T091407",
     "99999999",
+    "2026-03-02 09:14:07 UTC",
+    "2026-03-02 09:14:07.25 +0100",
+    "2026/03/02 09:14:07",
+    "2026-03/02 09:14:07",
+    "2026-03-02 09:14:07+00",
+    "2026-03-02 09:14:07,123",
+    "02/Mar/2026:09:14:07 +0200",
+    "31/Feb/2026:09:14:07 +0200",
+    "03/02/2026 09:14:07",
 ]
 ODD += ["20260302T091407", "0000-01-01T00:00:00Z", " 1772442847", "１772442847", "2026-03-02T09:14:07-00:00"]
 ODD += ["2026-03-02T09:14: 7Z"]
@@ -33,6 +43,7 @@ WRITTEN = st.one_of(
     ),
     st.integers(10**8, 10**10 - 1).map(str),
     st.integers(10**11, 4 * 10**12).map(str),
+    st.integers(10**14, 4 * 10**15).map(str),
     st.sampled_from(ODD),
 )
 
@@ -46,7 +57,8 @@ def test_each_time_means_what_it_means_by_itself(texts: list[str]) -> None:
         kind = time_kind(plain)
         assert wrong == (bool(plain) and kind is None), text
         assert moment == ((instant(plain) - EPOCH) // timedelta(microseconds=1) if kind else NO_TIME), text
-    assert kinds == {kind for text in texts if (kind := time_kind(text.strip()))}
+    each = [time_kind(text.strip()) for text in texts]
+    assert kinds == {kind: each.index(kind) for kind in each if kind}
 
 
 @settings(max_examples=100, deadline=None)
@@ -60,3 +72,26 @@ def test_what_is_told_at_once_is_right_and_the_rest_is_handed_on(texts: list[str
         else:
             assert other is None
             assert moment == (instant(str(text)) - EPOCH) // timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("2026-03-02T09:14:07Z", "iso"),
+        ("2026-03-02T10:14:07+01:00", "iso"),
+        ("2026-03-02 09:14:07+00", "iso"),
+        ("2026-03-02 09:14:07", "local"),
+        ("2026-03-02T09:14:07.000", "local"),
+        ("2026-03-02 09:14:07 UTC", "database"),
+        ("2026-03-02 10:14:07.000 +0100", "database"),
+        ("2026/03/02 09:14:07", "database"),
+        ("02/Mar/2026:10:14:07 +0100", "database"),
+        ("1772442847", "seconds"),
+        ("1772442847.0", "seconds"),
+        ("1772442847000", "milliseconds"),
+        ("1772442847000000", "microseconds"),
+    ],
+)
+def test_one_moment_in_each_usual_form(text: str, kind: str) -> None:
+    assert time_kind(text) == kind
+    assert instant(text) == datetime(2026, 3, 2, 9, 14, 7, tzinfo=UTC)

@@ -8,6 +8,7 @@ import pytest
 
 from judgments.core.errors import NotValid
 from judgments.formats import FORMATS, sniff
+from judgments.formats.log_blocks import open_log
 from judgments.formats.rows import LogRow
 
 UBI = FORMATS["query-log-ubi"]
@@ -40,7 +41,7 @@ def test_queries_are_searches_and_events_are_not(lines: list[str]) -> None:
     [
         '{"query_id": "2", "query": "{match: tent}"}',
         '{"user_query": 7}',
-        '{"user_query": "tent", "timestamp": "2026-03-02T09:14:07"}',
+        '{"user_query": "tent", "timestamp": ["2026-03-02T09:14:07Z"]}',
         '{"user_query": "tent", "timestamp": 1772442847}',
         '{"user_query": "tent", "timestamp": "yesterday"}',
         '{"user_query": "tent", "client_id": ["c1"]}',
@@ -71,3 +72,25 @@ def test_a_published_sample() -> None:
     bins = found.report.bins
     assert (bins["header"], bins["comment"]) == (3921, 3448)
     assert bins["accepted"] + bins["rejected"] == 473
+
+
+@pytest.mark.parametrize(
+    ("time", "codes"),
+    [
+        ("1772442847000", {"W54": 1}),
+        ('"1772442847000000"', {"W54": 1}),
+        ("1772442847", {"W54": 1}),
+        ('"2026-03-02 09:14:07"', {"W54": 1}),
+        ('"2026-03-02 10:14:07.000 +0100"', {"W54": 1}),
+        ('"2026-03-02T09:14:07Z"', {}),
+    ],
+)
+def test_times_are_read_in_any_usual_form_and_the_report_says_which(time: str, codes: dict[str, int]) -> None:
+    lines = [f'{{"user_query": "tent", "timestamp": {time}}}'] * 2
+    found = read(*lines)
+    assert (len(found.rows), found.report.codes) == (2, codes)
+    assert [problem.line for problem in found.report.warnings] == [1] * len(codes)
+    log = open_log(("\n".join(lines) + "\n").encode(), path="a", format=UBI.name)
+    assert {int(moment) for block in log for moment in block.moment} == {1_772_442_847_000_000}
+    assert log.report is not None
+    assert (log.report.codes, log.report.problems) == (codes, found.report.problems)
