@@ -21,7 +21,7 @@ SEMANTIC_PIP := $(SEMANTIC)/bin/python -m pip install -qq --no-compile --disable
 SEMANTIC_TESTS := tests/judgments/judges/test_semantic.py tests/assay/test_judge_semantic.py tests/judgments/test_semantic_in_a_round.py
 TORCH_LINKS ?= https://download.pytorch.org/whl/cpu/torch/
 
-.PHONY: run test test-all test-semantic check bench install format
+.PHONY: run test test-all test-semantic check bench install format schema
 
 run: $(VENV)/.core
 	@DEBUG=1 exec $(BIN)/python manage.py serve --demo --port $(PORT)
@@ -46,8 +46,13 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
-	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --format openapi-json --file $(VENV)/openapi.json
+	cmp $(VENV)/openapi.json config/openapi.json || { echo "make: config/openapi.json is out of date: run make schema" >&2; exit 1; }
 	$(BIN)/djlint templates --check --lint --quiet
+
+# The OpenAPI document that the server hands out at /api/schema/. `make check` and a test compare it with the code.
+schema: $(VENV)/.dev
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --format openapi-json --file config/openapi.json
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "judgments.views.bodies.Bodies",  # before what reads bodies
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -171,9 +172,11 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "judgments.hashers.Argon2InTurn",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+# How many passwords a web process hashes at once: each one takes 100 MB while it lasts.
+PASSWORD_HASHES = env.int("PASSWORD_HASHES", default=1)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -201,6 +204,9 @@ X_FRAME_OPTIONS = "DENY"
 # --- Input limits.
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", default=512) * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
+# A form without files, and anything from somebody who is not logged in: too little to reach the temporary folder.
+FORM_BYTES = 2 * 1024 * 1024
+STRANGERS_BODY_BYTES = 64 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 # An upload with more bytes than this is worked as a job, and the caller gets 202.
 JOB_FROM_BYTES = env.int("JOB_FROM_MB", default=8) * 1024 * 1024

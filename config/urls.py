@@ -6,8 +6,9 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from config.schema import schema
 from judgments.views.login import Login, Password
 
 urlpatterns = [
@@ -16,7 +17,7 @@ urlpatterns = [
     path("api/v1/", include("judgments.api.urls")),
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", schema, name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api_docs"),
     # The admin has a page of its own for this, on which old passwords could be guessed without a limit.
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),

@@ -27,7 +27,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from judgments.core.errors import TooMany
+from judgments.core.errors import Busy, TooMany
 from judgments.models import LoginTries
 from judgments.network.client_address import client_address
 
@@ -98,6 +98,9 @@ def attempt(request: Any, name: str) -> Iterator[None]:
     reserve({pair: NAME_FROM_ADDRESS, **names}, also=addresses)
     try:
         yield
+    except Busy:
+        refund({pair: NAME_FROM_ADDRESS, **names})  # no password was looked at
+        raise
     except Exception:
         count(addresses)
         raise

@@ -25,6 +25,7 @@ from evaluation.views.scores import chosen_snapshot
 from judgments import access, declarations
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Declaration, Role, Snapshot
+from judgments.views.bodies import takes_files
 from judgments.views.downloads import attachment
 from judgments.views.lists import answer, download
 from judgments.views.sent import uuid_of
@@ -170,6 +171,7 @@ def freshness_fields(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/freshness_fields.html", context, status=_status(request, form))
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def freshness_feed(request: HttpRequest, slug: str) -> HttpResponse:

@@ -27,6 +27,7 @@ CODES = {
     415: "unsupported_media_type",
     429: "too_many",
     500: "our_mistake",
+    503: "busy",
 }
 PREFIX = "/api/v1/"
 

@@ -42,6 +42,7 @@ class Imports(Rows):
     reading: type[Reading] = Reading
     file_sent: type[FileSent] = FileSent
     parser_classes = [Json, MultiPartParser]
+    takes_files = True
     also = (409, 413)
 
     @property

@@ -118,3 +118,19 @@ class TooMany(AssayError):
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Busy(AssayError):
+    """The server does too much of this at the moment; the same call may pass in a while.
+
+    Parameters
+    ----------
+    message : str
+        What to do.
+    retry_after : int
+        Seconds to wait.
+    """
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

@@ -35,6 +35,7 @@ from judgments.forms import AssayForm
 from judgments.models import BattleRun, Round
 from judgments.templatetags.figures import percent, state
 from judgments.views import battle_work
+from judgments.views.bodies import takes_files
 from judgments.views.judges import SHAPES, dollars
 from judgments.views.lists import Column, Listing, answer
 from judgments.views.rounds import frame
@@ -149,6 +150,7 @@ def battle_new(request: HttpRequest, uuid: str) -> HttpResponse:
     return render(request, "judgments/battle_new.html", context, status=form.status)
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def battle_import(request: HttpRequest, uuid: str) -> HttpResponse:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import Resolver404, get_resolver
 
-from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge, TooMany
+from judgments.core.errors import AssayError, Busy, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge, TooMany
 
 # The one place where an error becomes an HTTP status, for pages and the API alike.
 STATUS: dict[type[AssayError], int] = {
@@ -19,6 +19,7 @@ STATUS: dict[type[AssayError], int] = {
     Closed: 410,
     TooLarge: 413,
     TooMany: 429,
+    Busy: 503,
     NotValid: 400,
     AssayError: 400,
 }
@@ -30,6 +31,7 @@ TITLES = {
     410: "This round is closed",
     413: "That is too large",
     429: "Too many tries",
+    503: "The server is busy",
 }
 POLICY = (
     "default-src 'self'; img-src 'self' data: https:; object-src 'none'; base-uri 'none'; "
@@ -46,7 +48,7 @@ def status_of(error: AssayError) -> int:
 
 def headers_of(error: AssayError) -> dict[str, str]:
     """Return the headers that an error is answered with."""
-    return {"Retry-After": str(error.retry_after)} if isinstance(error, TooMany) else {}
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, (TooMany, Busy)) else {}
 
 
 class Border:
@@ -70,9 +72,14 @@ class Border:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, AssayError):
             return None
-        status = status_of(error)
-        context = {"title": TITLES[status], "message": str(error), "status": status}
-        response = render(request, "404.html" if status == 404 else "error.html", context, status=status)
-        for name, value in headers_of(error).items():
-            response.headers[name] = value
-        return response
+        return page_of(request, error)
+
+
+def page_of(request: HttpRequest, error: AssayError) -> HttpResponse:
+    """Return the page that says what happened."""
+    status = status_of(error)
+    context = {"title": TITLES[status], "message": str(error), "status": status}
+    response = render(request, "404.html" if status == 404 else "error.html", context, status=status)
+    for name, value in headers_of(error).items():
+        response.headers[name] = value
+    return response

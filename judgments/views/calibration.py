@@ -22,6 +22,7 @@ from judgments.forms import AssayForm
 from judgments.gold import Known
 from judgments.models import GoldPair, Role, Round
 from judgments.templatetags.figures import grade
+from judgments.views.bodies import takes_files
 from judgments.views.lists import Choice, Column, Listing, answer
 from judgments.views.rounds import frame
 from judgments.views.sent import uuid_of
@@ -132,6 +133,7 @@ def _known_list(top: int) -> Listing:
     )
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, uuid: str) -> HttpResponse:

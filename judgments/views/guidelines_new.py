@@ -16,9 +16,11 @@ from judgments.core.errors import AssayError, NotValid
 from judgments.guideline_files import GuidelineFile
 from judgments.guideline_forms import GuidelinesFileForm, GuidelinesForm
 from judgments.models import Collection, Example, GuidelinesVersion
+from judgments.views.bodies import takes_files
 from judgments.written_examples import written_into
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:

@@ -22,6 +22,7 @@ from judgments.core.report import Problem, Report
 from judgments.import_forms import FileForm, StoreForm
 from judgments.import_kinds import KINDS, ImportKind
 from judgments.models import Collection, Upload
+from judgments.views.bodies import takes_files
 from judgments.views.downloads import attachment
 from judgments.views.lists import Choice, Column, Listing, answer
 
@@ -32,6 +33,7 @@ LISTS = {"qrels": "Label sources", "clicks": "Labels from clicks", "query-logs":
 NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source"}
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:

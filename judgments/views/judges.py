@@ -33,6 +33,7 @@ from judgments.judge_kinds import GRADED, Kind
 from judgments.models import Judge, JudgeRun, Round
 from judgments.round_judge_form import JudgeForm
 from judgments.templatetags.figures import state
+from judgments.views.bodies import takes_files
 from judgments.views.downloads import CONTENT_TYPES, disposition
 from judgments.views.lists import Column, Listing, answer
 from judgments.views.rounds import frame
@@ -135,6 +136,7 @@ def judge_list(request: HttpRequest, uuid: str) -> HttpResponse:
     return answer(request, JUDGES, rows, "judgments/judges.html", context)
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_new(request: HttpRequest, uuid: str) -> HttpResponse:

@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse_lazy
 
 from judgments import login_limits
-from judgments.core.errors import TooMany
-from judgments.views.border import headers_of
+from judgments.core.errors import Busy, TooMany
+from judgments.views.border import headers_of, status_of
 
 
 class LoginForm(AuthenticationForm):
@@ -45,10 +45,10 @@ class Login(LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return super().post(request, *args, **kwargs)
-        except TooMany as error:
+        except (TooMany, Busy) as error:
             form = LoginForm(request, initial={"username": request.POST.get("username", "")})
             context = self.get_context_data(form=form, wait=str(error))
-            return self.render_to_response(context, status=429, headers=headers_of(error))
+            return self.render_to_response(context, status=status_of(error), headers=headers_of(error))
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from judgments import access
 from judgments.core.amounts import amount
 from judgments.models import Collection, Job
+from judgments.views.bodies import takes_files
 from judgments.views.sent import uuid_of
 from pooling import pools as verbs
 from pooling import previews
@@ -24,6 +25,7 @@ from pooling.views import duplicates, tables
 from pooling.views.pictures import file_of, pictures
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def pool_new(request: HttpRequest, slug: str) -> HttpResponse:

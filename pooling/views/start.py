@@ -12,11 +12,13 @@ from django.views.decorators.http import require_http_methods
 from judgments import access
 from judgments.core.errors import NotValid
 from judgments.models import Collection
+from judgments.views.bodies import takes_files
 from pooling import start as verbs
 from pooling.effort import pace
 from pooling.round_forms import QueriesForm, ResultsForm
 
 
+@takes_files
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def start(request: HttpRequest, slug: str) -> HttpResponse:

@@ -1,0 +1,34 @@
+"""How are passwords hashed without taking all of the memory?
+
+One Argon2 hash takes 100 MB on purpose. Without a limit everybody who can reach the log-in page decides how often.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.hashers import Argon2PasswordHasher
+
+from judgments.turns import Turns
+
+WAITING, SECONDS = 20, 10.0
+
+
+@cache
+def turns() -> Turns:
+    """Return the turns of this process."""
+    return Turns(settings.PASSWORD_HASHES, waiting=WAITING, seconds=SECONDS)
+
+
+class Argon2InTurn(Argon2PasswordHasher):
+    """Django's Argon2, a few hashes at once in each process (``PASSWORD_HASHES``)."""
+
+    def encode(self, *args: Any) -> str:
+        with turns().turn():
+            return super().encode(*args)
+
+    def verify(self, *args: Any) -> bool:
+        with turns().turn():
+            return super().verify(*args)

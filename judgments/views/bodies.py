@@ -1,0 +1,72 @@
+"""How large may the body of a request be? Decided before anything of it is read.
+
+Django reads the body of a POST before the view runs, to look for the CSRF token, and puts the files in it into the
+temporary folder. So a view says that it takes files, and all others get no more than a form needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from judgments.api.errors import told_of
+from judgments.core.errors import TooLarge
+from judgments.views.border import page_of
+
+View = TypeVar("View", bound=Callable[..., Any])
+# What stands in a multipart body beside the file.
+AROUND_A_FILE = 1 << 20
+
+
+def takes_files(view: View) -> View:
+    """Let the view have bodies with files, from people who are logged in."""
+    view.takes_files = True  # type: ignore[attr-defined]
+    return view
+
+
+class Bodies:
+    """Middleware: a body that is too large for its address, or for a stranger, is answered with 413 and not read."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        endpoint = getattr(view, "cls", None)
+        try:
+            _check(request, endpoint or view, endpoint is not None)
+        except TooLarge as error:
+            if endpoint is None:
+                return page_of(request, error)
+            status, body = told_of(error)
+            return JsonResponse(body, status=status)
+        return None
+
+
+def _check(request: HttpRequest, view: Any, is_endpoint: bool) -> None:
+    size = _size(request)
+    if size <= settings.STRANGERS_BODY_BYTES:
+        return
+    # An endpoint reads nothing before it knows who calls, and JSON only up to a limit of its own.
+    if not request.user.is_authenticated and not (is_endpoint and "Authorization" in request.headers):
+        raise TooLarge("You are not logged in. Log in, then send this again.")
+    if is_endpoint and request.content_type == "application/json":
+        return
+    takes_files = getattr(view, "takes_files", False)
+    limit = settings.MAX_UPLOAD_BYTES + AROUND_A_FILE if takes_files else settings.FORM_BYTES
+    if size > limit:
+        megabytes = limit // (1024 * 1024)
+        raise TooLarge(f"This has {size / 1024 / 1024:,.1f} MB. The server takes {megabytes:,} MB at this address.")
+
+
+def _size(request: HttpRequest) -> int:
+    """What the request says; Django reads no more than that, and nothing where it says nothing."""
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0
