@@ -6,8 +6,11 @@ The optional library ``psycopg`` (the extra ``postgres``) is imported here alone
 from __future__ import annotations
 
 import re
+import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from judgments.core.errors import NotValid
@@ -16,6 +19,7 @@ from judgments.network.faults import EngineFault
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
 from pooling.connectors.mapping import Paths, mapping_of, mapping_settings
 from pooling.connectors.template import DEPTH, QUERY
+from pooling.connectors.transport import MOST_BYTES
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -27,8 +31,64 @@ ORDER BY score DESC, id
 LIMIT {depth}"""
 
 
+# Seconds that the database gets to obey its own time limit, and then a cancellation, before the connection is cut.
+GRACE = 1.0
+# The predefined roles that only read.
+READERS = (
+    "pg_read_all_data",
+    "pg_monitor",
+    "pg_read_all_settings",
+    "pg_read_all_stats",
+    "pg_stat_scan_tables",
+)
+# What a user could change, also as a role of which it is a member (SET ROLE), by the first thing that is found. What is
+# granted to everybody in every database counts too, but for temporary tables, which a read-only transaction refuses.
+RIGHTS = """
+WITH mine AS MATERIALIZED (
+    SELECT * FROM pg_catalog.pg_roles WHERE pg_catalog.pg_has_role(session_user, oid, 'MEMBER')
+), kept AS MATERIALIZED (
+    SELECT * FROM pg_catalog.pg_namespace
+    WHERE nspname <> 'information_schema' AND nspname NOT LIKE 'pg\\_%%'
+)
+SELECT 'it is a superuser' FROM mine WHERE rolsuper
+UNION ALL
+SELECT 'it may create roles, databases or replicas' FROM mine WHERE rolcreaterole OR rolcreatedb OR rolreplication
+UNION ALL
+SELECT 'it is a member of ' || rolname FROM mine WHERE rolname LIKE 'pg\\_%%' AND rolname <> ALL (%(readers)s)
+UNION ALL
+SELECT 'it may create objects in the database' FROM mine
+WHERE pg_catalog.has_database_privilege(mine.oid, pg_catalog.current_database(), 'CREATE')
+UNION ALL
+SELECT 'it may create tables in the schema ' || kept.nspname FROM kept, mine
+WHERE pg_catalog.has_schema_privilege(mine.oid, kept.oid, 'CREATE')
+UNION ALL
+SELECT 'it may change ' || kept.nspname || '.' || class.relname
+FROM pg_catalog.pg_class AS class JOIN kept ON kept.oid = class.relnamespace, mine
+WHERE CASE WHEN class.relkind = 'S' THEN pg_catalog.has_sequence_privilege(mine.oid, class.oid, 'USAGE, UPDATE')
+    WHEN class.relkind IN ('r', 'p', 'v', 'f') THEN
+        pg_catalog.has_table_privilege(mine.oid, class.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+        OR pg_catalog.has_any_column_privilege(mine.oid, class.oid, 'INSERT, UPDATE')
+    ELSE false END
+UNION ALL
+SELECT 'it may connect elsewhere by the extension ' || extension.extname
+FROM pg_catalog.pg_extension AS extension
+JOIN pg_catalog.pg_depend AS part ON part.refobjid = extension.oid AND part.deptype = 'e'
+    AND part.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+JOIN pg_catalog.pg_proc AS called ON called.oid = part.objid, mine
+WHERE extension.extname = 'dblink' AND pg_catalog.has_function_privilege(mine.oid, called.oid, 'EXECUTE')
+    AND pg_catalog.has_schema_privilege(mine.oid, called.pronamespace, 'USAGE')
+LIMIT 1
+"""
+
+
 class PostgresSearch:
-    """A database that is asked by one SELECT for each query, in a transaction that can change nothing."""
+    """A database that is asked by one SELECT for each query, by a user and in a transaction that can change nothing.
+
+    Each query is a transaction of its own that is read-only from its first statement and is always rolled back, so that
+    no setting that a query changes outlives it. A statement with parameters goes by the extended protocol, in which the
+    database takes one statement and no more. The database is told the time limit, and cancelled from here if it is not
+    done a moment later, since a query could change the limit.
+    """
 
     def __init__(self, connect: Mapping[str, Any], statement: str, paths: Paths, timeout: float) -> None:
         self._connect, self._statement, self._paths, self._timeout = dict(connect), statement, paths, timeout
@@ -43,17 +103,18 @@ class PostgresSearch:
         # PostgreSQL's texts have no NUL.
         values = {"query": query.replace("\0", " "), "depth": depth}
         try:
-            with self._connection().transaction(), self._connection().cursor() as cursor:
-                rows = cursor.execute(self._statement.encode(), values).fetchmany(depth)
+            rows = self._rows(values, depth)
         except psycopg.errors.QueryCanceled:
-            raise EngineFault("timeout", f"The database was not done within {self._timeout:g} seconds.") from None
+            raise self._late() from None
+        except psycopg.errors.ReadOnlySqlTransaction as error:
+            raise EngineFault("refused", f"The statement may only read: {_first_line(error)}.") from None
         except (psycopg.errors.InvalidPassword, psycopg.errors.InsufficientPrivilege) as error:
             raise EngineFault("secret", f"The database refuses: {_first_line(error)}.") from None
         except psycopg.OperationalError as error:
             raise self._lost(error) from None
         except psycopg.Error as error:
             raise EngineFault("refused", f"The database does not take the statement: {_first_line(error)}.") from None
-        return self._paths.read([_plain(row) for row in rows], depth)
+        return self._paths.read(rows, depth)
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -62,6 +123,57 @@ class PostgresSearch:
                 connection.close()
             self._open.clear()
 
+    def _rows(self, values: Mapping[str, Any], depth: int) -> list[dict[str, Any]]:
+        """The first rows that the statement returns, as they come; the database is told to stop after them."""
+        rows: list[dict[str, Any]] = []
+        size = 0
+        connection = self._connection()
+        with self._read_only(connection), connection.cursor() as cursor:
+            found: Any = cursor.stream(self._statement.encode(), values)
+            with closing(found):
+                # One more than is needed: where the statement has a limit, its end is met and nothing must be stopped.
+                for row in islice(found, depth + 1):
+                    rows.append(_plain(row))
+                    size += sum(len(value) for value in rows[-1].values() if isinstance(value, str))
+                    if size > MOST_BYTES:
+                        limit = MOST_BYTES // (1024 * 1024)
+                        raise EngineFault("too-large", f"The rows hold more than {limit} MB. Select fewer columns.")
+        return rows[:depth]
+
+    @contextmanager
+    def _read_only(self, connection: Connection[dict[str, Any]]) -> Iterator[None]:
+        """A transaction that can change nothing, is rolled back, and ends in time."""
+        import psycopg
+
+        limit = max(1, int(self._timeout * 1000))
+        with Watch(connection, self._timeout + GRACE) as watch:
+            try:
+                connection.execute(f"BEGIN READ ONLY; SET LOCAL statement_timeout = {limit}".encode())
+                yield
+            except psycopg.OperationalError:
+                if watch.late:
+                    raise self._late() from None
+                raise
+            finally:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+                # A cancellation that came late would hit whatever runs next.
+                if watch.late or connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                    connection.close()
+
+    def _check_rights(self, connection: Connection[dict[str, Any]]) -> None:
+        """Refuse a user who could write: what no query can do needs no guard."""
+        with self._read_only(connection):
+            found = connection.execute(RIGHTS.encode(), {"readers": list(READERS)}).fetchone()
+        if found is not None:
+            connection.close()
+            why = next(iter(found.values()))
+            raise EngineFault(
+                "not-allowed",
+                f"This user can do more than read: {why}. Connect as a user that may only read the tables of the "
+                "search; docs/connectors.md has the statements that make one.",
+            )
+
     def _connection(self) -> Connection[dict[str, Any]]:
         """The connection of this thread, made when it is first needed or was lost."""
         import psycopg
@@ -69,17 +181,58 @@ class PostgresSearch:
 
         found: Connection[dict[str, Any]] | None = getattr(self._own, "connection", None)
         if found is None or found.closed or found.broken:
-            found = psycopg.connect(**self._connect, autocommit=True, row_factory=dict_row)
-            self._own.connection = found
+            found = psycopg.connect(**self._connect, autocommit=True, row_factory=dict_row, prepare_threshold=None)
             with self._lock:
                 self._open.append(found)
+            self._check_rights(found)
+            self._own.connection = found
         return found
+
+    def _late(self) -> EngineFault:
+        return EngineFault("timeout", f"The database was not done within {self._timeout:g} seconds.")
 
     def _lost(self, error: Exception) -> EngineFault:
         said = _first_line(error)
         if "password" in said or "authentication" in said:
             return EngineFault("secret", "The database does not take this name and password.")
         return EngineFault("unreachable", f"The database cannot be asked: {said}.")
+
+
+class Watch:
+    """Ends what a connection runs when its time is over: the database cancels it, or else the connection is cut.
+
+    Attributes
+    ----------
+    late : bool
+        Whether the time was over.
+    """
+
+    def __init__(self, connection: Connection[dict[str, Any]], seconds: float) -> None:
+        self.late = False
+        self._connection, self._seconds = connection, seconds
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Watch:
+        # A file number of its own: the connection's may be closed, and be another one's, when it is needed.
+        self._line = socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+        self._line.close()
+
+    def _run(self) -> None:
+        if self._done.wait(self._seconds):
+            return
+        self.late = True
+        with suppress(Exception):
+            self._connection.cancel_safe(timeout=GRACE)
+        if not self._done.wait(GRACE):
+            with suppress(OSError):
+                self._line.shutdown(socket.SHUT_RDWR)
 
 
 def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine:
@@ -98,7 +251,6 @@ def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine
         "password": values["secret"],
         "sslmode": values["sslmode"],
         "connect_timeout": max(2, round(timeout)),
-        "options": f"-c default_transaction_read_only=on -c statement_timeout={max(1, int(timeout * 1000))}",
         # Nothing of the server's own goes along: these files cannot be.
         "passfile": "/dev/null/none",
         "sslcert": "/dev/null/none",
@@ -159,7 +311,7 @@ POSTGRESQL = ConnectorKind(
         Setting("host", "Host", "The name or address of the database server.", required=True),
         Setting("port", "Port", "Its port.", "5432"),
         Setting("database", "Database", "The name of the database.", required=True),
-        Setting("user", "User", "A user that may read the tables, best nothing else.", required=True),
+        Setting("user", "User", "A user that may only read. Users that may write are refused.", required=True),
         Setting("secret", "Password", "Kept encrypted, never shown again.", secret=True),
         Setting(
             "sslmode",
