@@ -154,11 +154,8 @@ def agreement_card(look: Look) -> Card:
         return Card("Not defined", words=f"{reason.capitalize()}.", act=act)
     _, word, why = gate_says(answer)
     named = "Ordinal alpha" if answer.coefficient == "alpha-ordinal" else COEFFICIENTS[answer.coefficient].title
-    open_ = (
-        f" {look.conflicts:,} wide {_plural(look.conflicts, 'conflict is', 'conflicts are')} open."
-        if look.conflicts
-        else ""
-    )
+    number = look.conflicts.number
+    open_ = f" {amount(number, 'conflict')} {_plural(number, 'is', 'are')} open." if number else ""
     words = (
         f"{named}, {word}: {why}.{open_}"
         if answer.low is not None

@@ -8,15 +8,15 @@ from typing import Any
 
 from evaluation.models import Score, Scoring
 from evaluation.stored_scores import metrics_of as metrics
-from evaluation.stored_scores import tier_place
+from evaluation.stored_scores import tier_place, unjudged
 from evaluation.told_apart import ToldApart, told_apart
 from judgments.templatetags.figures import isolated, percent
 
 __all__ = ["HEADLINE", "Row", "TierMean", "Tiers", "by_tier", "cautions", "compared", "metrics", "rows", "weighting"]
 
 HEADLINE = "nDCG@10"
-# Below this share of judged documents the order of runs may be the pool's doing.
-TRUSTED = 0.95
+# Above this share of unjudged documents the order of runs may be the pool's doing.
+TRUSTED = 0.05
 MANY_TIES = 0.25
 FEW_QUERIES = 10
 MOST_NAMED = 6
@@ -160,12 +160,11 @@ def weighting(found: Sequence[Row]) -> tuple[bool, str]:
 def cautions(found: Sequence[Row]) -> list[str]:
     """What a reader should know before deciding anything by these numbers: a sentence for each kind of trouble."""
     said = []
-    unjudged = [
-        (row.name, percent(1 - share)) for row in found if (share := _judged(row)) is not None and share < TRUSTED
-    ]
-    if unjudged:
+    shares = [(row.name, share) for row in found if (share := unjudged(row.scoring)) is not None and share > TRUSTED]
+    unjudged_first = [(name, percent(share)) for name, share in shares]
+    if unjudged_first:
         said.append(
-            f"Unjudged among the first ten: {_named(unjudged)}. Each such document counts as not relevant here; "
+            f"Unjudged among the first ten: {_named(unjudged_first)}. Each such document counts as not relevant here; "
             "a run with many may be better than it looks."
         )
     missing = [(row.name, f"{number:,}") for row in found if (number := _diagnostic(row, "queries_missing"))]
@@ -184,11 +183,6 @@ def cautions(found: Sequence[Row]) -> list[str]:
         number = "1 query has" if barren == 1 else f"{barren:,} queries have"
         said.append(f"{number} no relevant document: every run scores 0 there, in every metric but Judged.")
     return said
-
-
-def _judged(row: Row) -> float | None:
-    score = row.others.get("Judged@10")
-    return score.mean if score else None
 
 
 def _diagnostic(row: Row, name: str) -> int:

@@ -201,9 +201,10 @@ def agreeing(standing: Standing) -> Found:
 def settled(standing: Standing) -> Found:
     if standing.judged_round is None:
         return "todo", "no ratings yet"
-    open_ = standing.conflicts()
-    numbers = f"{standing.settled:,} settled, {open_:,} open"
-    return ("warn" if open_ else "done"), numbers if open_ or standing.settled else "no wide conflict"
+    found = standing.conflicts()
+    wide = f", {found.wide:,} of them wide" if 0 < found.wide < found.number else ""
+    numbers = f"{standing.settled:,} settled, {found.number:,} open{wide}"
+    return ("warn" if found.wide else "done"), numbers if found.number or standing.settled else "no conflict"
 
 
 def unjudged(standing: Standing) -> Found:

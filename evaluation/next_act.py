@@ -10,7 +10,8 @@ from typing import Any
 from django.urls import reverse
 
 from evaluation.standing import Standing
-from judgments import access, assignment, rounds
+from judgments import assignment, rounds
+from judgments.conflicts import Open
 from judgments.core.amounts import amount
 from judgments.models import Role, Round
 
@@ -53,10 +54,9 @@ class Look:
         return assignment.remaining(round_, self.user)
 
     @cached_property
-    def conflicts(self) -> int:
+    def conflicts(self) -> Open:
         """Open conflicts that this member may see; a lead who also rates is not told of those still to be graded."""
-        round_ = self.standing.judged_round
-        return self.standing.conflicts(access.hidden_pairs(self.user, round_)) if round_ else 0
+        return self.standing.conflicts(self.user)
 
 
 def next_act(look: Look) -> Next | None:
@@ -136,12 +136,14 @@ def rating_due(look: Look) -> Next | None:
 
 
 def conflicts_due(look: Look) -> Next | None:
-    if not look.conflicts or look.standing.judged_round_is_frozen:
+    if not look.conflicts.wide or look.standing.judged_round_is_frozen:
         return None
-    conflicts = "1 conflict" if look.conflicts == 1 else f"{look.conflicts:,} conflicts"
-    act = Act(f"Settle {conflicts}", reverse("conflicts", args=[look.standing.judged_round.uuid]), lead_only=True)
-    apart = "two steps or more" if look.standing.wide_steps > 1 else "one step"
-    return Next("agreement", f"settle {conflicts} of {apart}. What nobody settles, the label rule decides.", act)
+    conflicts = amount(look.conflicts.number, "conflict")
+    url = reverse("conflicts", args=[look.standing.judged_round.uuid]) + "?settled=open"
+    narrow = look.conflicts.number - look.conflicts.wide
+    wide = f", the {look.conflicts.wide:,} of two steps or more first" if narrow else ""
+    words = f"settle {conflicts}{wide}. The label rule decides those that nobody settles."
+    return Next("agreement", words, Act(f"Settle {conflicts}", url, lead_only=True))
 
 
 def waiting_due(look: Look) -> Next | None:

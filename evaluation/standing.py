@@ -11,10 +11,9 @@ from django.db.models import Count, Q, Sum
 from evaluation import freshness
 from evaluation.models import Scoring
 from evaluation.stored_scores import scorings_of
-from judgments import gate, round_reports
+from judgments import conflicts, gate, round_reports
 from judgments.gate import GateAnswer
 from judgments.models import (
-    Adjudication,
     Collection,
     Document,
     GuidelinesVersion,
@@ -188,24 +187,18 @@ class Standing:
             return None
         return gate.of_report(self.judged_round, self.agreement)
 
-    @cached_property
-    def wide_steps(self) -> int:
-        """How far apart grades must be to need a person: two steps, one on a scale of two grades."""
-        return 2 if self.judged_round is not None and self.judged_round.scale.grades.count() > 2 else 1
-
-    def conflicts(self, hidden: Any = ()) -> int:
-        """Pairs of the judged round with grades wide apart that nobody settled; without those hidden from a viewer."""
+    def conflicts(self, viewer: Any = None) -> conflicts.Open:
+        """Conflicts of the judged round that nobody settled; without those that a viewer may still have to grade."""
         if self.judged_round is None:
-            return 0
-        apart = self.judged_round.pairs.filter(spread__gt=0, spread__gte=self.wide_steps).exclude(pk__in=hidden)
-        # The index tells all that are wide; those that a person settled are few.
-        settled = Adjudication.objects.filter(superseded_by__isnull=True, pair__round=self.judged_round)
-        return apart.count() - settled.filter(pair__spread__gte=self.wide_steps).exclude(pair__in=hidden).count()
+            return conflicts.Open(0, 0)
+        return conflicts.count_open(self.judged_round, viewer=viewer)
 
     @cached_property
     def settled(self) -> int:
         """Conflicts of the judged round that a person settled."""
-        return Adjudication.objects.filter(pair__round=self.judged_round, superseded_by__isnull=True).count()
+        if self.judged_round is None:
+            return 0
+        return conflicts.in_conflict(self.judged_round, viewer=None).order_by().filter(settled=True).count()
 
     @cached_property
     def guidelines(self) -> GuidelinesVersion | None:

@@ -14,6 +14,7 @@ from django.db.models import Prefetch
 
 from evaluation.models import Score, Scoring
 from judgments import snapshots
+from judgments.core.unjudged import unjudged_share
 from judgments.models import Snapshot
 
 if TYPE_CHECKING:
@@ -51,6 +52,14 @@ class StoredDiagnostics:
 
     def as_json(self) -> dict[str, Any]:
         return dict(self.found)
+
+
+def unjudged(scoring: Scoring) -> float | None:
+    """The unjudged share of a run's first ten, over the judged queries that it answers, as Freshness tells it."""
+    score = next((one for one in scoring.scores.all() if one.metric == "Judged@10"), None)
+    if score is None or score.mean is None:
+        return None
+    return unjudged_share(score.mean, score.queries, scoring.diagnostics.get("queries_missing", 0))
 
 
 def scorings_of(

@@ -38,7 +38,7 @@ def remarks(
     primary : str
         The metric that stands first.
     judged : (float or None, float or None)
-        Judged@10 of a and b.
+        The judged share of the first ten of a and b, over the judged queries that each answers.
     by_traffic : dict, optional
         The same pair with queries counted by their traffic.
     """
@@ -166,7 +166,7 @@ def _holes(comparison: Comparison, judged: tuple[float | None, float | None]) ->
             question,
             "done",
             "yes",
-            f"Judged@10 is {first:.2f} for {comparison.a.run} and {second:.2f} for {comparison.b.run}.",
+            f"Of the first ten, {first:.2f} is judged for {comparison.a.run} and {second:.2f} for {comparison.b.run}.",
         )
     fewer, share = (comparison.a.run, first) if first < second else (comparison.b.run, second)
     why = (

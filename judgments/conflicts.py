@@ -1,5 +1,8 @@
 """Where do a round's raters differ, and which pairs could nobody judge?
 
+A conflict is a pair whose grades differ and that waits for no further rating: in an open round, none of its slots is
+free or in hand. Everything that counts or lists conflicts asks `in_conflict`.
+
 How far the grades of a pair lie apart stands on the pair itself (`Pair.spread`) and has an index, so that a list of a
 hundred thousand conflicts costs what its page costs.
 """
@@ -7,31 +10,49 @@ hundred thousand conflicts costs what its page costs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery
 
-from judgments.models import Adjudication, Judgment, Pair, Round, RoundRater
+from judgments.models import Adjudication, Judgment, Pair, Round, RoundRater, Slot
 from judgments.untold import untold_pairs
 
 CHUNK = 100
 
 
 def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> QuerySet[Pair]:
-    """The pairs whose grades differ by at least so many steps, the widest first, then in the round's order.
+    """The conflicts whose grades differ by at least so many steps, the widest first, then in the round's order.
 
-    A viewer does not get those that they may still have to grade, in whatever round.
+    A viewer does not get those that they may still have to grade, in whatever round; for None, nothing is left out.
     """
     # As the index says it; what is at least so wide is so anyhow.
     apart = round_.pairs.filter(spread__gt=0, spread__gte=steps)
-    return apart.exclude(pk__in=untold_pairs(viewer, round_).values("pk")).order_by("-spread", "position")
+    if round_.state == Round.State.OPEN:
+        apart = apart.filter(~Exists(Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=True)))
+    if viewer is not None:
+        apart = apart.exclude(pk__in=untold_pairs(viewer, round_).values("pk"))
+    return apart.order_by("-spread", "position")
+
+
+class Open(NamedTuple):
+    """Conflicts that nobody settled, and how many of them need a person: two steps, one on a scale of two grades."""
+
+    number: int
+    wide: int
+
+
+def count_open(round_: Round, *, viewer: Any) -> Open:
+    """Count the conflicts that nobody settled."""
+    waiting = in_conflict(round_, viewer=viewer).order_by().filter(settled=False)
+    found = waiting.aggregate(number=Count("pk"), wide=Count("pk", filter=Q(spread__gt=1)))
+    if found["number"] and not found["wide"] and round_.scale.grades.count() == 2:
+        return Open(found["number"], found["number"])
+    return Open(**found)
 
 
 def open_conflicts(round_: Round, *, viewer: Any) -> int:
-    """How many of them nobody settled: all of them, which the index alone tells, less the few that somebody did."""
-    settled = Adjudication.objects.filter(superseded_by__isnull=True, pair__round=round_, pair__spread__gt=0)
-    settled = settled.exclude(pair__in=untold_pairs(viewer, round_).values("pk"))
-    return in_conflict(round_, viewer=viewer).order_by().count() - settled.count()
+    """Return how many conflicts nobody settled."""
+    return count_open(round_, viewer=viewer).number
 
 
 def could_not_be_judged(round_: Round, *, viewer: Any) -> QuerySet[Pair]:

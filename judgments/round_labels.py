@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from judgments import reliability
-from judgments.models import Adjudication, Judgment, Round
+from judgments.models import Adjudication, Judgment, Round, Slot
 
 if TYPE_CHECKING:
     from judgments.core.ratings import Ratings
@@ -27,6 +27,7 @@ class RatedRound:
     not_judged: frozenset[Key]  # somebody could not judge the pair, and nobody graded it
     unrateable: int
     pairs: int
+    waiting: frozenset[Key] = frozenset()  # pairs of an open round that wait for a rating: not yet conflicts
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -70,7 +71,14 @@ def _read(round_: Round) -> RatedRound:
     unrateable = set(current.values_list("pair__query__query_id", "pair__document__doc_id"))
     settled = _settled(round_)
     not_judged = frozenset(unrateable - rated - settled.keys())
-    return RatedRound(round_, rows, settled, not_judged, len(unrateable), round_.pairs.count())
+    return RatedRound(round_, rows, settled, not_judged, len(unrateable), round_.pairs.count(), _waiting(round_))
+
+
+def _waiting(round_: Round) -> frozenset[Key]:
+    if round_.state != Round.State.OPEN:
+        return frozenset()
+    slots = Slot.objects.filter(round=round_, filled_by__isnull=True).order_by()
+    return frozenset(slots.values_list("pair__query__query_id", "pair__document__doc_id"))
 
 
 def _settled(round_: Round) -> dict[Key, int]:
@@ -91,7 +99,7 @@ def label(rated: RatedRound, rule: str) -> RoundLabels:
         key = row.query_id, row.doc_id
         if row.grade is not None:
             labels[key] = int(row.grade)
-        if row.spread:
+        if row.spread and key not in rated.waiting:
             conflicts.add(key)
         if key not in rated.settled:
             ties += row.tie

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 
+from judgments.core.unjudged import Unjudged, count_unjudged
 from judgments.models import Collection
 from pooling import runs
 from pooling.known_pairs import judged_pairs
@@ -27,7 +28,7 @@ class Part:
     everywhere: int
     some: int
     alone: int
-    unjudged: int
+    judged: Unjudged
     left_out: int
 
     @property
@@ -35,9 +36,14 @@ class Part:
         return self.everywhere + self.some + self.alone
 
     @property
+    def unjudged(self) -> int:
+        """First documents of judged queries without a human grade."""
+        return self.judged.documents
+
+    @property
     def unjudged_share(self) -> float | None:
-        """Of the run's first documents the share without a human grade; None for a run without documents."""
-        return self.unjudged / self.pairs if self.pairs else None
+        """The mean share of them, a query; None for a run that answers no judged query."""
+        return self.judged.share
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,9 @@ def overlap(collection: Collection, chosen: Sequence[Run], depth: int = DEPTH) -
         How many documents of each query.
     """
     queries = set(collection.queries.values_list("query_id", flat=True))
-    judged = judged_pairs(collection)
+    judged: dict[str, set[str]] = {}
+    for query_id, doc_id in judged_pairs(collection):
+        judged.setdefault(query_id, set()).add(doc_id)
     answers = [first(run, depth) for run in chosen]
     pairs = [_pairs(answer, queries) for answer in answers]
     found = Counter(pair for some in pairs for pair in some)
@@ -85,7 +93,8 @@ def overlap(collection: Collection, chosen: Sequence[Run], depth: int = DEPTH) -
         counts = Counter(
             "alone" if found[pair] == 1 else "all" if found[pair] == len(chosen) else "some" for pair in own
         )
-        unjudged = len(own - judged)
+        here = ((query_id, docs) for query_id, docs in answer.items() if query_id in queries)
+        unjudged = count_unjudged(judged, here, depth)
         left_out = len(queries - answer.keys())
         parts.append(Part(run, counts["all"], counts["some"], counts["alone"], unjudged, left_out))
     return Overlap(depth, tuple(parts))

@@ -9,6 +9,7 @@ from typing import Any
 
 from judgments import snapshots
 from judgments.computed import once
+from judgments.core.unjudged import Unjudged, count_unjudged
 from judgments.models import Snapshot
 from pooling import overlap as overlaps
 from pooling import runs
@@ -24,14 +25,24 @@ class Unlabeled:
     """Of a run's first documents for the queries of a snapshot: how many the snapshot has no label for."""
 
     snapshot: Snapshot
-    queries: int
-    documents: int
-    unlabeled: int
+    found: Unjudged
+
+    @property
+    def queries(self) -> int:
+        return len(self.found.queries)
+
+    @property
+    def documents(self) -> int:
+        return self.found.returned
+
+    @property
+    def unlabeled(self) -> int:
+        return self.found.documents
 
     @property
     def share(self) -> float | None:
-        """None where the run answers none of the snapshot's queries."""
-        return self.unlabeled / self.documents if self.documents else None
+        """The mean over the queries; None where the run answers none of the snapshot's queries."""
+        return self.found.share
 
 
 @dataclass(frozen=True)
@@ -158,15 +169,12 @@ def _unlabeled(run: Run) -> Unlabeled | None:
     if snapshot is None:
         return None
 
-    def count() -> tuple[int, int, int]:
+    def count() -> Unjudged:
         from judgments.formats.trec_qrels import load_qrels
 
         labels = load_qrels(
             snapshots.read_file(snapshot, snapshots.FILES["trec-qrels"]), f"{snapshot}/qrels.txt"
         ).to_dict()
-        answers = overlaps.first(run, DEPTH)
-        common = [(labels[query_id], docs) for query_id, docs in answers.items() if query_id in labels]
-        documents = sum(len(docs) for _, docs in common)
-        return len(common), documents, sum(doc not in known for known, docs in common for doc in docs)
+        return count_unjudged(labels, overlaps.first(run, DEPTH).items(), DEPTH)
 
-    return Unlabeled(snapshot, *once(f"unlabeled:{run.path}:{snapshot.content_sha256}", count, keep=DAY))
+    return Unlabeled(snapshot, once(f"unlabeled@{DEPTH}:{run.path}:{snapshot.content_sha256}", count, keep=DAY))

@@ -54,14 +54,14 @@ def run_health(rows: Sequence[RunRow], qrels: str | None, beside: Sequence[str])
 
 
 def _beside_labels(run: Run, labels: Qrels) -> dict[str, Any]:
+    from judgments.core.unjudged import count_unjudged
+
     known = labels.to_dict()
-    first = [(known[query_id], run.ranking(query_id)[:DEPTH]) for query_id in run.query_ids if query_id in known]
-    documents = sum(len(docs) for _, docs in first)
-    unjudged = sum(doc not in grades for grades, docs in first for doc in docs)
+    found = count_unjudged(known, ((query_id, run.ranking(query_id)) for query_id in run.query_ids), DEPTH)
     return {
         "queries_left_out": len(known.keys() - set(run.query_ids)),
         "queries_not_in_qrels": len(set(run.query_ids) - known.keys()),
-        f"unjudged_at_{DEPTH}": unjudged / documents if documents else None,
+        f"unjudged_at_{DEPTH}": found.share,
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.staleness.facts import DEPTH, Facts, Missing, RunHoles
 from evaluation.staleness.signal import SHARE, Reading, Signal, percent
+from judgments.core.unjudged import count_unjudged
 
 if TYPE_CHECKING:
     from judgments.core.run import Run
@@ -45,23 +46,18 @@ def count_holes(
     >>> found.holes, found.returned, found.queries, found.mean
     (1, 3, 2, 0.25)
     """
-    told: list[tuple[str, int, int]] = []
-    for query_id, doc_ids in rankings:
-        known = judged.get(query_id)
-        if known and doc_ids:
-            first = doc_ids[:depth]
-            told.append((query_id, sum(doc_id not in known for doc_id in first), len(first)))
-    if not told:
+    found = count_unjudged(judged, rankings, depth)
+    if not found.queries:
         return RunHoles(name, sha256, 0, 0, 0, None, None, reason="it answers no judged query")
-    shares = sorted(holes / returned for _, holes, returned in told)
-    grave = sorted((one for one in told if one[1]), key=lambda one: (-one[1] / one[2], one[0].encode()))
+    shares = found.shares
+    grave = sorted((one for one in found.queries if one[1]), key=lambda one: (-one[1] / one[2], one[0].encode()))
     return RunHoles(
         name=name,
         sha256=sha256,
-        holes=sum(holes for _, holes, _ in told),
-        returned=sum(returned for *_, returned in told),
-        queries=len(told),
-        mean=sum(shares) / len(shares),
+        holes=found.documents,
+        returned=found.returned,
+        queries=len(found.queries),
+        mean=found.share,
         p90=shares[-(-9 * len(shares) // 10) - 1],
         worst=tuple(grave[:MOST_TOLD]),
     )

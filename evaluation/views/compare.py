@@ -113,7 +113,9 @@ def _context(
 
 
 def _judged(scoring: Scoring) -> float | None:
-    return next((score.mean for score in scoring.scores.all() if score.metric == "Judged@10"), None)
+    """The judged share of the first ten, over the judged queries that the run answers."""
+    share = stored_scores.unjudged(scoring)
+    return None if share is None else 1 - share
 
 
 def _line(pair: dict[str, Any], metric: str) -> dict[str, Any]:
