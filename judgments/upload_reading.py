@@ -18,11 +18,12 @@ Progress = Callable[[int], None]
 
 def recognised(upload: Upload, member: ImportKind) -> str:
     """The format that the first bytes look like, among those of the kind; else the kind's usual one."""
-    from judgments.formats import FORMATS, sniff
+    from judgments.formats import FORMATS
     from judgments.formats.decoding import Content
+    from judgments.formats.sniffing import recognize
 
     with storage.open_file(upload.path) as stream, Content(stream, upload.filename) as content:
-        found = sniff(content.head, member.format_kind)
+        found = recognize(content.head, upload.filename, member.format_kind, "format={}")
     return found if found in FORMATS and FORMATS[found].kind == member.format_kind else member.default_format
 
 

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from judgments.formats import FORMATS
 
     target = FORMATS[args.target_format]
-    source, found = read_file(args.source, args.source_format, args, likely=target.kind)
+    source, found = read_file(args.source, args.source_format, args, likely=target.kind, option="--from {}")
     if target.write is None:
         raise NotValid(f"the format {target.name} is read only")
     if not args.skip_errors:

@@ -33,7 +33,12 @@ def add_reader_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_file(
-    path: str, name: str | None, args: argparse.Namespace, kind: str | None = None, likely: str | None = None
+    path: str,
+    name: str | None,
+    args: argparse.Namespace,
+    kind: str | None = None,
+    likely: str | None = None,
+    option: str = "--format {}",
 ) -> tuple[Format, Read[Any]]:
     """Read a file in the format named, or in the one that it looks like.
 
@@ -49,6 +54,8 @@ def read_file(
         The kind that is wanted, when the format is to be told from the content.
     likely : str, optional
         The kind that is taken where the content may be of several.
+    option : str
+        By which the user names the format.
 
     Raises
     ------
@@ -61,21 +68,22 @@ def read_file(
 
     source: Path | str | bytes = Path(path)
     if name is None:
-        source, name = _recognized(path, kind, likely)
+        source, name = _recognized(path, kind, likely, option)
     member = FORMATS[name]
     return member, member.read(source, path=path, **_options(member, args))
 
 
-def _recognized(path: str, kind: str | None, likely: str | None) -> tuple[Path | str | bytes, str]:
+def _recognized(path: str, kind: str | None, likely: str | None, option: str) -> tuple[Path | str | bytes, str]:
     """Return what is left to be read, and the format that it looks like."""
-    from judgments.formats import FORMATS, sniff
+    from judgments.formats import FORMATS
     from judgments.formats.decoding import Content, kept
+    from judgments.formats.sniffing import recognize
 
     if path == "-":
         raise NotValid("standard input is not looked at twice: name the format (convert: --from, validate: --format)")
     source = kept(Path(path))
     with Content(source, path) as content:
-        found = sniff(content.head, kind or likely) or sniff(content.head, kind)
+        found = recognize(content.head, path, kind or likely, option) or recognize(content.head, path, kind, option)
     if found is None:
         raise NotValid(f"{path}: the format is not recognized; name one of {', '.join(FORMATS)}")
     return source, found

@@ -123,13 +123,13 @@ class LogFile:
 
     def _recognized(self) -> str:
         """By its name CSV or JSONL; which JSONL, the content says."""
-        from judgments.formats import sniff
         from judgments.formats.decoding import Content
+        from judgments.formats.sniffing import recognize
 
         if not self.path.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
             return FORMATS_OF["csv"]
         with Content(self.source, self.path) as content:
-            found = sniff(content.head, "query-log")
+            found = recognize(content.head, self.path, "query-log", "--format jsonl")
         return FORMATS_OF["ubi"] if found == FORMATS_OF["ubi"] else FORMATS_OF["jsonl"]
 
     def counted(self, **options: Any) -> CountedLog:

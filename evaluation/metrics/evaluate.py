@@ -15,7 +15,7 @@ from evaluation.metrics.declaration import BoundMetric
 from evaluation.metrics.design import SamplingDesign
 from evaluation.metrics.diagnostics import Diagnostics, Findings, with_twins
 from evaluation.metrics.judged_rankings import Floats, JudgedRankings
-from evaluation.metrics.matching import match
+from evaluation.metrics.matching import match, shares_documents
 from evaluation.metrics.means import effective_queries
 from evaluation.metrics.names import parse_metrics
 from evaluation.metrics.profile import Profile
@@ -96,8 +96,8 @@ def evaluate(
     Raises
     ------
     NotValid
-        When two runs have one name, a metric is unknown, a run answers no judged query, or grades are beyond what can
-        be computed with.
+        When two runs have one name, a metric is unknown, a run answers no judged query or has no judged document,
+        or grades are beyond what can be computed with.
     UnreadableInput
         When a file cannot be read.
 
@@ -221,7 +221,7 @@ def _score(task: _Task, run: Run | RunFile) -> Scored:
 def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
     qrels, clock = task.qrels, task.clock
     values = np.full((qrels.queries, len(task.metrics)), np.nan if task.missing == "skip" else 0.0)
-    findings, an_id = Findings(), None
+    findings, an_id, a_document, shared = Findings(), None, None, False
     ranges = None if task.grades is None else _ranges(task.metrics, task.grades)
     for part in clock.each("reading", parts):
         with clock.part("matching"):
@@ -234,10 +234,17 @@ def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
             if ranges is not None:
                 ranges.look(part, found)
             an_id = an_id or next(iter(part.query_ids), None)
+            a_document = a_document or next(iter(part.doc_ids), None)
+            shared = shared or bool(len(found.rows)) or shares_documents(qrels, part)
     if findings.answered == 0:
         raise NotValid(
             f"the run {name!r} answers none of the judged queries; "
             f"query ids look like {qrels.query_ids[0]!r} in the qrels and {an_id or 'none'!r} in the run"
+        )
+    if not shared and a_document is not None:
+        raise NotValid(
+            f"the run {name!r} returns none of the judged documents, for any query; document ids look like "
+            f"{qrels.doc_ids[0]!r} in the qrels and {a_document!r} in the run; write both with the same ids"
         )
     with clock.part("diagnostics"):
         told = findings.diagnostics(qrels)

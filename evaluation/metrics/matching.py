@@ -78,6 +78,11 @@ def match(qrels: Qrels, run: Run) -> Match:
     )
 
 
+def shares_documents(qrels: Qrels, run: Run) -> bool:
+    """Return whether any document of a run is judged for any query: if not, their ids may be of two kinds."""
+    return bool(np.isin(run.doc_ids.keys(), qrels.doc_ids.keys()).any())
+
+
 def _judged_rows(qrels: Qrels, run: Run, code: Integers) -> tuple[Integers, Integers]:
     """Return the rows of the run that are judged, and the row of the qrels for each."""
     rows, places = qrels.index.find(pair_keys(code, run.doc_ids))

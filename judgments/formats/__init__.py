@@ -31,6 +31,7 @@ FORMATS: Family[Format] = Family(
         "documents-jsonl": "judgments.formats.documents_jsonl:FORMAT",
         "documents-csv": "judgments.formats.documents_csv:FORMAT",
         "queries-csv": "judgments.formats.queries_csv:FORMAT",
+        "queries-jsonl": "judgments.formats.queries_jsonl:FORMAT",
         "queries-tsv": "judgments.formats.queries_tsv:FORMAT",
         "query-log-csv": "judgments.formats.query_log_csv:FORMAT",
         "query-log-jsonl": "judgments.formats.query_log_jsonl:FORMAT",

@@ -66,4 +66,5 @@ CODES: dict[str, Code] = {
     "W52": Code("a model's preference beyond -1 or 1", "cut to it"),
     "W53": Code("a document that meets itself, as zbench draws it where a query has one", "passed over and counted"),
     "W54": Code("times that are not ISO 8601 with a zone", "the report says how they were read"),
+    "W55": Code("two columns or keys that can be the same, such as docno and docid", "one is read, the other ignored"),
 }

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judgments.core.report import Tally
+
 QUERY_ID = ("qid", "q_id", "query-id", "queryid", "topic", "topic_id")
-DOC_ID = ("docid", "docno", "doc-id", "document_id", "corpus-id", "corpus_id", "pid", "passage_id")
+# A PyTerrier frame has docno, the document's own id, and docid, a number inside the index.
+DOC_ID = ("docno", "docid", "doc-id", "document_id", "corpus-id", "corpus_id", "pid", "passage_id")
 GRADE = ("rating", "label", "relevance", "rel", "score")
 SCORE = ("similarity",)
 RANK = ("position",)
@@ -15,3 +22,32 @@ RESULT_COLUMNS = {"query_id": QUERY_ID, "doc_id": DOC_ID, "score": SCORE, "rank"
 
 # Columns that say nothing here and are passed over without a word.
 SILENT = frozenset({"q0", "iter", "iteration", "query", "query_text"})
+
+
+def note_rest(
+    name: str, line: int | None, names: Mapping[str, str], known: Mapping[str, tuple[str, ...]], tally: Tally, what: str
+) -> None:
+    """Say why a column or key is not read: another one was taken for the same thing (W55), or it is not known (W41).
+
+    Parameters
+    ----------
+    name : str
+        The column that is not read.
+    line : int or None
+        Where it stands.
+    names : dict of str to str
+        Which column of the file was taken for each of the format's.
+    known : dict of str to tuple of str
+        Each column of the format with the other names that are read for it.
+    tally : Tally
+        The books.
+    what : str
+        ``column`` or ``key``.
+    """
+    folded = name.casefold()
+    rival = next((column for column, others in known.items() if folded in (column, *others) and column in names), None)
+    if rival is None:
+        tally.once("W41", line, f"the {what} {name!r} is not known", done="ignored", column=name)
+    else:
+        both = f"the {what}s {names[rival]!r} and {name!r} can both be {rival}"
+        tally.once("W55", line, both, done=f"{names[rival]!r} is read, {name!r} ignored", column=name)

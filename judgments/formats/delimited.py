@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from judgments.core.cells import unescape
 from judgments.core.errors import NotValid
 from judgments.core.report import Tally
+from judgments.formats.column_names import note_rest
 from judgments.formats.decoding import Content
 
 MAX_CELL = 1 << 22
@@ -216,13 +217,14 @@ def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping
         expected = f"expected a header; add one, or say which column is which (columns: {missing[0]}=NAME)"
         _refuse_header(record, tally, missing, expected)
     header = Header(names, places)
+    taken = {column: names[place] for column, place in places.items()}
     for place, name in enumerate(names):
         if place in places.values() or folded[place] in columns.silent:
             continue
         if columns.keep_others and name:
             header.others[name] = place
         else:
-            tally.once("W41", record.line, f"the column {name!r} is not known", done="ignored", column=name)
+            note_rest(name, record.line, taken, columns.known, tally, "column")
     return header
 
 

@@ -22,7 +22,7 @@ NAME = "document-hashes-csv"
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _ONE = "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9"
 EXAMPLE = f"doc_id,content_sha256\ndoc-xyz,{_ONE}\n"
-COLUMNS = Columns({"doc_id": ("docid",), "content_sha256": ("sha256",)}, ("doc_id", "content_sha256"))
+COLUMNS = Columns({"doc_id": ("docno", "docid"), "content_sha256": ("sha256",)}, ("doc_id", "content_sha256"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ EXAMPLE = (
 )
 _LINE = '{"doc_id": "doc-abc", "title": "...", "text": "..."}'
 ALIASES: dict[str, tuple[str, ...]] = {
-    "doc_id": ("id", "_id", "docid"),
+    "doc_id": ("docno", "id", "_id", "docid"),
     "title": ("name",),
     "text": ("description", "content", "body"),
     "url": (),
@@ -37,8 +37,8 @@ def read(
 ) -> Read[DocumentRow]:
     """Read documents and account for every line.
 
-    ``id`` and ``_id`` are read for ``doc_id``, ``name`` for ``title``, ``description``, ``content`` and ``body`` for
-    ``text``; other keys go to ``fields``.
+    ``docno``, ``id`` and ``_id`` are read for ``doc_id``, ``name`` for ``title``, ``description``, ``content`` and
+    ``body`` for ``text``; other keys go to ``fields``.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _document(element: Element, tally: Tally) -> tuple[DocumentRow, bool]:
     rest = dict(element.of)
     found = {column: _take(column, rest) for column in ALIASES}
     if found["doc_id"] is None:
-        raise RowFault("E23", "no doc_id (nor id, _id)")
+        raise RowFault("E23", "no doc_id (nor docno, id, _id)")
     doc_id, number = id_text(found.pop("doc_id"))
     if number:
         tally.once("W42", element.line, "the id is a number", done="read as text", column="doc_id")

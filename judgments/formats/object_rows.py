@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from judgments.core.report import Tally
-from judgments.formats.column_names import SILENT
+from judgments.formats.column_names import SILENT, note_rest
 from judgments.formats.decoding import MAX_EXPANDED, Content
 from judgments.formats.entries import Absent, Entry
 from judgments.formats.grades import RowFault
@@ -69,7 +69,7 @@ def line_columns(content: Content, tally: Tally, known: Known, value: str) -> It
         rows = _plain_objects(data)
         if names is None:
             names = _names(rows[0], known)
-            _note_names(rows[0], names, before + 1, tally)
+            _note_names(rows[0], names, known, before + 1, tally)
         if not {"query_id", "doc_id", value} <= set(names.values()) or any(row.keys() != names.keys() for row in rows):
             raise NeedsCare
         columns = {names[key]: [row[key] for row in rows] for key in names}
@@ -114,7 +114,7 @@ def _entries(elements: Iterator[tuple[Element, str]], tally: Tally, known: Known
 
 def _entry(element: Element, tally: Tally, known: Known, value: str, where: str) -> Entry:
     names = _names(element.of, known)
-    _note_names(element.of, names, element.line, tally)
+    _note_names(element.of, names, known, element.line, tally)
     of = {names[key]: part for key, part in element.of.items() if key in names}
     for needed in ("query_id", "doc_id"):
         if needed not in of:
@@ -148,11 +148,12 @@ def _names(of: Mapping[str, object], known: Known) -> dict[str, str]:
     return names
 
 
-def _note_names(of: Mapping[str, object], names: Mapping[str, str], line: int, tally: Tally) -> None:
+def _note_names(of: Mapping[str, object], names: Mapping[str, str], known: Known, line: int, tally: Tally) -> None:
+    taken = {key: name for name, key in names.items()}
     for name in of:
         key = names.get(name)
         if key is None and name.casefold() not in SILENT:
-            tally.once("W41", line, f"the key {name!r} is not known", done="ignored", column=name)
+            note_rest(name, line, taken, known, tally, "key")
         elif key not in (name, None):
             tally.once("W47", line, f"the key {name!r}", done=f"read as {key}", column=name)
 

@@ -26,7 +26,9 @@ NAME = "pairs-csv"
 EXAMPLE = "query_id,doc_id\nq001,doc-xyz\nq001,doc-abc\n"
 _OF_RATINGS = frozenset(name for column, others in RATING_COLUMNS.known.items() for name in (column, *others))
 _OF_POOLS = frozenset({"rank", "runs", "why", "step", "strategy"})
-COLUMNS = Columns({"query_id": ("qid",), "doc_id": ("docid",)}, ("query_id", "doc_id"), silent=_OF_RATINGS | _OF_POOLS)
+COLUMNS = Columns(
+    {"query_id": ("qid",), "doc_id": ("docno", "docid")}, ("query_id", "doc_id"), silent=_OF_RATINGS | _OF_POOLS
+)
 
 
 def read(

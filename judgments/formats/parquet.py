@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from judgments.core.errors import NotValid
 from judgments.core.report import Tally
-from judgments.formats.column_names import SILENT
+from judgments.formats.column_names import SILENT, note_rest
 from judgments.formats.decoding import Content
 from judgments.formats.delimited import NAMED
 from judgments.formats.entries import Absent, Entry
@@ -188,7 +188,7 @@ def _names(
             tally.once("W47", None, f"the column {name!r}", done=f"read as {column}", column=name)
     for name in frame.columns:
         if name not in names.values() and name.casefold() not in SILENT:
-            tally.once("W41", None, f"the column {name!r} is not known", done="ignored", column=name)
+            note_rest(name, None, names, known, tally, "column")
     return names
 
 

@@ -162,9 +162,14 @@ def keep_query(row: QueryRow, kept: dict[str, QueryRow], tally: Tally, raw: str,
 def _parse(
     content: Content, tally: Tally, mapping: Mapping[str, str] | None, delimiter: str | None
 ) -> Iterator[QueryRow]:
+    return kept_queries(read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter), tally)
+
+
+def kept_queries(records: Iterable[Cells], tally: Tally) -> Iterator[QueryRow]:
+    """Yield the queries of records, each put into its bin; without ids they are numbered in the order of the file."""
     kept: dict[str, QueryRow] = {}
     numbered = False
-    for cells in read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter):
+    for cells in records:
         try:
             row = _row(cells)
         except RowFault as fault:

@@ -49,7 +49,7 @@ COLUMNS = Columns(
     {
         "query_id": ("qid",),
         "query": ("query_text",),
-        "doc_id": ("docid",),
+        "doc_id": ("docno", "docid"),
         "grade": ("rating",),
         "state": (),
         "rater_id": ("rater", "judge"),

@@ -125,7 +125,7 @@ def open_as(
     UnreadableInput
         When the input cannot be opened or decoded.
     """
-    from judgments.formats.sniffing import sniff
+    from judgments.formats.sniffing import lookalike, sniff
 
     content = Content(source, path, encoding=encoding, limit=limit, hashed=hashed)
     near = sniff(content.head)
@@ -135,4 +135,6 @@ def open_as(
         # A file may be of several formats, {"q1": {"d1": 3}} for example qrels or a run.
         near = None if sniff(content.head, FORMATS[format].kind) == format else near
     hint = f"; the nearest format is {near}" if near and near != format else ""
+    if hint and (other := lookalike(content.head, near)):
+        hint = f"; this looks like {other[0]}: {other[1]}"
     return content, Tally(path, format, f"expected {format}, a line such as {example!r}{hint}")

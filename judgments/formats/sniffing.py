@@ -10,7 +10,8 @@ from judgments.formats.trec_fields import fields, number
 
 MAX_LINES = 20
 
-_DOCUMENT_ID = {"doc_id", "docid", "id", "_id", "document_id", "product_id"}
+_DOCUMENT_ID = {"doc_id", "docno", "docid", "id", "_id", "document_id", "product_id"}
+_OWN_DOC_ID = {"doc_id", "docno", "docid"}
 _DOCUMENT_TEXT = {"title", "name", "text", "description", "content", "body"}
 _LOG = {"count", "timestamp", "client_id", "clicks"}
 _QUERY = {"query", "query_text", "user_query"}
@@ -64,6 +65,67 @@ def sniff(head: bytes, kind: str | None = None) -> str | None:
     return names[0] if names else None
 
 
+def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--format {}") -> str | None:
+    """Return the name of the format that a file looks like, as `sniff` does, where nothing else looks the same.
+
+    Parameters
+    ----------
+    head, kind
+        As for `sniff`.
+    path : str
+        The file as the user named it, for the message.
+    option : str
+        How the user says that the file is in this format all the same; ``{}`` stands for the format.
+
+    Raises
+    ------
+    UnreadableInput
+        When the file may well be something else, which would be read without an error.
+    """
+    name = sniff(head, kind)
+    if name is not None and (other := lookalike(head, name)) is not None:
+        from judgments.core.errors import UnreadableInput
+
+        what, remedy = other
+        raise UnreadableInput(
+            path, 1, f"looks like {what}", f"{remedy}; to read it as {name}, say {option.format(name)}", "F03"
+        )
+    return name
+
+
+def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
+    """Return what else a file that could be read in a format looks like and what to do with it, or None.
+
+    Examples
+    --------
+    >>> head = b'{"_id": "1", "text": "rain jacket", "metadata": {}}'
+    >>> lookalike(head, "documents-jsonl")[0], lookalike(head, "queries-jsonl")
+    ("BEIR's queries.jsonl", None)
+    """
+    import json
+
+    if name not in ("documents-jsonl", "query-log-jsonl"):
+        return None
+    try:
+        first = json.loads(head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip().partition("\n")[0])
+    except (RecursionError, ValueError):
+        return None
+    keys = set(first) if isinstance(first, dict) else set()
+    if name == "documents-jsonl":
+        found = _is_beir_query(keys)
+        return ("BEIR's queries.jsonl", "if these are queries, read them as queries-jsonl") if found else None
+    if "candidates" in keys:
+        return "an umbrela request", "write one line for each candidate, as assay formats pairs-jsonl shows"
+    if "passage" in keys and keys & {"judgment", "prediction"}:
+        return "judgments of umbrela", "add the ids of query and document, as assay formats qrels-jsonl shows"
+    return None
+
+
+def _is_beir_query(keys: set[str]) -> bool:
+    """Whether these are the keys of a query in BEIR, or of a document without a title."""
+    return {"_id", "text"} <= keys <= {"_id", "text", "metadata"}
+
+
 def _json_names(text: str) -> list[str]:
     import json
 
@@ -98,8 +160,11 @@ def _json_names(text: str) -> list[str]:
         names.append("run-jsonl")
     if keys & _DOCUMENT_ID and keys & _DOCUMENT_TEXT and "query_id" not in keys:
         names.append("documents-jsonl")
-    if keys & _QUERY and "doc_id" not in keys:
-        names.append("query-log-jsonl")
+    if keys & _QUERY and not keys & _OWN_DOC_ID:
+        queries = bool(keys & _QUERY_ID) and not keys & _LOG
+        names.extend(["queries-jsonl", "query-log-jsonl"] if queries else ["query-log-jsonl", "queries-jsonl"])
+    elif _is_beir_query(keys):
+        names.append("queries-jsonl")
     return names or (_nested_names(nested[1]) if nested else [])
 
 
@@ -198,7 +263,7 @@ def _header_names(line: str) -> list[str]:
     if _is_clicked(columns):
         names.append("click-log-csv")
     names.extend(f"{kind}-csv" for kind in _pair_kinds(columns))
-    if columns & {"grade", "rating"} and columns & {"doc_id", "docid"}:
+    if columns & {"grade", "rating"} and columns & _OWN_DOC_ID:
         names.append("ratings-csv")
     if {"query_id", "doc_id"} <= columns:
         names.append("pairs-csv")
@@ -208,7 +273,7 @@ def _header_names(line: str) -> list[str]:
         names.append("document-hashes-csv")
     if _is_ranked(columns):
         names.append("run-csv")
-    if columns & _QUERY and not columns & {"doc_id", "docid"}:
+    if columns & _QUERY and not columns & _OWN_DOC_ID:
         names.extend(["query-log-csv", "queries-csv"] if columns & _LOG else ["queries-csv", "query-log-csv"])
     if not names and line.count("\t") == 1:
         names.append("queries-tsv")

@@ -17,6 +17,7 @@ from judgments.formats.decoding import HEAD, Content, Source, kept
 from judgments.formats.reading import NeedsCare, Read, finish, open_as
 from judgments.formats.run_files import Interleaved, RunFile
 from judgments.formats.run_rows import RunRows, usable_ranks
+from judgments.formats.sniffing import lookalike
 
 if TYPE_CHECKING:
     from judgments.core.qrels import Qrels
@@ -152,7 +153,9 @@ def recognized(source: Kept, path: str, kind: str, format: str | None = None) ->
     if found is None and head.lstrip()[:1] in (b"{", b"["):
         if near := sniff(head):
             expected = f"name its format with --{kind}-format, one of {_known(kind)}"
-            raise UnreadableInput(path, None, f"looks like {near}, not like {kind}", expected, "F03")
+            other = lookalike(head, near)
+            what, expected = other or (near, expected)
+            raise UnreadableInput(path, None, f"looks like {what}, not like {kind}", expected, "F03")
         found = f"{kind}-json"
     # The reader of TREC files says best what is wrong with lines that look like nothing.
     return FORMATS[found or TREC[kind]]

@@ -210,6 +210,7 @@ def test_intervals(assay: Call) -> None:
         (("qrels.txt", "twice.run"), "twice.run:1: 'q1 Q0 d1 1 2.0 x' is contradicted by line 2"),
         (("qrels.txt", "word.run"), "word.run:1: the score 'two' is not a number"),
         (("qrels.txt", "other.run"), "answers none of the judged queries"),
+        (("qrels.txt", "numbers.run"), "returns none of the judged documents"),
         (("qrels.txt", "bm25.run", "--out", "no/such/folder"), "no/such/folder"),
     ],
 )
@@ -218,6 +219,7 @@ def test_a_mistake_ends_with_two_and_one_line(assay: Call, words: tuple[str, ...
     Path("twice.run").write_text("q1 Q0 d1 1 2.0 x\nq1 Q0 d1 2 1.0 x\n")
     Path("word.run").write_text("q1 Q0 d1 1 two x\n")
     Path("other.run").write_text("301 Q0 d1 1 2.0 x\n")
+    Path("numbers.run").write_text("q1 Q0 17 1 2.0 x\n")
     status, out, err = assay("evaluate", *words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err

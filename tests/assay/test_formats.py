@@ -24,7 +24,11 @@ def test_every_format_is_listed(capsys: pytest.CaptureFixture[str]):
 
 def test_one_kind(capsys: pytest.CaptureFixture[str]):
     main(["formats", "--kind", "queries", "--format", "json"])
-    assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == ["queries-csv", "queries-tsv"]
+    assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == [
+        "queries-csv",
+        "queries-jsonl",
+        "queries-tsv",
+    ]
 
 
 def test_an_unknown_kind_ends_with_two(capsys: pytest.CaptureFixture[str]):

@@ -47,6 +47,8 @@ REFUSED = {
     "Latin-1": ("queries", "query_id,query\nq1,Rücken\n".encode("latin-1"), "UTF-8", "F01"),
     "truncated gzip": ("runs", gzip.compress(GOOD_RUN.encode() * 500)[:-20], "gzip", "F02"),
     "a log without a header": ("query-logs", b"tent,12\nrope,3\n", "header", "F04"),
+    "queries of BEIR as documents": ("documents", b'{"_id": "1", "text": "rain"}\n', "queries-jsonl", "F03"),
+    "an umbrela request as a log": ("query-logs", b'{"query": "a", "candidates": ["b"]}\n', "umbrela request", "F03"),
     "another kind of file": ("runs", b"doc_id,title\n" + b"d1,Tent\n" * 1500, "does not look like", "F03"),
 }
 

@@ -26,9 +26,12 @@ def labels(grades: st.SearchStrategy[float] = WHOLE) -> st.SearchStrategy[Judged
 
 
 def rankings() -> st.SearchStrategy[Judged]:
-    """Runs of which every query is answered by something, with ties and documents that nobody judged."""
+    """Runs of which every query is answered by something, with ties and documents that nobody judged.
+
+    A query without labels returns all documents: labels and a run without any document in common are refused.
+    """
     of_query = st.dictionaries(st.sampled_from([*DOCUMENTS, "u1", "u2"]), st.integers(-2, 2), min_size=1)
-    return st.fixed_dictionaries(dict.fromkeys(QUERIES, of_query))
+    return st.fixed_dictionaries(dict.fromkeys(QUERIES, of_query) | {"unjudged": st.just(dict.fromkeys(DOCUMENTS, 0))})
 
 
 def ranked(scores: Grades) -> list[str]:

@@ -133,6 +133,16 @@ def test_a_run_over_other_queries_is_refused() -> None:
         evaluate(Qrels.from_dict(QRELS), Run.from_dict({"301": {"d1": 1.0}}, "other"), "AP")
 
 
+def test_a_run_over_other_documents_is_refused() -> None:
+    """Internal numbers of an index in the place of the documents' ids would score 0 everywhere."""
+    with pytest.raises(NotValid, match=r"none of the judged documents.*'d1'.*'7'"):
+        evaluate(Qrels.from_dict(QRELS), Run.from_dict({"q1": {"7": 1.0}, "q2": {"8": 1.0}}, "other"), "AP")
+
+
+def test_a_run_of_unjudged_documents_is_scored_where_its_ids_are_of_the_same_kind() -> None:
+    assert mean({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"b": 1.0}}, "AP") == 0.0
+
+
 def test_empty_qrels_are_refused() -> None:
     with pytest.raises(NotValid, match="hold no judgment"):
         evaluate(Qrels.from_dict({}), Run.from_dict(BM25, "bm25"), "AP")

@@ -92,6 +92,12 @@ def test_one_bad_file_among_many_is_told(qrels, tmp_path) -> None:
         evaluate(qrels, [*(RunFile(path, path.name, path.name) for path in good), RunFile(bad, "bad", "bad")], METRICS)
 
 
+def test_a_file_without_a_judged_document_is_told_with_an_example(qrels, tmp_path) -> None:
+    path = write(tmp_path, "a.run", [f"{query_id} Q0 x7 1 1.0 x\n" for query_id in qrels.query_ids])
+    with pytest.raises(NotValid, match=r"none of the judged documents.*'x7'"):
+        evaluate(qrels, RunFile(path, "a", "a"), METRICS)
+
+
 def test_a_file_without_a_judged_query_is_told_with_an_example(qrels, tmp_path) -> None:
     path = write(tmp_path, "a.run", ["7 Q0 d1 1 1.0 x\n"])
     with pytest.raises(NotValid, match=r"answers none of the judged queries; query ids look like 'q0' .* and '7'"):

@@ -45,7 +45,7 @@ def test_what_is_not_returned_stands_below_and_is_not_in_order() -> None:
     # a > b and a > c are decided by returning a alone; b > c is not.
     assert per_query(judged, {"q": {"a": 1.0}}, "PairwiseAccuracy")["q"] == pytest.approx(2 / 3)
     assert per_query(judged, {"q": {"c": 1.0}}, "PairwiseAccuracy")["q"] == 0.0
-    assert per_query(judged, {"q": {"u": 1.0}}, "PairwiseAccuracy")["q"] == 0.0
+    assert per_query(judged, {"q": {"u": 1.0}, "other": {"a": 1.0}}, "PairwiseAccuracy")["q"] == 0.0
 
 
 def test_unjudged_documents_and_equal_grades_play_no_part() -> None:

@@ -36,6 +36,8 @@ labels = st.dictionaries(st.sampled_from(["q1", "q2", "é"]), grades, min_size=1
 cases = st.tuples(labels, st.dictionaries(st.sampled_from(["q1", "q2", "é", "x"]), scores)).map(
     lambda case: (case[0], case[1] if set(case[0]) & set(case[1]) else {next(iter(case[0])): {"d0": 1.0, "é": 1.0}})
 )
+# A query without labels returns all documents: labels and a run without any document in common are refused.
+cases = cases.map(lambda case: (case[0], case[1] | {"unjudged": dict.fromkeys(DOCS, 1.0)}))
 drawn = settings(max_examples=25, deadline=None)
 
 

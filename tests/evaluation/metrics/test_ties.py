@@ -28,7 +28,8 @@ def tied_runs(draw):
         scores[query] = {doc: draw(st.sampled_from([1.0, 2.0])) for doc in returned}
         grades = st.sampled_from([-1, 0, 1, 2])
         labels[query] = draw(st.dictionaries(st.sampled_from(documents), grades, min_size=1, max_size=5))
-    return scores, labels
+    # A query without labels returns all: labels and a run without any document in common are refused.
+    return scores | {"unjudged": dict.fromkeys(documents, 1.0)}, labels
 
 
 def every_order(scores):

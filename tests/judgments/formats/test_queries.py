@@ -141,3 +141,37 @@ def test_half_a_stratum_is_no_stratum(cells: str):
     found = read(f"query_id,query,stratum,share,also\nq1,tent,{cells}\nq2,boots,shoes,0.2,\n")
     assert [row.query_id for row in found.rows] == ["q2"]
     assert found.report.error_count == 1
+
+
+def test_jsonl_comes_back_with_all_columns():
+    rows = [*ROWS, QueryRow("q3", "tent", tier="tail", stratum="camping", share=0.5, language="de")]
+    text, _ = written(rows, "queries-jsonl")
+    assert text.splitlines()[1] == '{"query_id": "q2", "query": "\'=x 😀"}'
+    assert read(text, "queries-jsonl").rows == rows
+
+
+def test_queries_of_beir_are_read():
+    found = read('{"_id": "1", "text": "rain", "metadata": {}}\n{"_id": 2, "text": "tent", "x": 1}\n', "queries-jsonl")
+    assert [(row.query_id, row.query) for row in found.rows] == [("1", "rain"), ("2", "tent")]
+    assert found.report.codes == {"W41": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ('{"_id": "2"}', "E23"),
+        ('{"text": "no id"}', "E23"),
+        ('{"_id": "2", "text": {"en": "rain"}}', "E23"),
+        ('{"_id": "2", "text": " "}', "E11"),
+        ('{"_id": "1", "text": "another"}', "E18"),
+        ("[1]", "E24"),
+    ],
+)
+def test_an_odd_line_of_jsonl_is_told(line: str, code: str):
+    found = read('{"_id": "1", "text": "rain"}\n' + line + "\n", "queries-jsonl")
+    assert [(problem.line, problem.code) for problem in found.report.errors] == [(2, code)]
+    assert [row.query for row in found.rows] == ["rain"]
+
+
+def test_jsonl_without_ids_is_numbered():
+    assert [row.query_id for row in read('{"query": "b"}\n{"query": "a"}\n', "queries-jsonl").rows] == ["q001", "q002"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from judgments.formats import sniff
+from judgments.core.errors import UnreadableInput
+from judgments.formats import FORMATS, sniff
+from judgments.formats.sniffing import recognize
+from judgments.formats.tables import load_qrels
 
 
 @pytest.mark.parametrize(
@@ -14,3 +17,47 @@ from judgments.formats import sniff
 def test_one_odd_line_does_not_hide_the_format(name: str, good: str, odd: str):
     assert sniff((good * 2 + odd + good * 3).encode()) == name
     assert sniff((good + odd).encode()) != name
+
+
+REQUEST = b'{"query": {"text": "flea", "qid": "1"}, "candidates": [{"docid": "7", "doc": {"segment": "A flea"}}]}\n'
+SHORT_REQUEST = b'{"query": "flea", "candidates": ["A flea"]}\n'
+ANSWER = b'{"model": "m", "query": "flea", "passage": "A flea", "prediction": "3", "judgment": 3, "result_status": 1}\n'
+BEIR_QUERIES = b'{"_id": "1", "text": "rain jacket", "metadata": {}}\n'
+BEIR_CORPUS = b'{"_id": "d1", "title": "Jacket", "text": "For rain", "metadata": {}}\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "told", "option"),
+    [
+        (REQUEST, None, "umbrela request", "query-log-jsonl"),
+        (SHORT_REQUEST, "query-log", "umbrela request", "query-log-jsonl"),
+        (ANSWER, "query-log", "umbrela", "query-log-jsonl"),
+        (BEIR_QUERIES, None, "BEIR's queries.jsonl", "documents-jsonl"),
+        (BEIR_QUERIES, "documents", "queries-jsonl", "--format documents-jsonl"),
+    ],
+)
+def test_what_looks_like_something_else_is_refused_with_the_way_to_read_it(
+    data: bytes, kind: str | None, told: str, option: str
+):
+    with pytest.raises(UnreadableInput) as refused:
+        recognize(data, "a.jsonl", kind)
+    assert refused.value.code == "F03"
+    assert told in str(refused.value)
+    assert option in str(refused.value)
+
+
+def test_what_can_be_only_one_thing_is_recognized():
+    assert recognize(BEIR_QUERIES, "a", "queries") == "queries-jsonl"
+    assert recognize(BEIR_CORPUS, "a") == "documents-jsonl"
+    assert recognize(b'{"query": "rain", "count": 3}\n', "a") == "query-log-jsonl"
+    assert recognize(b'{"query": "rain", "docno": "d1", "judgment": 3}\n', "a") is None
+
+
+def test_who_names_the_format_is_believed():
+    assert FORMATS["documents-jsonl"].read(BEIR_QUERIES, path="a").rows[0].text == "rain jacket"
+    assert FORMATS["query-log-jsonl"].read(ANSWER, path="a").rows[0].query == "flea"
+
+
+def test_qrels_that_are_something_else_are_called_by_its_name():
+    with pytest.raises(UnreadableInput, match="umbrela request"):
+        load_qrels(REQUEST, "a")

@@ -137,6 +137,8 @@ def test_a_damaged_parquet_file_is_refused(cut: slice):
         ('{"q1": {"cafe\u0301": 1}}\n', {"q1": {"cafe\u0301": 1}}, {"W39": 1}),
         ('[{"query_id": 7, "doc_id": 8, "score": 1}]\n', {"7": {"8": 1}}, {"W42": 1}),
         ('{"qid": "q1", "docno": "d1", "score": 2, "x": 1}\n', {"q1": {"d1": 2}}, {"W41": 1, "W47": 2}),
+        ('{"qid": "q1", "docid": "7", "docno": "d1", "score": 2}\n', {"q1": {"d1": 2}}, {"W47": 2, "W55": 1}),
+        ("qid,docid,docno,rank,score,query\nq1,7,d1,0,2.5,x\n", {"q1": {"d1": 2.5}}, {"W40": 1, "W47": 2, "W55": 1}),
         ('{"query_id": "q1", "doc_id": "d1", "rank": 3}\n', {"q1": {"d1": -3}}, {"W49": 1}),
         ("QID;DocNo;Score\nq1;d1;2.5\n", {"q1": {"d1": 2.5}}, {"W46": 1, "W47": 2}),
         ("query_id,doc_id,score,why\nq1,d1,2.5,x\n", {"q1": {"d1": 2.5}}, {"W41": 1}),
@@ -150,6 +152,15 @@ def test_a_damaged_parquet_file_is_refused(cut: slice):
 def test_what_is_repaired_is_told(data: str, expected: dict[str, dict[str, float]], codes: dict[str, int]):
     run, report = load_run(data.encode(), "a")
     assert (run.to_dict(), report.codes) == (expected, codes)
+
+
+def test_of_pyterrier_frames_the_documents_own_id_is_read():
+    run, report = load_run(parquet(qid=["q1"], docid=[7], docno=["d1"], score=[2.0]), "a")
+    assert (run.to_dict(), report.codes) == ({"q1": {"d1": 2}}, {"W47": 2, "W55": 1})
+    (told,) = (problem for problem in report.warnings if problem.code == "W55")
+    assert "'docno'" in told.what
+    assert "'docid'" in told.what
+    assert told.done.startswith("'docno' is read")
 
 
 def test_numbers_as_ids_of_parquet_are_read_as_text():
