@@ -185,7 +185,7 @@ def leave_out(
     top = float(qrels.grades.max(initial=0)) if scale_top is None else scale_top
 
     def score(labels: Qrels) -> Evaluation:
-        return evaluate(labels, runs, [metric, JUDGED], scale_top=top, ranges=False)
+        return evaluate(labels, runs, [metric, JUDGED], scale_top=top, ranges=False, overlap=False)
 
     whole = score(qrels)
     found = []

@@ -205,5 +205,5 @@ def _groups(contributors: Sequence[str], together: Sequence[str]) -> list[tuple[
 
 def _judged(qrels: Qrels, runs: Sequence[Run]) -> dict[str, dict[int, float | None]]:
     names = [f"Judged@{k}" for k in CUTOFFS]
-    found = evaluate(qrels, runs, names, ranges=False)
+    found = evaluate(qrels, runs, names, ranges=False, overlap=False)
     return {run.name: {k: run.metrics[f"Judged@{k}"].mean for k in CUTOFFS} for run in found.runs}

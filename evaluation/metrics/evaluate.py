@@ -52,6 +52,7 @@ def evaluate(
     design: SamplingDesign | None = None,
     scale_top: float | None = None,
     ranges: bool = True,
+    overlap: bool = True,
     watch: Callable[[int], None] = lambda done: None,
     profile: Profile | None = None,
 ) -> Evaluation:
@@ -83,6 +84,9 @@ def evaluate(
     ranges : bool
         Whether the diagnostics also tell how far ties and unjudged documents could move each mean, which takes about as
         long as the metrics themselves.
+    overlap : bool
+        Whether a run that has no document in common with the labels is refused. False where labels were taken out on
+        purpose, and where the question is how much of a run is judged.
     watch : callable
         Called with the number of runs done, for a progress bar.
     profile : Profile, optional
@@ -120,7 +124,7 @@ def evaluate(
     grades = _grades(max(top, float(qrels.grades.max()))) if ranges else None
     clock = profile or Profile()
     scored = []
-    for done, found in enumerate(_each(many, partial(_score, _Task(qrels, bound, missing, grades, clock))), 1):
+    for done, found in enumerate(_each(many, partial(_score, _Task(qrels, bound, missing, grades, clock, overlap))), 1):
         scored.append(found)
         watch(done)
     with clock.part("means"):
@@ -205,6 +209,7 @@ class _Task:
     missing: Missing
     grades: Floats | None
     clock: Profile
+    overlap: bool
 
 
 def _score(task: _Task, run: Run | RunFile) -> Scored:
@@ -221,7 +226,7 @@ def _score(task: _Task, run: Run | RunFile) -> Scored:
 def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
     qrels, clock = task.qrels, task.clock
     values = np.full((qrels.queries, len(task.metrics)), np.nan if task.missing == "skip" else 0.0)
-    findings, an_id, a_document, shared = Findings(), None, None, False
+    findings, an_id, a_document, shared = Findings(), None, None, not task.overlap
     ranges = None if task.grades is None else _ranges(task.metrics, task.grades)
     for part in clock.each("reading", parts):
         with clock.part("matching"):

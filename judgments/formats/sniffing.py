@@ -88,7 +88,7 @@ def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--
 
         what, remedy = other
         raise UnreadableInput(
-            path, 1, f"looks like {what}", f"{remedy}; to read it as {name}, say {option.format(name)}", "F03"
+            path, 1, f"looks like {what}", f"{remedy}; to read them as {name}, give {option.format(name)}", "F03"
         )
     return name
 
@@ -113,7 +113,7 @@ def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
     keys = set(first) if isinstance(first, dict) else set()
     if name == "documents-jsonl":
         found = _is_beir_query(keys)
-        return ("BEIR's queries.jsonl", "if these are queries, read them as queries-jsonl") if found else None
+        return ("BEIR's queries.jsonl", "if these are queries, give queries-jsonl as the format") if found else None
     if "candidates" in keys:
         return "an umbrela request", "write one line for each candidate, as assay formats pairs-jsonl shows"
     if "passage" in keys and keys & {"judgment", "prediction"}:

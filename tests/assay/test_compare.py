@@ -162,7 +162,7 @@ def test_level_and_alpha(assay: Call) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_p_at_the_floor_is_told_as_such(assay: Call) -> None:
-    Path("none.run").write_text("".join(f"q{n:02} Q0 bad 1 1 x\n" for n in range(20)))
+    Path("none.run").write_text("".join(f"q{n:02} Q0 bad 1 1 x\n" for n in range(20)) + "unjudged Q0 good 1 1 x\n")
     words = ("many.txt", "none.run", "top.run", "-m", "P@1", "--permutations", "999")
     assert "<=0.0010" in assay("compare", *words)[1]
 
@@ -211,6 +211,8 @@ def test_how_few_judgments_could_turn_it(assay: Call) -> None:
     Path("few.txt").write_text("".join(f"{query} 0 good 1\n" for query in queries))
     Path("a.run").write_text("".join(f"{query} Q0 good 1 1 a\n" for query in queries))
     Path("b.run").write_text("".join(f"{query} Q0 {doc} 1 1 b\n" for query in queries for doc in "xy"))
+    with Path("b.run").open("a") as run:
+        run.write("unjudged Q0 good 1 1 b\n")
     words = ("compare", "few.txt", "a.run", "b.run", "-m", "P@2", "--turning")
     (one,) = json.loads(assay(*words, "--format", "json")[1])["turning"]
     assert (one["winner"], one["turns"], one["number"], one["exact"]) == ("a", True, 21, True)
@@ -223,7 +225,7 @@ def test_how_few_judgments_could_turn_it(assay: Call) -> None:
 def test_turning_reads_standard_input_once(assay: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("few.txt").write_text("q1 0 good 1\nq2 0 good 1\n")
     Path("a.run").write_text("q1 Q0 good 1 1 a\nq2 Q0 good 1 1 a\n")
-    Path("b.run").write_text("q1 Q0 bad 1 1 b\nq2 Q0 bad 1 1 b\n")
+    Path("b.run").write_text("q1 Q0 bad 1 1 b\nq2 Q0 bad 1 1 b\nunjudged Q0 good 1 1 b\n")
     words = ("compare", "few.txt", "a.run", "-m", "P@1", "--turning", "--format", "json")
     of_file = json.loads(assay(*words, "b.run")[1])["turning"]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("b.run").read_bytes())))

@@ -29,7 +29,7 @@ def pair(judged):
     bad = {"bad": 0, "other": 0, "another": 0}
     labels = {query: {"good": 1, **(bad if at < judged else {"bad": 0})} for at, query in enumerate(QUERIES)}
     a = Run.from_dict({query: {"good": 2.0, "bad": 1.0} for query in QUERIES}, "a")
-    b = Run.from_dict({query: {"other": 2.0, "another": 1.0} for query in QUERIES}, "b")
+    b = Run.from_dict({query: {"other": 2.0, "another": 1.0} for query in QUERIES} | {"unjudged": {"bad": 1.0}}, "b")
     scored = evaluate(Qrels.from_dict(labels), [a, b], "P@2")
     return compare_scores(scored), scored
 

@@ -27,7 +27,7 @@ def found(queries: int, names: tuple[str, ...] = NAMES, metrics: str = "RR P@1")
     for name, hits in zip(names, (0, queries // 2, queries), strict=False):
         ranked = {query: {"good" if at < hits else "bad": 1.0} for at, query in enumerate(chosen)}
         runs.append(Run.from_dict(ranked, name=name))
-    return compare(Qrels.from_dict({query: {"good": 1} for query in chosen}), runs, metrics, plan=QUICK)
+    return compare(Qrels.from_dict({query: {"good": 1, "bad": 0} for query in chosen}), runs, metrics, plan=QUICK)
 
 
 def test_json_and_csv_hold_the_same_pairs_unrounded() -> None:
