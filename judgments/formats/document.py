@@ -28,7 +28,7 @@ This page is printed from the formats' own declarations (`python -m judgments.fo
 _OTHERS = """## Qrels and runs beside TREC's
 
 JSON, JSONL, CSV and Parquet hold the same rows: query, document, and a grade or a score. Where a file names its columns
-or keys, these names are read, in any order, the first name that is there; others are ignored with a warning (W41, W54), and
+or keys, these names are read, the first one that is there. Others are ignored with a warning (W41, W55);
 `--column doc_id=sku` says which column is which.
 
 | column | also read as |
