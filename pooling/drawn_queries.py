@@ -112,7 +112,8 @@ def _raw(row: Any) -> dict[str, Any] | None:
     """The one log row that is kept; a client id stays out, since the collection has no use for it."""
     if not is_dataclass(row) or isinstance(row, type):
         return None
-    return {name: value for name, value in asdict(row).items() if name not in ("client_id", "line") and value != ""}
+    known = {name: value for name, value in asdict(row).items() if value not in ("", None)}
+    return {name: value for name, value in known.items() if name not in ("client_id", "line")}
 
 
 def worth(samples: Iterable[QuerySample]) -> dict[int, float]:

@@ -156,6 +156,9 @@ class _Rows:
             client_id=self._clients(block),
             language=pl.lit(None, dtype=pl.String) if language is None else language,
             count=pl.lit(None, dtype=pl.Int64) if block.count is None else pl.Series(block.count),
+            clients=pl.lit(None, dtype=pl.Int64)
+            if block.clients is None
+            else pl.Series(block.clients).replace(0, None),
         )
 
     def _clients(self, block: LogBlock) -> polars.Series:

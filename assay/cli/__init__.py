@@ -40,6 +40,17 @@ COMMANDS = {
     "verify": "assay.cli.verify",
     "formats": "assay.cli.formats",
 }
+# The libraries that not every command needs, each with the extra that brings it.
+EXTRAS = {
+    "polars": "logs",
+    "scipy": "statistics",
+    "sklearn": "statistics",
+    "httpx": "network",
+    "psycopg": "postgres",
+    "sentence_transformers": "semantic",
+    "rouge_score": "rag",
+}
+OURS = {"assay", "judgments", "pooling", "evaluation"}
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 USUAL_WIDTH = 80
 
@@ -138,6 +149,8 @@ def _run(name: str, words: list[str]) -> int:
         return status
     except AssayError as error:
         return _refuse(f"assay {name}", error)
+    except ModuleNotFoundError as error:
+        return _refuse(f"assay {name}", missing(error))
     except BrokenPipeError:
         # Whoever read our output has seen enough; what is still buffered must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -147,6 +160,21 @@ def _run(name: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         _refuse(f"assay {name}", "interrupted")
         return INTERRUPTED
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """Return which library is not installed, and the extra that brings it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The module is one of ours: that is a mistake in the program.
+    """
+    library = (error.name or "").partition(".")[0]
+    if library in OURS or not library:
+        raise error
+    what = f"assay[{EXTRAS[library]}]" if library in EXTRAS else library
+    return f"needs the library {library}, which is not installed; pip install '{what}'"
 
 
 def _refuse(who: str, message: object) -> int:

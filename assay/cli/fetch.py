@@ -131,8 +131,6 @@ def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], 
                 watch(done)
     except (EngineFault, KeyboardInterrupt) as end:
         asked.end = end
-    except ModuleNotFoundError as error:
-        raise NotValid(f"{kind.name} needs the library {error.name}; install it, or the extra that holds it") from None
     return asked
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import missing
 from assay.cli.files import add_out, stdin_once, tell_warnings, write_out
 from assay.cli.progress import progress_of_bytes
 from judgments.core.errors import NotValid
@@ -31,7 +32,9 @@ FEW_CLIENTS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("log", metavar="LOG", help="query,timestamp,client_id or query,count; - is standard input")
+    parser.add_argument(
+        "log", metavar="LOG", help="query,timestamp,client_id or query,count,clients; - is standard input"
+    )
     parser.add_argument("--format", choices=list(FORMATS_OF), help="of the log; by default what its name says, or csv")
     parser.add_argument(
         "--columns", "--column", metavar="OURS=THEIRS,...", help="other names of columns: count=searches,query=term"
@@ -57,7 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", metavar="TAG", help="only searches in this language, such as de, by its column")
     parser.add_argument("--window-days", type=int, default=90, metavar="N", help="the log's last N days; default 90")
     parser.add_argument(
-        "--min-clients", type=int, default=1, metavar="N", help="leave out queries of fewer clients; default 1"
+        "--min-clients",
+        type=int,
+        default=1,
+        metavar="N",
+        help="leave out queries of fewer clients, where the log names or counts clients; default 1",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw; default 0")
     parser.add_argument("--detect", type=float, metavar="X", help="also say how many queries a difference of X takes")
@@ -254,6 +261,9 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
 def _check_advice(sd: float, wanted: float | None) -> None:
     if not 0 < sd < 10 or (wanted is not None and not 0 < wanted < 10):
         raise NotValid("--detect is a difference of a metric and --sd its spread; give numbers above 0, such as 0.03")
+    if wanted is not None:
+        # Before the sample is written: what is asked of it must be computable.
+        import scipy.special  # noqa: F401
 
 
 def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
@@ -263,7 +273,12 @@ def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
     worth = sample.effective_size
     if worth is None or worth < 2:
         return
-    advice = paired(int(worth), wanted, sd)
+    try:
+        advice = paired(int(worth), wanted, sd)
+    except ModuleNotFoundError as error:
+        # The sample is written already; only what it can show is not known.
+        sys.stderr.write(f"  what a comparison on this sample can show {missing(error)}\n")
+        return
     told = f"worth {worth:.0f} equally weighted queries: two runs that differ by {advice.detectable:.3f} would be told"
     lines = [
         f"  {told} apart in four of five cases, and a difference has an interval of ±{advice.reach:.3f} (95 %),",
@@ -278,8 +293,7 @@ def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
 def _left_out(log: CountedLog) -> str:
     parts = [f"{count} searches {reason}" for reason, count in log.dropped.items()]
     if log.suppressed:
-        unit = "clients" if log.has_clients else "searches"
         parts.append(
-            f"{log.suppressed_queries} queries with {log.suppressed} searches from fewer than {log.min_clients} {unit}"
+            f"{log.suppressed_queries} queries with {log.suppressed} searches from fewer than {log.min_clients} clients"
         )
     return ", ".join(parts)

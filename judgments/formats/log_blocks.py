@@ -57,6 +57,8 @@ class LogBlock:
         The place of its language in the languages of the stream's texts, 0 for none; None when the log names none.
     written : DataFrame or None
         Columns ``timestamp`` and ``clicks`` as the log writes them, null for none; None where nobody asked for them.
+    clients : int64 array or None
+        By how many clients each counted query was asked, 0 where the log does not say; None when it never does.
     """
 
     text: Codes
@@ -66,6 +68,7 @@ class LogBlock:
     line: Whole
     language: Codes | None = None
     written: polars.DataFrame | None = None
+    clients: Whole | None = None
 
     def __len__(self) -> int:
         return len(self.text)
@@ -214,6 +217,7 @@ def block_of(rows: list[LogRow], texts: LogTexts) -> LogBlock:
         np.array([row.line for row in rows], dtype=np.int64),
         texts.languages.codes(pl.Series([row.language for row in rows], dtype=pl.String)) if named else None,
         as_written([row.timestamp for row in rows], [row.clicks for row in rows]) if texts.written else None,
+        np.array([row.clients or 0 for row in rows], dtype=np.int64) if any(row.clients for row in rows) else None,
     )
 
 

@@ -44,6 +44,7 @@ class LogBooks:
         client_id: str,
         clicks: str,
         language: str = "",
+        clients: str = "",
         *,
         line: int,
         raw: str,
@@ -56,7 +57,7 @@ class LogBooks:
             self._tally.once("W50", line, "a search without a query", done="left out")
             return
         try:
-            row = self._row(query, count, timestamp.strip(), client_id, clicks, language, line)
+            row = self._row(query, count, timestamp.strip(), client_id, clicks, language, clients, line)
         except RowFault as fault:
             self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
             return
@@ -86,7 +87,15 @@ class LogBooks:
         return (row for query, (row, _, _) in self._counted.items() if query not in self._held)
 
     def _row(
-        self, query: str, count: str | None, timestamp: str, client_id: str, clicks: str, language: str, line: int
+        self,
+        query: str,
+        count: str | None,
+        timestamp: str,
+        client_id: str,
+        clicks: str,
+        language: str,
+        clients: str,
+        line: int,
     ) -> LogRow:
         if fault := query_fault(query):
             raise RowFault(*fault)
@@ -95,7 +104,8 @@ class LogBooks:
             raise RowFault("E12", "the count is empty", "expected a number such as 12")
         if timestamp:
             self._check_time(timestamp, line)
-        return LogRow(query, number, timestamp, client_id, clicks, line, language.strip(" \t"))
+        asked_by = None if count is None else whole_number(clients, "clients")
+        return LogRow(query, number, timestamp, client_id, clicks, line, language.strip(" \t"), asked_by)
 
     def _check_time(self, timestamp: str, line: int) -> None:
         kind = time_kind(timestamp)
@@ -115,7 +125,12 @@ class LogBooks:
         what = f"the query {row.query!r} again, counted {first.count} times on line {first.line}"
         if self._repeated is not None:
             count = {"sum": first.count + row.count, "max": max(first.count, row.count), "first": first.count}
-            self._counted[row.query] = replace(first, count=count[self._repeated]), first_raw, first_bin
+            clients = first.clients if self._repeated == "first" else _most(first.clients, row.clients)
+            self._counted[row.query] = (
+                replace(first, count=count[self._repeated], clients=clients),
+                first_raw,
+                first_bin,
+            )
             self._tally.put("duplicate")
             self._tally.once("W33", row.line, what, done=f"kept the {self._repeated}")
             return
@@ -127,3 +142,8 @@ class LogBooks:
             self._tally.note("E16", first.line, repeated, done="held back", fix=fix, raw=first_raw)
         self._tally.put("conflict")
         self._tally.note("E16", row.line, what, done="held back", fix=fix, raw=raw)
+
+
+def _most(some: int | None, others: int | None) -> int | None:
+    """The larger number: of clients in two rows nobody knows how many are the same, and so many there are at least."""
+    return max((number for number in (some, others) if number is not None), default=None)

@@ -93,7 +93,7 @@ class ObjectLog(PlainLog):
     @property
     def _read(self) -> dict[str, tuple[str, ...]]:
         """Under which keys to look for what is read."""
-        more = ("clicks",) * self.texts.written + ("count",) * self._counts
+        more = ("clicks",) * self.texts.written + ("count", "clients") * self._counts
         return {column: self._names.get(column, ()) for column in COLUMNS + more}
 
     @property
@@ -131,7 +131,10 @@ class ObjectLog(PlainLog):
             clicks = _values(found["clicks"].gather(places)) if "clicks" in found.columns else None
             told = as_written(columns.get("timestamp"), clicks, len(places))
         counts = found["count"].gather(places).cast(pl.Int64).to_numpy() if "count" in found.columns else None
-        return PlainLines(data, ends, odd, places, columns["query"], moment, times, clients, language, told, counts)
+        named = found["clients"].gather(places).cast(pl.Int64).fill_null(0) if "clients" in found.columns else None
+        asked_by = None if named is None else named.to_numpy()
+        query = columns["query"]
+        return PlainLines(data, ends, odd, places, query, moment, times, clients, language, told, counts, asked_by)
 
     def is_odd(self, lines: polars.Series, found: polars.DataFrame) -> polars.Series:
         """Which lines are not like the pattern, or may hold what no text can."""
@@ -187,6 +190,8 @@ def _value(value: Any, column: str) -> str:
         return f'"(?P<query>{_TEXT})"'
     if column == "count":
         return "(?P<count>[1-9][0-9]{0,8})"
+    if column == "clients":
+        return "(?:(?P<clients>0|[1-9][0-9]{0,14})|null)"
     if column == "clicks":
         return f"(?P<clicks>{_value(value, '')})"
     if column:

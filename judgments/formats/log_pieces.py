@@ -185,6 +185,7 @@ class PlainLog(ABC):
             (before + 1 + lines.places)[good],
             None if language is None else language[good],
             None if lines.written is None else lines.written.filter(good),
+            None if lines.clients is None else lines.clients[good],
         )
         return block, others, max(0, int(empty.sum()) - first)
 
@@ -232,6 +233,7 @@ def _merged(block: LogBlock, others: LogBlock) -> LogBlock:
         np.insert(block.line, at, others.line),
         _inserted(block.language, others.language, at, len(block), len(others)),
         _both_written(block, others, at),
+        _inserted(block.clients, others.clients, at, len(block), len(others)),
     )
 
 

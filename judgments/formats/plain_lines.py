@@ -53,7 +53,7 @@ class PlainLines:
         As it is written but for blanks around it, null where nothing is.
     written : DataFrame or None
         As in `LogBlock`.
-    count : int64 array or None
+    count, clients : int64 array or None
         As in `LogBlock`.
     """
 
@@ -68,6 +68,7 @@ class PlainLines:
     language: polars.Series | None
     written: polars.DataFrame | None = None
     count: Whole | None = None
+    clients: Whole | None = None
 
     def line(self, at: int) -> bytes:
         """The line at a place, with its end."""

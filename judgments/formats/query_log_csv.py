@@ -29,13 +29,14 @@ COLUMNS = Columns(
     {
         "query": ("user_query", "query_text", "search_term"),
         "count": (),
+        "clients": (),
         "timestamp": ("time", "date"),
         "client_id": ("session_id", "user_id", "user"),
         "clicks": (),
         "language": ("lang", "locale"),
     },
     ("query",),
-    numeric=frozenset({"count", "timestamp"}),
+    numeric=frozenset({"count", "clients", "timestamp"}),
 )
 
 
@@ -50,7 +51,7 @@ def read(
 ) -> Read[LogRow]:
     """Read a query log and account for every record.
 
-    With a column ``count`` the log is counted; without one each record is one search.
+    With a column ``count`` the log is counted, and ``clients`` says how many asked; without, each record is a search.
 
     Parameters
     ----------
@@ -97,6 +98,7 @@ def parse_log(
             of.get("client_id", ""),
             of.get("clicks", ""),
             of.get("language", ""),
+            of.get("clients", ""),
             line=cells.line,
             raw=cells.raw,
             bin="repaired" if cells.repaired else "accepted",
@@ -148,10 +150,12 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     listed = list(rows)
     raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
     named = any(row.language for row in listed)
+    clients = not raw and any(row.clients is not None for row in listed)
     header = "query,timestamp,client_id,clicks" if raw else "query,count"
-    stream.write(f"{header}{',language' if named else ''}\n".encode())
+    stream.write(f"{header}{',clients' * clients}{',language' * named}\n".encode())
     for row in listed:
         cells = [row.timestamp, escape(row.client_id), escape(row.clicks)] if raw else [str(row.count)]
+        cells += ["" if row.clients is None else str(row.clients)] if clients else []
         cells += [escape(row.language)] if named else []
         try:
             stream.write(csv_row([escape(row.query), *cells]).encode())
@@ -165,7 +169,7 @@ FORMAT = Format(
     title="Query log, CSV",
     kind="query-log",
     extensions=(".csv", ".tsv"),
-    description="One search a record (query, timestamp, client_id, clicks), or one query with its count.",
+    description="One search a record (query, timestamp, client_id, clicks), or one query with its count and clients.",
     read=read,
     write=write,
     example=EXAMPLE,

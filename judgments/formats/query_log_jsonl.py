@@ -134,7 +134,8 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     for row in listed:
         rest = {"timestamp": row.timestamp, "client_id": row.client_id, "clicks": row.clicks}
         language = {"language": row.language} if row.language else {}
-        stream.write(dump({"query": row.query, **(rest if raw else {"count": row.count}), **language}))
+        counted = {"count": row.count} | ({} if row.clients is None else {"clients": row.clients})
+        stream.write(dump({"query": row.query, **(rest if raw else counted), **language}))
     return Written(len(listed))
 
 
@@ -155,7 +156,7 @@ FORMAT = Format(
     title="Query log, JSONL",
     kind="query-log",
     extensions=(".jsonl", ".ndjson"),
-    description="One search a line, or one query a line with its count.",
+    description="One search a line, or one query a line with its count and clients.",
     read=read,
     write=write,
     example=EXAMPLE,

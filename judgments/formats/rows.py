@@ -100,7 +100,7 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """One search of a raw log (``count`` is 1), or one query of a counted log."""
+    """One search of a raw log (``count`` is 1), or one query of a counted log, with the clients that asked it."""
 
     query: str
     count: int = 1
@@ -109,6 +109,7 @@ class LogRow:
     clicks: str = ""
     line: int = field(default=0, compare=False)
     language: str = ""
+    clients: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

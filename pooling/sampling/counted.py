@@ -40,7 +40,7 @@ class CountedLog:
     min_clients : int
         The privacy threshold that was applied; 1 for none.
     has_clients : bool
-        Whether the log names clients; without, the threshold is one on searches.
+        Whether the log names clients, or counts them for each query.
     redacted : dict of str to int
         Searches in which something was taken out that could name a person, by its kind; they are counted without it.
     languages : dict of str to int
@@ -90,8 +90,20 @@ def close_log(
     languages: Mapping[str, int],
     language: str | None,
 ) -> CountedLog:
-    """Put counted queries in order and leave out those that too few people asked."""
+    """Put counted queries in order and leave out those that too few people asked.
+
+    Raises
+    ------
+    NotValid
+        When the log says nothing of clients and there is a threshold, or it has no search in the language.
+    """
     check_language(language, languages)
+    if min_clients > 1 and not has_clients:
+        raise NotValid(
+            f"the log does not say who searched, so a least number of {min_clients} clients cannot be checked; add a "
+            "column client_id (one row per search) or clients (counted queries), or leave the threshold out",
+            {"min_clients": "The log has no clients: leave this out."},
+        )
     kept, few = _by_support(in_order(queries), min_clients)
     return CountedLog(
         queries=kept,
@@ -125,7 +137,7 @@ def _by_support(queries: Sequence[LogQuery], least: int) -> tuple[Sequence[LogQu
         return queries, ()
     if isinstance(queries, QueryTable):
         return queries.asked_by(least)
-    support = [query.frequency if query.clients is None else query.clients for query in queries]
+    support = [query.clients or 0 for query in queries]
     return (
         tuple(query for query, number in zip(queries, support, strict=True) if number >= least),
         tuple(query for query, number in zip(queries, support, strict=True) if number < least),

@@ -52,6 +52,7 @@ class _Tally:
     forms: Counter[str] = field(default_factory=Counter)
     raw: dict[str, object] = field(default_factory=dict)
     clients: set[str] = field(default_factory=set)
+    least_clients: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
     def add(self, form: str, row: LogRow, count: int) -> None:
@@ -59,6 +60,8 @@ class _Tally:
         self.raw.setdefault(form, row if form == row.query else without_personal_data(row, form))
         if row.client_id:
             self.clients.add(row.client_id)
+        # Of the clients in two rows nobody knows how many are the same: there are at least as many as one row says.
+        self.least_clients = max(self.least_clients, getattr(row, "clients", None) or 0)
         if spoken := _language(row):
             self.languages[spoken] += count
 
@@ -138,7 +141,7 @@ def count_log(
     until : datetime, optional
         The end of the window; the log's newest search by default, for which the rows are held in memory.
     min_clients : int
-        Leave out queries of fewer distinct clients; of fewer searches where the log names no clients.
+        Leave out queries of fewer distinct clients; above 1 only for a log that names or counts clients.
     language : str, optional
         Only searches in this language (``de`` takes ``de-AT`` too), where the log says which are; by default all.
 
@@ -149,7 +152,8 @@ def count_log(
     Raises
     ------
     NotValid
-        When the window or the threshold is below 1, or no search is said to be in the language.
+        When the window or the threshold is below 1, the threshold needs clients and the log has none, or no search is
+        said to be in the language.
     """
     check_counting(window_days, min_clients)
     timed = ((row, moment_of(row.timestamp)) for row in rows)
@@ -161,7 +165,7 @@ def count_log(
     count = _Count(window, language)
     for row, moment in timed:
         count.add(row, moment)
-    has_clients = any(tally.clients for tally in count.tallies.values())
+    has_clients = any(tally.clients or tally.least_clients for tally in count.tallies.values())
     return close_log(
         list(_queries(count.tallies, has_clients)),
         rows=count.rows,
@@ -231,7 +235,7 @@ def _why_dropped(query: str, moment: datetime | None, window: tuple[datetime, da
 def _queries(tallies: dict[str, _Tally], has_clients: bool) -> Iterator[LogQuery]:
     for query, tally in tallies.items():
         text = min(tally.forms, key=lambda form: (-tally.forms[form], form.encode()))
-        clients = len(tally.clients) if has_clients else None
+        clients = max(len(tally.clients), tally.least_clients) if has_clients else None
         spoken = min(tally.languages, key=lambda tag: (-tally.languages[tag], tag.encode()), default="")
         yield LogQuery(query, text, tally.forms.total(), clients, len(tally.forms), tally.raw[text], spoken)
 

@@ -63,7 +63,8 @@ def count_stream(
     Raises
     ------
     NotValid
-        When the window or the threshold is below 1, or no search is said to be in the language.
+        When the window or the threshold is below 1, the threshold needs clients and the log has none, or no search is
+        said to be in the language.
     UnreadableInput
         When the whole file is refused.
     """

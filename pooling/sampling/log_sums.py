@@ -20,6 +20,7 @@ class TextSums:
     untimed: Counts
     lines: Counts
     keys: list[npt.NDArray[np.uint64]] = field(default_factory=list)
+    asked_by: Counts | None = None
     spoken: list[tuple[Counts, Counts]] = field(default_factory=list)
     first: int | None = None
     last: int | None = None
@@ -42,6 +43,11 @@ class TextSums:
         if part.language is not None:
             both, place = np.unique((self.normal_of[part.text] << 32) | part.language, return_inverse=True)
             self.spoken.append((both, np.bincount(place, weights=part.count).astype(np.int64)))
+        if part.clients is not None:
+            if self.asked_by is None:
+                self.asked_by = np.zeros(int(self.normal_of.max(initial=0)) + 1, dtype=np.int64)
+            # Nobody knows how many clients of two rows are the same: there are at least as many as one of them says.
+            np.maximum.at(self.asked_by, self.normal_of[part.text], part.clients)
         if part.client is not None:
             named = part.client != 0
             keys = self.normal_of[part.text[named]].astype(np.uint64) << (np.uint64(64) - self.bits)
@@ -66,16 +72,17 @@ class TextSums:
         return found
 
     def clients(self) -> Counts | None:
-        """By how many distinct clients each normal form was asked; None when the log names none.
+        """By how many distinct clients each normal form was asked; None when the log neither names nor counts any.
 
         A client is lost to another with the same bits at a chance of about n / 2^44 for a form that n clients asked.
         """
         if not sum(map(len, self.keys)):
-            return None
+            return self.asked_by
         keys = np.concatenate(self.keys)
         self.keys.clear()
         keys.sort()
         fresh = np.ones(len(keys), dtype=np.bool_)
         np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
         places = (keys[fresh] >> (np.uint64(64) - self.bits)).astype(np.int64)
-        return np.bincount(places, minlength=int(self.normal_of.max(initial=0)) + 1)
+        named = np.bincount(places, minlength=int(self.normal_of.max(initial=0)) + 1)
+        return named if self.asked_by is None else np.maximum(named, self.asked_by)

@@ -103,4 +103,5 @@ def only(block: LogBlock, chosen: npt.NDArray[np.bool_]) -> LogBlock:
         None if block.count is None else block.count[chosen],
         block.line[chosen],
         None if block.language is None else block.language[chosen],
+        clients=None if block.clients is None else block.clients[chosen],
     )

@@ -87,10 +87,10 @@ class QueryTable(Sequence[LogQuery]):
         return self._table["frequency"].to_list()
 
     def asked_by(self, least: int) -> tuple[QueryTable, QueryTable]:
-        """Those of so many clients or more (of so many searches where the log names no clients), and the others."""
+        """Those of so many clients or more, and the others."""
         import polars as pl
 
-        support = pl.coalesce("clients", "frequency")
+        support = pl.col("clients").fill_null(0)
         return QueryTable(self._table.filter(support >= least)), QueryTable(self._table.filter(support < least))
 
 

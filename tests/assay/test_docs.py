@@ -38,15 +38,21 @@ def test_what_stands_there_in_python_runs(page: str) -> None:
     assert blocks
 
 
+def write_log_and_snapshot(folder: Path) -> None:
+    """Write what the examples name beside the files of the worked example."""
+    searches = [f"{query},2026-03-{day:02}T10:00:00Z,c{day}" for day in range(1, 21) for query in ("jacket", "tent")]
+    lines = ["query,timestamp,client_id", *searches, "rope,2026-03-01T10:00:00Z,c1", ""]
+    (folder / "log.csv").write_text("\n".join(lines))
+    (folder / "snapshot").mkdir()
+    content = worked_example.QRELS.encode()
+    (folder / "snapshot/qrels.txt").write_bytes(content)
+    manifest = {"assay_manifest": 1, "files": [file_entry("qrels.txt", "trec-qrels", 5, content)]}
+    (folder / "snapshot/manifest.json").write_text(json.dumps(manifest))
+
+
 @pytest.mark.parametrize("line", examples("cli.md"))
 def test_every_example_runs(assay: Call, line: str) -> None:
-    searches = [f"{query},2026-03-{day:02}T10:00:00Z,c{day}" for day in range(1, 21) for query in ("jacket", "tent")]
-    Path("log.csv").write_text("\n".join(["query,timestamp,client_id", *searches, "rope,2026-03-01T10:00:00Z,c1", ""]))
-    Path("snapshot").mkdir()
-    content = worked_example.QRELS.encode()
-    Path("snapshot/qrels.txt").write_bytes(content)
-    manifest = {"assay_manifest": 1, "files": [file_entry("qrels.txt", "trec-qrels", 5, content)]}
-    Path("snapshot/manifest.json").write_text(json.dumps(manifest))
+    write_log_and_snapshot(Path())
     status, _, err = assay(*shlex.split(line)[1:])
     assert status == 0, err
 

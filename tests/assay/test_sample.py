@@ -231,3 +231,31 @@ def test_a_difference_comes_with_its_interval(log: str, capsys: pytest.CaptureFi
     assert "an interval of ±0.108 (95 %)" in err
     # (2.8 x .17 / .03)^2 = 252, and half of 1.96^2 more because t is used.
     assert "a difference of 0.03: takes 254 such queries" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("counts.csv", "query,count,clients\ntent,9,2\nrope,6,5\n"),
+        ("counts.jsonl", '{"query": "tent", "count": 9, "clients": 2}\n{"query": "rope", "count": 6, "clients": 5}\n'),
+    ],
+)
+def test_clients_of_a_counted_log_are_read(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert main(["sample", str(path), "--method", "pps", "--n", "2", "--min-clients", "5"]) == 0
+    (row,) = rows_of(capsys.readouterr().out)
+    assert (row["query"], row["frequency"], row["clients"]) == ("rope", "6", "5")
+
+
+def test_a_threshold_on_clients_is_refused_where_the_log_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("query,count\ntent,9\n", encoding="utf-8")
+    assert main(["sample", str(path), "--head", "1", "--min-clients", "5"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "column client_id" in err

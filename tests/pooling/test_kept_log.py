@@ -31,6 +31,7 @@ RAW = (
     "order of JO@example.org;2026-03-04T10:00:00Z;c3;;en\n"
 )
 COUNTED = 'query,count\norder of jo@example.org,3\norder of al@example.org,4\ntent,2\n"two\nlines",1\n'
+WITH_CLIENTS = "query,count,clients\norder of jo@example.org,3,2\norder of al@example.org,4,3\ntent,2,\n"
 # Searches and counts in one file.
 MIXED = (
     '{"query": "tent", "client_id": "a", "timestamp": "2026-03-01T10:00:00Z"}\n'
@@ -74,6 +75,7 @@ def texts_of(paths: set[Path]) -> str:
     [
         (RAW, "log.csv", "query-log-csv"),
         (COUNTED, "counted.csv", "query-log-jsonl"),
+        (WITH_CLIENTS, "clients.csv", "query-log-jsonl"),
         (UBI, "ubi.ndjson", "query-log-csv"),
         (MIXED, "mixed.jsonl", "query-log-jsonl"),
     ],

@@ -14,6 +14,7 @@ class Row:
     timestamp: datetime | str | None = None
     client_id: str | None = None
     count: int | None = None
+    clients: int | None = None
 
 
 def on_day(query: str, day: float, client: str | None = None) -> Row:

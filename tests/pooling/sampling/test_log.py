@@ -78,7 +78,7 @@ def test_what_is_dropped_is_counted_with_its_reason() -> None:
 
 
 def test_every_search_is_counted_dropped_or_suppressed() -> None:
-    log = count_log([*counted({"a": 7, "b": 2, "": 3})], min_clients=3)
+    log = count_log([Row("a", count=7, clients=3), Row("b", count=2, clients=2), Row("", count=3)], min_clients=3)
     assert log.traffic + log.suppressed + sum(log.dropped.values()) == log.searches == 12
     assert (log.suppressed_queries, log.suppressed, log.suppressed_share) == (1, 2, 2 / 9)
 
@@ -86,6 +86,19 @@ def test_every_search_is_counted_dropped_or_suppressed() -> None:
 def test_the_threshold_counts_clients_not_searches() -> None:
     rows = [Row("a", client_id="x")] * 9 + [Row("b", client_id="x"), Row("b", client_id="y")]
     assert [query.query for query in count_log(rows, min_clients=2).queries] == ["b"]
+
+
+def test_a_threshold_on_clients_needs_clients() -> None:
+    with pytest.raises(NotValid, match="clients") as refused:
+        count_log(counted({"a": 7, "b": 2}), min_clients=2)
+    assert list(refused.value.fields) == ["min_clients"]
+
+
+def test_counted_clients_of_several_rows_are_at_least_as_many_as_the_most() -> None:
+    rows = [Row("A", count=9, clients=3), Row("a", count=5, clients=4), Row("b", count=9)]
+    log = count_log(rows, min_clients=4)
+    assert [(query.query, query.frequency, query.clients) for query in log.queries] == [("a", 14, 4)]
+    assert (log.suppressed_queries, log.suppressed, log.has_clients) == (1, 9, True)
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
