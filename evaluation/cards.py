@@ -14,7 +14,7 @@ from evaluation.next_act import Act, Look, Next
 from evaluation.overview import Step, gate_says
 from evaluation.staleness.unjudged import UNJUDGED
 from evaluation.stored_scores import scorings_of
-from judgments import progress
+from judgments import progress, snapshots
 from judgments.agreement import COEFFICIENTS
 from judgments.agreement.reading import reason_in_words
 from judgments.core.amounts import amount
@@ -177,7 +177,9 @@ def snapshot_card(look: Look) -> Card:
                 words="Nothing is frozen yet. A snapshot keeps the labels under a hash that never changes.", act=freeze
             )
         return Card(words="Needs judgments. Freezes labels under a hash that never changes.")
-    words = f"{snapshot.summary['queries']:,} queries, rule {snapshot.rule}, sha256 {snapshot.content_sha256[:8]}…"
+    words = f"{snapshot.summary['queries']:,} queries, rule {snapshot.rule}"
+    if snapshots.may_read_hashes(snapshot.collection, look.user):
+        words += f", sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
         words = f"The newest is {snapshot}. {standing.judged_round} is not in it yet."
     # How often each grade was given, less what a reader may see, is what they may not see.

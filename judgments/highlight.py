@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
+from itertools import islice
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -22,6 +23,8 @@ HEAD = 5
 FRONT = 3
 # A text that holds more different words than this is searched word by word: trying each of them costs their product.
 MANY = 100
+# A query's first terms are looked for, and no more: their number times that of a document's words is what it costs.
+MOST_TERMS = 32
 
 
 def fold(word: str) -> str:
@@ -50,7 +53,7 @@ def fold_all(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=512)
 def terms(query: str) -> frozenset[str]:
-    """The folded words of a query; single letters stand in every text and are left out.
+    """The folded words of a query, the first `MOST_TERMS`; single letters stand in every text and are left out.
 
     Examples
     --------
@@ -58,7 +61,8 @@ def terms(query: str) -> frozenset[str]:
     ['fur', 'kinder', 'wanderschuhe']
     """
     words = (fold(word) for word in WORD.findall(query))
-    return frozenset(word for word in words if len(word) >= LEAST)
+    kept = dict.fromkeys(word for word in words if len(word) >= LEAST)
+    return frozenset(islice(kept, MOST_TERMS))
 
 
 def fitting(text: str, query: str) -> dict[str, frozenset[str]]:

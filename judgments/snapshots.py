@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Any
 
 from judgments import access, carried
 from judgments.core.errors import NotAllowed, NotFound
@@ -22,9 +23,11 @@ __all__ = [
     "export",
     "freeze",
     "is_withheld",
+    "may_read_hashes",
     "preview",
     "read_file",
     "still_to_give",
+    "told_to",
     "withheld_by",
 ]
 
@@ -90,6 +93,24 @@ def _telling(
 def is_withheld(snapshot: Snapshot, untold: Iterable[tuple[Round, set[carried.Key]]]) -> bool:
     """Whether even the counts of its grades would tell too much to whom `still_to_give` names these pairs."""
     return _telling(untold, lambda: _labels(snapshot)) is not None
+
+
+def may_read_hashes(collection: Collection, reader: User) -> bool:
+    """Whether hashes over labels may be shown: who knows all but a few labels finds those by hashing every guess."""
+    rated = Round.objects.open_to(reader).filter(collection=collection)
+    return not any(access.hidden_pairs(reader, round_).exists() for round_ in rated)
+
+
+def told_to(reader: User, collection: Collection, body: dict[str, Any]) -> dict[str, Any]:
+    """What a file or the API holds, with the hashes over labels null where the reader must not be told them."""
+    return body if may_read_hashes(collection, reader) else _without_hashes(body)
+
+
+def _without_hashes(told: Any, name: str = "") -> Any:
+    if isinstance(told, dict):
+        hidden = {"content_sha256", *(["sha256"] if name == "qrels" else [])}
+        return {key: None if key in hidden else _without_hashes(value, key) for key, value in told.items()}
+    return [_without_hashes(value, name) for value in told] if isinstance(told, list | tuple) else told
 
 
 def _labels(snapshot: Snapshot) -> dict[str, dict[str, float]]:

@@ -14,6 +14,7 @@ from evaluation import blindness, comparison, leaderboard, stored_scores
 from evaluation.api.scores import FreshnessSaid, QrelsOfScores
 from evaluation.comparison import named
 from evaluation.models import Scoring
+from judgments import snapshots
 from judgments.api.endpoint import InCollection
 from judgments.core.errors import NotFound, NotValid
 from judgments.models import Collection, Snapshot
@@ -92,7 +93,8 @@ class Compare(InCollection):
         names = asked.get("a", ""), asked.get("b", "")
         a, b = pair_named(having, *names)
         result = comparison.compare(a, b, metric, others=having, withheld=withheld, weighted=bool(weight))
-        return Response(comparison.as_json(result, every_pair=not any(names)))
+        body = comparison.as_json(result, every_pair=not any(names))
+        return Response(snapshots.told_to(request.user, self.collection, body))
 
 
 def comparable(collection: Collection, request: Request) -> tuple[str, list[Scoring], frozenset[str]]:

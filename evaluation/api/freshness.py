@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from evaluation import feeding, freshness, freshness_job, refreshing
 from evaluation.staleness.actions import ACTIONS
 from evaluation.views.scores import chosen_snapshot
-from judgments import access, declarations
+from judgments import access, declarations, snapshots
 from judgments.api.endpoint import InCollection
 from judgments.api.jobs import Started, started
 from judgments.core.errors import NotFound
@@ -65,7 +65,7 @@ class FreshnessBody(serializers.Serializer):
 
     snapshot = serializers.UUIDField()
     name = serializers.CharField()
-    content_sha256 = serializers.CharField()
+    content_sha256 = serializers.CharField(allow_null=True)
     state = serializers.CharField(help_text="fresh, warn, stale or unknown.")
     signals = SignalBody(many=True)
     runs = RunHolesBody(many=True)
@@ -147,7 +147,8 @@ class Freshness(InCollection):
     def get(self, request: Request, slug: str) -> Response:
         """What is cheap is read as it is now; large runs and logs are those of the last check."""
         snapshot = asked_for(self.collection, request)
-        return Response(freshness.as_json(snapshot, freshness.look(snapshot)))
+        body = freshness.as_json(snapshot, freshness.look(snapshot))
+        return Response(snapshots.told_to(request.user, self.collection, body))
 
     @extend_schema(summary="Hand in what an engine says", request=Fed, responses={201: DeclarationBody})
     def post(self, request: Request, slug: str) -> Response:

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from evaluation import history, leaderboard
 from evaluation.api.scores import FreshnessSaid
+from judgments import snapshots
 from judgments.api.endpoint import InCollection
 from judgments.core.errors import NotValid
 
@@ -54,7 +55,7 @@ class SnapshotThen(serializers.Serializer):
 
     snapshot = serializers.UUIDField()
     name = serializers.CharField()
-    content_sha256 = serializers.CharField()
+    content_sha256 = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
     queries = serializers.IntegerField()
     labels = serializers.IntegerField()
@@ -94,4 +95,4 @@ class History(InCollection):
         run = history.chosen_run(self.collection, request.query_params.get("run", ""))
         points = history.points_for(request.user, self.collection, metric, MOST_SNAPSHOTS)
         body: dict[str, Any] = history.as_json(metric, points, run)
-        return Response(body)
+        return Response(snapshots.told_to(request.user, self.collection, body))

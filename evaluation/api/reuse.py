@@ -14,6 +14,7 @@ from evaluation import reuse as reuses
 from evaluation.api.scores import FreshnessSaid
 from evaluation.usual_metrics import relevant_from
 from evaluation.views.scores import chosen_snapshot
+from judgments import snapshots
 from judgments.api.endpoint import InCollection
 from judgments.core.errors import NotFound, NotValid
 
@@ -84,7 +85,7 @@ class ReuseBody(serializers.Serializer):
 
     snapshot = serializers.UUIDField()
     name = serializers.CharField()
-    content_sha256 = serializers.CharField()
+    content_sha256 = serializers.CharField(allow_null=True)
     metric = serializers.CharField()
     relevant_from = serializers.FloatField()
     depth = serializers.IntegerField(allow_null=True, help_text="Down to which rank a run counts as a contributor.")
@@ -137,7 +138,8 @@ class Reuse(InCollection):
             relevant_from=_grade(asked.get("relevant", "") or str(relevant_from(snapshot))),
             withheld=withheld,
         )
-        return Response(reuses.as_json(snapshot, found, len(withheld)))
+        body = reuses.as_json(snapshot, found, len(withheld))
+        return Response(snapshots.told_to(request.user, self.collection, body))
 
 
 def _grade(text: str) -> float:

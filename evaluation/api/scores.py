@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from evaluation import blindness, freshness, leaderboard, scoring, scoring_job
 from evaluation.metrics import DEFAULT_METRICS
 from evaluation.stored_scores import as_json, scorings_of
-from judgments import access
+from judgments import access, snapshots
 from judgments.api.endpoint import Rows, rows_called
 from judgments.api.jobs import Started, started
 from judgments.api.paging import Pages
@@ -27,7 +27,7 @@ class QrelsOfScores(serializers.Serializer):
     """Which labels."""
 
     path = serializers.CharField()
-    sha256 = serializers.CharField()
+    sha256 = serializers.CharField(allow_null=True, help_text="Null while you may still have to grade a pair.")
     queries = serializers.IntegerField()
     judgments = serializers.IntegerField()
 
@@ -145,7 +145,7 @@ def told(snapshot: Snapshot, reader: Any, runs: Some[int] | None = None, metric:
     rows = leaderboard.rows(found, shown)
     apart = leaderboard.compared(rows, left_out, every_pair=True)
     baseline = leaderboard.compared(rows, left_out)
-    return {
+    body = {
         "snapshot": str(snapshot.uuid),
         **as_json(snapshot, found),
         "groups": apart.as_json(shown),
@@ -153,6 +153,7 @@ def told(snapshot: Snapshot, reader: Any, runs: Some[int] | None = None, metric:
         "left_out": len(left_out),
         "freshness": freshness.look(snapshot).as_json(),
     }
+    return snapshots.told_to(reader, snapshot.collection, body)
 
 
 class Scores(Rows):

@@ -19,7 +19,7 @@ from evaluation.models import Scoring
 from evaluation.views import differences, opened, turning
 from evaluation.views.compare_choice import Choice, chosen
 from evaluation.views.scores import TRAFFIC, chosen_snapshot
-from judgments import access
+from judgments import access, snapshots
 from judgments.models import Collection, Query
 from judgments.views.downloads import attachment
 from judgments.views.lists import answer
@@ -47,7 +47,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     asked = choice.address(request.GET)
     file = request.GET.get("format", "")
     if file in FILES:
-        return FILES[file](collection, result, choice, asked, rows)
+        return FILES[file](request.user, collection, result, choice, asked, rows)
     query_id = request.GET.get("query", "").replace("\0", "")
     place = next((at for at, row in enumerate(rows) if row["query_id"] == query_id), None)
     context |= _context(result, choice, asked, rows, collection)
@@ -161,14 +161,24 @@ def _name(collection: Collection, result: Comparison) -> str:
 
 
 def _as_svg(
-    collection: Collection, result: Comparison, choice: Choice, asked: dict[str, str], rows: list[dict[str, Any]]
+    reader: Any,
+    collection: Collection,
+    result: Comparison,
+    choice: Choice,
+    asked: dict[str, str],
+    rows: list[dict[str, Any]],
 ) -> HttpResponse:
     chart, _ = differences.picture_of(result, asked, rows, None)
     return picture(chart, _name(collection, result))
 
 
 def _as_json(
-    collection: Collection, result: Comparison, choice: Choice, asked: dict[str, str], rows: list[dict[str, Any]]
+    reader: Any,
+    collection: Collection,
+    result: Comparison,
+    choice: Choice,
+    asked: dict[str, str],
+    rows: list[dict[str, Any]],
 ) -> HttpResponse:
     """What the API answers, with the queries, the tiers and the other metrics beside it."""
     body = comparison.as_json(result) | {
@@ -177,7 +187,8 @@ def _as_json(
         "by_tier": breakdown.by_tier(result),
         "per_query": rows,
     }
-    return attachment(f"{_name(collection, result)}.json", json.dumps(body, ensure_ascii=False, indent=1))
+    told = snapshots.told_to(reader, collection, body)
+    return attachment(f"{_name(collection, result)}.json", json.dumps(told, ensure_ascii=False, indent=1))
 
 
 FILES = {"svg": _as_svg, "json": _as_json}

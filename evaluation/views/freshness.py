@@ -22,7 +22,7 @@ from evaluation.freshness_rows import CHECKS, RUNS, SIGNALS, acts, check_rows, r
 from evaluation.new_parts import filled_in
 from evaluation.staleness.actions import ACTIONS
 from evaluation.views.scores import chosen_snapshot
-from judgments import access, declarations
+from judgments import access, declarations, snapshots
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Declaration, Role, Snapshot
 from judgments.views.bodies import takes_files
@@ -42,7 +42,7 @@ def freshness_page(request: HttpRequest, slug: str) -> HttpResponse:
     found = freshness.look(snapshot)
     file = FILES.get(request.GET.get("format", ""))
     if file is not None:
-        return file(snapshot, found)
+        return file(request.user, snapshot, found)
     listing = replace(RUNS, given={"snapshot": str(snapshot.uuid)} if request.GET.get("snapshot") else {})
     context |= _told(request, snapshot, found)
     return answer(request, listing, run_rows(found), "evaluation/freshness.html", context)
@@ -212,12 +212,13 @@ def freshness_history(request: HttpRequest, slug: str) -> HttpResponse:
     return answer(request, CHECKS, rows, "evaluation/freshness_history.html", context)
 
 
-def _as_json(snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
-    body = json.dumps(freshness.as_json(snapshot, found), ensure_ascii=False, indent=1)
+def _as_json(reader: Any, snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
+    told = snapshots.told_to(reader, snapshot.collection, freshness.as_json(snapshot, found))
+    body = json.dumps(told, ensure_ascii=False, indent=1)
     return attachment(f"{slugify(f'{snapshot.collection.slug} {snapshot} freshness')}.json", body)
 
 
-def _as_csv(snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
+def _as_csv(reader: Any, snapshot: Snapshot, found: freshness.Freshness) -> HttpResponse:
     return download(SIGNALS.read({}, signal_rows(found)), {"collection": snapshot.collection})
 
 

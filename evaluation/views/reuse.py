@@ -19,7 +19,7 @@ from evaluation.discovery_chart import discovery_curve
 from evaluation.usual_metrics import relevant_from
 from evaluation.verdict import signed
 from evaluation.views.scores import chosen_snapshot
-from judgments import access
+from judgments import access, snapshots
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Snapshot
 from judgments.templatetags.figures import percent
@@ -81,7 +81,7 @@ def reuse(request: HttpRequest, slug: str) -> HttpResponse:
     context |= _told(found, together, {key: value for key, value in given.items() if value})
     file = FILES.get(request.GET.get("format", ""))
     if file is not None:
-        return file(snapshot, found, len(withheld))
+        return file(request.user, snapshot, found, len(withheld))
     return answer(request, replace(LEFT_OUT, given=context["given"]), _rows(found), "evaluation/reuse.html", context)
 
 
@@ -160,12 +160,13 @@ def _judged(row: dict[str, Any]) -> str:
     return percent(row["judged_without"])
 
 
-def _as_svg(snapshot: Snapshot, found: Reuse, left_out: int) -> HttpResponse:
+def _as_svg(reader: Any, snapshot: Snapshot, found: Reuse, left_out: int) -> HttpResponse:
     return picture(discovery_curve(found.curve, found.missed), f"{snapshot.collection.slug} {snapshot} discovery")
 
 
-def _as_json(snapshot: Snapshot, found: Reuse, left_out: int) -> HttpResponse:
-    body = json.dumps(reuses.as_json(snapshot, found, left_out), ensure_ascii=False, indent=1)
+def _as_json(reader: Any, snapshot: Snapshot, found: Reuse, left_out: int) -> HttpResponse:
+    told = snapshots.told_to(reader, snapshot.collection, reuses.as_json(snapshot, found, left_out))
+    body = json.dumps(told, ensure_ascii=False, indent=1)
     return attachment(f"{slugify(f'{snapshot.collection.slug} {snapshot} reuse')}.json", body)
 
 

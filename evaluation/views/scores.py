@@ -18,7 +18,7 @@ from evaluation.metrics.means import TIE
 from evaluation.models import Score, Scoring
 from evaluation.stored_scores import report_of, scorings_of
 from evaluation.told_apart import Against, ToldApart
-from judgments import access
+from judgments import access, snapshots
 from judgments.core.errors import NotFound
 from judgments.models import Collection, Snapshot
 from judgments.views.downloads import attachment
@@ -80,7 +80,7 @@ def scores(request: HttpRequest, slug: str) -> HttpResponse:
     left_out = blindness.withheld_queries(request.user, snapshot)
     if file in ENDINGS:
         found = scorings_of(snapshot, per_query=True, left_out=left_out)
-        return _file(snapshot, found, file, per_query=request.GET.get("queries") != "none")
+        return _file(request.user, snapshot, found, file, per_query=request.GET.get("queries") != "none")
     found = scorings_of(snapshot, left_out=left_out)
     if file == DIAGNOSTICS:
         return _diagnostics(collection, found)
@@ -90,7 +90,8 @@ def scores(request: HttpRequest, slug: str) -> HttpResponse:
     if file in PICTURES:
         return _picture(snapshot, rows, metric, file)
     board = _board(snapshot, rows, metric, left_out, whole=request.GET.get("runs") == "all")
-    return render(request, "evaluation/scores.html", _around(snapshot, found) | board)
+    hashes = {"hashes": snapshots.may_read_hashes(collection, request.user)}
+    return render(request, "evaluation/scores.html", _around(snapshot, found) | board | hashes)
 
 
 def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
@@ -227,12 +228,16 @@ def _tier_chart(rows: list[leaderboard.Row], metric: str) -> Chart | None:
     return score_charts.tier_rows(under, f"{metric} by tier, with intervals where a tier has 10 queries or more")
 
 
-def _file(snapshot: Snapshot, found: list[Scoring], kind: str, *, per_query: bool) -> HttpResponse:
+def _file(reader: Any, snapshot: Snapshot, found: list[Scoring], kind: str, *, per_query: bool) -> HttpResponse:
     """Every score of the snapshot, as ``assay evaluate`` writes it."""
     from evaluation.reports.scores import WRITERS
 
     report = report_of(snapshot, found, per_query=per_query)
-    report = replace(report, settings={**report.settings, "freshness": freshness.look(snapshot).as_json()})
+    report = replace(
+        report,
+        qrels=snapshots.told_to(reader, snapshot.collection, {"qrels": report.qrels})["qrels"],
+        settings={**report.settings, "freshness": freshness.look(snapshot).as_json()},
+    )
     name = slugify(f"{snapshot.collection.slug} {snapshot} scores")
     return attachment(f"{name}.{ENDINGS[kind]}", WRITERS[kind](report))
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from evaluation import blindness, charts, history, leaderboard, score_charts
 from evaluation.models import Score
 from evaluation.versions import versions
-from judgments import access
+from judgments import access, snapshots
 from judgments.models import Collection
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, download
@@ -68,7 +68,7 @@ def scores_history(request: HttpRequest, slug: str) -> HttpResponse:
     points = history.points_for(request.user, collection, metric, MOST_SNAPSHOTS)
     answer = FILES.get(request.GET.get("format", ""))
     if answer is not None:
-        return answer(collection, metric, points, run)
+        return answer(request.user, collection, metric, points, run)
     return render(
         request, "evaluation/scores_history.html", _context(request, collection, metric, points, run, metrics)
     )
@@ -143,17 +143,26 @@ def _estimate(name: str, score: Score | None) -> charts.Estimate | None:
     return charts.Estimate(name, score.mean, score.low, score.high)
 
 
-def _as_svg(collection: Collection, metric: str, points: list[history.Point], run: Run | None) -> HttpResponse:
+def _as_svg(
+    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
+) -> HttpResponse:
     return picture(_chart(points, _shown(points, run), metric, run), f"{collection.slug} {metric} over time")
 
 
-def _as_csv(collection: Collection, metric: str, points: list[history.Point], run: Run | None) -> HttpResponse:
+def _as_csv(
+    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
+) -> HttpResponse:
     rows = [row for point in points for row in _plain(point, metric) if run is None or row["run"] == run.name]
-    return download(HISTORY.read({}, rows), {"collection": collection})
+    shown = snapshots.may_read_hashes(collection, reader)
+    listing = HISTORY if shown else HISTORY.without("content_sha256")
+    return download(listing.read({}, rows), {"collection": collection})
 
 
-def _as_json(collection: Collection, metric: str, points: list[history.Point], run: Run | None) -> HttpResponse:
-    body = json.dumps(history.as_json(metric, points, run), ensure_ascii=False, indent=1)
+def _as_json(
+    reader: Any, collection: Collection, metric: str, points: list[history.Point], run: Run | None
+) -> HttpResponse:
+    told = snapshots.told_to(reader, collection, history.as_json(metric, points, run))
+    body = json.dumps(told, ensure_ascii=False, indent=1)
     return attachment(f"{slugify(f'{collection.slug} scores over time')}.json", body)
 
 

@@ -9,6 +9,7 @@ from django.db.models import Count
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 
+from judgments import snapshots
 from judgments.api.import_bodies import documented
 from judgments.api.imports import Imports
 from judgments.api.posted import PostedFile, labels
@@ -37,8 +38,14 @@ class SourceBody(serializers.Serializer):
     name = serializers.CharField()
     kind = serializers.ChoiceField(choices=LabelSource.Kind.choices)
     labels = serializers.IntegerField(source="label_count")
-    sha256 = serializers.CharField()
+    sha256 = serializers.SerializerMethodField(help_text="Null while you may still have to grade a pair.")
     created_at = serializers.DateTimeField()
+
+    def get_sha256(self, source: LabelSource) -> str | None:
+        if "hashes" not in self.context:
+            shown = snapshots.may_read_hashes(source.collection, self.context["request"].user)
+            self.context["hashes"] = shown
+        return source.sha256 if self.context["hashes"] else None
 
 
 @extend_schema_view(
@@ -53,7 +60,11 @@ class LabelSources(Imports):
     """The label sources of a collection."""
 
     kind = "qrels"
-    queryset = LabelSource.objects.annotate(label_count=Count("labels")).order_by("-created_at", "-pk")
+    queryset = (
+        LabelSource.objects.select_related("collection")
+        .annotate(label_count=Count("labels"))
+        .order_by("-created_at", "-pk")
+    )
     serializer_class = SourceBody
     tag = "labels"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST
 
-from judgments import access, ingestion
+from judgments import access, ingestion, snapshots
 from judgments.core.report import Problem, Report
 from judgments.import_forms import FileForm, StoreForm
 from judgments.import_kinds import KINDS, ImportKind
@@ -98,7 +99,7 @@ ODD_LINES = Listing(
 def upload(request: HttpRequest, uuid: str) -> HttpResponse:
     row = _upload_for(request, uuid)
     if request.GET.get("format") == "json":
-        return _report_file(row)
+        return _report_file(request, row)
     if request.method == "POST" and row.stored_at is not None:
         messages.info(request, f"{row.filename} was stored already.")
         return redirect("upload", row.uuid)
@@ -116,6 +117,7 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
         "report": report,
         "format": FORMATS[row.format].title if row.format in FORMATS else row.format,
         "figures": _figures(row),
+        "hash": _hash_shown(request, row),
         "columns": [name.replace("_", " ") for name in row.preview["columns"]],
         "form": form,
         "list_url": _list_url(row.collection, KINDS[row.kind]),
@@ -181,9 +183,16 @@ def report_of(row: Upload) -> Report:
     return Report(**{**row.report, "problems": tuple(Problem(**problem) for problem in row.report["problems"])})
 
 
-def _report_file(row: Upload) -> HttpResponse:
+def _report_file(request: HttpRequest, row: Upload) -> HttpResponse:
     name = slugify(f"{row.collection.slug} {row.filename} report")
-    return attachment(f"{name}.json", report_of(row).as_json())
+    report = report_of(row)
+    return attachment(f"{name}.json", (report if _hash_shown(request, row) else replace(report, sha256="")).as_json())
+
+
+def _hash_shown(request: HttpRequest, row: Upload) -> bool:
+    """Whether the hash of the file may be shown; that of a file of labels would tell them, but to who has the file."""
+    own = row.kind != "qrels" or row.created_by_id == request.user.pk
+    return own or snapshots.may_read_hashes(row.collection, request.user)  # type: ignore[arg-type]
 
 
 def _list_url(collection: Collection, member: ImportKind) -> str:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from judgments import access
+from judgments import access, snapshots
 from judgments.models import LabelSource
 from judgments.views.lists import Choice, Column, Listing, answer
 
@@ -37,7 +37,9 @@ def source_list(request: HttpRequest, slug: str) -> HttpResponse:
     rows = collection.label_sources.select_related("collection", "created_by").annotate(
         label_count=Count("labels"), query_count=Count("labels__query", distinct=True)
     )
-    return answer(request, LABEL_SOURCES, rows, "judgments/label_sources.html", {"collection": collection})
+    shown = snapshots.may_read_hashes(collection, request.user)
+    listing = LABEL_SOURCES if shown else LABEL_SOURCES.without("sha256")
+    return answer(request, listing, rows, "judgments/label_sources.html", {"collection": collection})
 
 
 def _page(source: LabelSource) -> str:

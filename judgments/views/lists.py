@@ -27,7 +27,7 @@ QuerySet, or a list of anything (dicts, dataclasses) for what is computed. The a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -103,6 +103,11 @@ class Listing:
         page = min(max(int(wanted), 1), pages) if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 else 1
         asked = {key: value for key, value in asked.items() if value and key != "sort"}
         return Page(self, rows, self._sorted(found, sort), asked, sort, count, page, pages)
+
+    def without(self, *keys: str) -> Listing:
+        """The list without these columns, which are not searched either."""
+        columns = tuple(column for column in self.columns if column.key not in keys)
+        return replace(self, columns=columns, search=tuple(name for name in self.search if name not in keys))
 
     def _column(self, sort: str) -> Column | None:
         return next((column for column in self.columns if column.order and column.key == sort.removeprefix("-")), None)

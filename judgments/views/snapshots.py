@@ -45,7 +45,9 @@ def snapshot_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.snapshots.select_related("created_by").defer("manifest")
     context = {"collection": collection, "step": "snapshot", "rounds": collection.rounds.exists()}
-    return answer(request, SNAPSHOTS, rows, "judgments/snapshots.html", context)
+    shown = snapshots.may_read_hashes(collection, request.user)
+    listing = SNAPSHOTS if shown else SNAPSHOTS.without("content_sha256")
+    return answer(request, listing, rows, "judgments/snapshots.html", context)
 
 
 def bars(by_grade: dict[int, int], labels: dict[int, str]) -> list[dict[str, Any]]:
@@ -71,6 +73,7 @@ def snapshot(request: HttpRequest, uuid: str) -> HttpResponse:
         "manifest": manifest,
         "bars": bars({int(value): number for value, number in row.summary["by_grade"].items()}, scale),
         "withheld": snapshots.is_withheld(row, snapshots.still_to_give(row.collection, request.user)),
+        "hashes": snapshots.may_read_hashes(row.collection, request.user),
         "top": max(scale, default=3),
         "files": [{**entry, "format": FORMAT_OF[entry["path"]]} for entry in manifest["files"]],
         "rounds": [_round(one) for one in manifest["rounds"]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.safestring import SafeString
 
-from judgments.highlight import highlight, highlight_text
+from judgments.highlight import MOST_TERMS, highlight, highlight_text
 from judgments.richtext import document_html
 
 
@@ -56,3 +56,11 @@ def test_many_words_are_marked_as_a_few_are(monkeypatch, many):
     )
     text = "Regenjacke Winterjacken xRegenjacke Regenjackex"
     assert [found for found, _ in module.whole_words(text, {"Regenjacke", "Winterjacken"})] == [0, 11]
+
+
+def test_of_a_long_query_the_first_terms_are_looked_for():
+    """A query of 2 kB against a document of 200 kB took seconds: every term was held against every word."""
+    words = [f"term{number:03}x" for number in range(300)]
+    marked = highlight_text(" ".join(words), " ".join(words))
+    assert marked.count("<mark>") == MOST_TERMS
+    assert "<mark>term000x</mark>" in marked
