@@ -6,7 +6,7 @@ import argparse
 import inspect
 import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(source: Format, target: Format, rows: list[Any]) -> Iterable[Any]:
+def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
     if source.kind == target.kind:
         return rows
     paired = bool(rows) and hasattr(rows[0], "doc_id") and hasattr(rows[0], "query_id")
@@ -74,7 +74,7 @@ def _rows(source: Format, target: Format, rows: list[Any]) -> Iterable[Any]:
     raise NotValid(f"{what}{why}; they become: {same}")
 
 
-def _pairs(rows: list[Any]) -> Iterable[Any]:
+def _pairs(rows: Sequence[Any]) -> Iterable[Any]:
     from judgments.formats.rows import PairRow
 
     found = {(row.query_id, row.doc_id): getattr(row, "query", "") for row in rows}

@@ -77,7 +77,7 @@ def read_pairs(path: str) -> list[PairRow]:
     found = pairs_jsonl.read(Path(path), path=path)
     found.report.raise_if_errors()
     tell_warnings([found.report])
-    return found.rows
+    return list(found.rows)
 
 
 def label(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,7 +122,7 @@ def _of_qrels(path: str, source: Path | str | bytes, judge: str | None) -> Machi
     return MachineLabels({(query, doc): grade for query, doc, grade in qrels.rows()}, Path(path).name, {}, None)
 
 
-def _of_one(path: str, rows: list[MachineLabel], judge: str | None) -> list[MachineLabel]:
+def _of_one(path: str, rows: Sequence[MachineLabel], judge: str | None) -> list[MachineLabel]:
     judges = Counter(_who(row) for row in rows)
     if judge is not None:
         wanted = [row for row in rows if judge in (row.judge, row.model, _who(row))]
@@ -132,7 +132,7 @@ def _of_one(path: str, rows: list[MachineLabel], judge: str | None) -> list[Mach
     if len(judges) != 1:
         told = f"{len(judges)} judges: {', '.join(sorted(judges))}; name one with --judge" if judges else "no answers"
         raise NotValid(f"{path}: has {told}")
-    return rows
+    return list(rows)
 
 
 def _who(row: MachineLabel) -> str:

@@ -50,30 +50,32 @@ def read_ratings(path: str, values: Sequence[int]) -> RatingFile:
     UnreadableInput
         With file and line, for the first row that cannot be used.
     """
-    from judgments.core.ratings import Ratings
     from judgments.formats import FORMATS
+    from judgments.formats.ratings_csv import graded, not_graded
 
     read = FORMATS["ratings-csv"].read(Path(path), path=path, grades=tuple(values))
     read.report.raise_if_errors()
     tell_warnings([read.report])
-    rows: list[RatingRow] = read.rows
-    graded = [(row, row.grade) for row in rows if row.grade is not None]
-    _tell_left_out(path, rows)
+    rows: Sequence[RatingRow] = read.rows
+    others = not_graded(rows, HUMAN)
+    _tell_left_out(path, others)
     return RatingFile(
-        ratings=Ratings.from_rows(
-            (row.query_id, row.doc_id, row.rater, grade) for row, grade in graded if row.source in HUMAN
-        ),
-        adjudicated={(row.query_id, row.doc_id): grade for row, grade in graded if row.source == "adjudicated"},
+        ratings=graded(rows, HUMAN),
+        adjudicated={
+            (row.query_id, row.doc_id): row.grade
+            for row in others
+            if row.grade is not None and row.source == "adjudicated"
+        },
         report=read.report,
         unrateable=frozenset(
-            (row.query_id, row.doc_id) for row in rows if row.state == "unrateable" and row.source in HUMAN
+            (row.query_id, row.doc_id) for row in others if row.state == "unrateable" and row.source in HUMAN
         ),
     )
 
 
-def _tell_left_out(path: str, rows: list[RatingRow]) -> None:
+def _tell_left_out(path: str, rows: Sequence[RatingRow]) -> None:
     states = Counter(row.state for row in rows if row.grade is None)
-    sources = Counter(row.source for row in rows if row.grade is not None and row.source not in HUMAN)
+    sources = Counter(row.source for row in rows if row.grade is not None)
     told = [f"{number} {what}" for what, number in (*sorted(states.items()), *sorted(sources.items()))]
     if told:
         sys.stderr.write(f"note: {path}: not counted as grades of raters: {', '.join(told)}\n")

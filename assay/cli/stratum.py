@@ -96,7 +96,7 @@ def _rows(path: str) -> list[QueryRow]:
 
     read = FORMATS["queries-csv"].read(kept(Path(path)), path=path)
     read.report.raise_if_errors()
-    rows: list[QueryRow] = read.rows
+    rows: list[QueryRow] = list(read.rows)
     return rows
 
 

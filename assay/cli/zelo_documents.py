@@ -66,7 +66,7 @@ def read_as(name: str, path: str) -> list[Any]:
     found = FORMATS[name].read(Path(path), path=path)
     found.report.raise_if_errors()
     tell_warnings([found.report])
-    return found.rows
+    return list(found.rows)
 
 
 def format_of(path: str, kind: str | None = None) -> str | None:

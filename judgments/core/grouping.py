@@ -66,6 +66,27 @@ def grouped(query_ids: Texts) -> Groups:
     return Groups(names, offsets, spans(starts[by_code], sizes[by_code]), len(names) == len(blocks))
 
 
+def distinct(texts: Texts) -> tuple[tuple[str, ...], Places]:
+    """Return the distinct texts by UTF-8 bytes, and the place of each row's text among them.
+
+    Examples
+    --------
+    >>> names, places = distinct(Texts.of(["q2", "q1", "q2"]))
+    >>> names, places.tolist()
+    (('q1', 'q2'), [1, 0, 1])
+    """
+    _, first, codes = np.unique(texts.keys(), return_index=True, return_inverse=True)
+    names = texts.take(first)
+    # Two texts may have one key: then the texts decide.
+    same = texts.same(np.arange(len(texts)), names, codes).all()
+    listed = names.tolist() if same else list(dict.fromkeys(texts.tolist()))
+    ordered = sorted(listed)
+    place = {name: at for at, name in enumerate(ordered)}
+    if not same:
+        return tuple(ordered), np.array([place[name] for name in texts], dtype=np.int64)
+    return tuple(ordered), np.array([place[name] for name in listed], dtype=np.int64)[codes]
+
+
 def spans(starts: Places, sizes: Places) -> Places:
     """Return the places of all given spans, one after the other.
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from judgments.core.errors import NotValid
+from judgments.core.grouping import distinct, pair_keys
+from judgments.core.texts import Texts
 
 # Of more whole grades than this only the distinct ones are looked for on the scale.
 LOOKED_UP = 1000
@@ -23,7 +26,7 @@ class Ratings:
 
     Attributes
     ----------
-    units : list of (query_id, doc_id)
+    units : sequence of (query_id, doc_id)
         The pairs that at least one rater graded.
     raters : tuple of str
         The raters.
@@ -45,7 +48,7 @@ class Ratings:
     ([0, 1, 1], [0, 0, 1], [3, 0, 1], ('r01', 'r02'))
     """
 
-    units: list[tuple[str, str]]
+    units: Sequence[tuple[str, str]]
     raters: tuple[str, ...]
     query_ids: tuple[str, ...]
     unit: npt.NDArray[np.int64]
@@ -95,6 +98,52 @@ class Ratings:
             duplicates=int(again.sum()),
         )
 
+    @classmethod
+    def from_columns(
+        cls,
+        query_ids: Texts,
+        doc_ids: Texts,
+        raters: Sequence[str],
+        rater: npt.NDArray[np.integer],
+        grades: npt.NDArray[np.int64],
+    ) -> Ratings:
+        """Build the table from columns of equal length; `rater` holds places in `raters`, which are distinct.
+
+        Raises
+        ------
+        NotValid
+            When one rater gives one pair two grades.
+        """
+        # Rows of one pair mostly stand together: only the first of them is compared with others.
+        begins = np.flatnonzero(query_ids.changes() | doc_ids.changes()) if len(query_ids) else np.zeros(0, np.int64)
+        queries, documents = query_ids.take(begins), doc_ids.take(begins)
+        names, query = distinct(queries)
+        _, first, unit = np.unique(pair_keys(query, documents), return_index=True, return_inverse=True)
+        same = documents.same(np.arange(len(unit)), documents, first[unit]) & (query == query[first[unit]])
+        if not same.all():
+            # Two pairs have one key, which the texts tell apart.
+            given = [raters[code] for code in rater.tolist()]
+            return cls.from_rows(zip(query_ids, doc_ids, given, grades.tolist(), strict=True))
+        order = documents.take(first).descending(-query[first])[::-1]
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        unit_of = np.repeat(place[unit], np.diff(begins, append=len(query_ids)))
+        known = sorted(set(rater.tolist()), key=lambda code: raters[code])
+        rater_place = np.zeros(len(raters), dtype=np.int64)
+        rater_place[known] = np.arange(len(known))
+        given_by = rater_place[rater]
+        units = _Units(names, query[first[order]], documents.take(first[order]))
+        rows = np.argsort(unit_of * max(1, len(known)) + given_by, kind="stable")
+        unit_of, given_by, grades = unit_of[rows], given_by[rows], grades[rows]
+        again = np.zeros(len(rows), dtype=np.bool_)
+        again[1:] = (unit_of[1:] == unit_of[:-1]) & (given_by[1:] == given_by[:-1])
+        found = tuple(raters[code] for code in known)
+        _refuse_two_grades(units, found, unit_of, given_by, grades, again)
+        once = ~again
+        return cls(
+            units, found, names, unit_of[once], given_by[once], grades[once], units.query, duplicates=int(again.sum())
+        )
+
     def rows(self) -> Iterator[tuple[str, str, str, int]]:
         """Yield (query_id, doc_id, rater, grade) in the order of the table."""
         for unit, rater, grade in zip(self.unit.tolist(), self.rater.tolist(), self.grade.tolist(), strict=True):
@@ -110,6 +159,28 @@ class Ratings:
         return list(self.rows()) == list(other.rows())
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class _Units(Sequence[tuple[str, str]]):
+    """Pairs as columns; a pair becomes an object when it is asked for."""
+
+    def __init__(self, names: tuple[str, ...], query: npt.NDArray[np.int64], doc_ids: Texts) -> None:
+        self.names, self.query, self.doc_ids = names, query, doc_ids
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[str, str]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[str, str]]: ...
+    def __getitem__(self, place: int | slice) -> tuple[str, str] | list[tuple[str, str]]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        return self.names[self.query[place]], self.doc_ids[place]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((self.names[code], doc_id) for code, doc_id in zip(self.query.tolist(), self.doc_ids, strict=True))
 
 
 def places(grades: npt.ArrayLike, scale: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -158,7 +229,7 @@ def _renumbered(codes: list[int], ordered: list[int]) -> npt.NDArray[np.int64]:
 
 
 def _refuse_two_grades(
-    units: list[tuple[str, str]],
+    units: Sequence[tuple[str, str]],
     raters: tuple[str, ...],
     unit: npt.NDArray[np.int64],
     rater: npt.NDArray[np.int64],

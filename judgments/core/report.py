@@ -227,10 +227,10 @@ class Tally:
         """Open the books of a part of the same file."""
         return Tally(self.path, self.format, self.expected)
 
-    def grade(self, grade: float) -> None:
-        """Count one grade for the histogram."""
+    def grade(self, grade: float, times: int = 1) -> None:
+        """Count a grade for the histogram."""
         key = f"{grade:g}"
-        self.histogram[key] = self.histogram.get(key, 0) + 1
+        self.histogram[key] = self.histogram.get(key, 0) + times
 
     def report(self, *, sha256: str = "", size: int = 0, lines: int = 0) -> Report:
         """Close the books.

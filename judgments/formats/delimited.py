@@ -113,9 +113,7 @@ def read_table(
     chosen = delimiter or usual_delimiter(content)
     for record in records(content, tally, chosen):
         if header is None:
-            if chosen != "," and not delimiter:
-                tally.once("W46", record.line, f"cells are separated by {chosen!r}", done="read that way")
-            header = read_header(record, tally, columns, mapping or {})
+            header = header_of(record, tally, columns, mapping or {}, "" if delimiter else chosen)
         elif (cells := named_cells(record, header, tally, columns, unescaped)) is not None:
             yield cells
 
@@ -186,6 +184,13 @@ class _Feed:
             self.taken.pop()
         self.taken.append((number, text))
         return text
+
+
+def header_of(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str, str], chosen: str) -> Header:
+    """Read the header as `read_header` does, and say what separates cells where the user did not (W46)."""
+    if chosen not in (",", ""):
+        tally.once("W46", record.line, f"cells are separated by {chosen!r}", done="read that way")
+    return read_header(record, tally, columns, mapping)
 
 
 def read_header(record: Record, tally: Tally, columns: Columns, mapping: Mapping[str, str]) -> Header:

@@ -79,6 +79,8 @@ class _Entry(Generic[Row]):
     line: int
     raw: str
     bin: str
+    # Where the key stood first.
+    first: int
     held: bool = False
 
 
@@ -100,7 +102,7 @@ class Keyed(Generic[Row]):
         """Take one row; ``bin`` is where it belongs when nothing contradicts it."""
         known = self._entries.get(key)
         if known is None:
-            self._entries[key] = _Entry(row, value, line, raw[:MAX_RAW], bin)
+            self._entries[key] = _Entry(row, value, line, raw[:MAX_RAW], bin, line)
             self._tally.put(bin)
         elif known.value == value and not self._strict:
             self._tally.put("duplicate")
@@ -109,11 +111,19 @@ class Keyed(Generic[Row]):
         elif self._pick is None:
             self._hold(known, line, raw)
         else:
-            self._choose(known, _Entry(row, value, line, raw, bin), self._pick)
+            self._choose(known, _Entry(row, value, line, raw, bin, line), self._pick)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows that are kept, in the order of the file."""
         return (entry.row for entry in self._entries.values() if not entry.held)
+
+    def places(self) -> list[tuple[int, Row]]:
+        """Return the rows that are kept, each with the line on which its key stood first."""
+        return [(entry.first, entry.row) for entry in self._entries.values() if not entry.held]
+
+    def all_rows(self) -> list[Row]:
+        """Return one row of each key, also of those that are held back."""
+        return [entry.row for entry in self._entries.values()]
 
     def _hold(self, known: _Entry[Row], line: int, raw: str) -> None:
         fix = "keep one of the two"

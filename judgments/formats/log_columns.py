@@ -15,8 +15,8 @@ from judgments.formats.delimited import (
     Header,
     Record,
     check_mapping,
+    header_of,
     named_cells,
-    read_header,
     records,
     usual_delimiter,
 )
@@ -221,7 +221,5 @@ class _Log(PlainLog):
                 return
 
     def _read_header(self, record: Record) -> Header:
-        if self.delimiter != "," and not self.delimiter_given:
-            what = f"cells are separated by {self.delimiter!r}"
-            self.tally.once("W46", record.line, what, done="read that way")
-        return read_header(record, self.tally, self.known, self.mapping)
+        chosen = "" if self.delimiter_given else self.delimiter
+        return header_of(record, self.tally, self.known, self.mapping, chosen)

@@ -169,7 +169,7 @@ def verify(bundle: Path) -> Verification:
 def _strict(data: bytes, path: str) -> list[BundleFile]:
     found = read(data, path=path)
     found.report.raise_if_errors()
-    return found.rows
+    return list(found.rows)
 
 
 def _is_inside(path: str) -> bool:

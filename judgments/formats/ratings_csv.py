@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
 
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import NotValid
 from judgments.core.ids import id_fault
 from judgments.core.report import Report, Tally
+from judgments.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, read_in_columns
+from judgments.formats.csv_columns import CsvLayout, whole_numbers
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source
-from judgments.formats.delimited import Cells, Columns, read_table
+from judgments.formats.decoding import Source
+from judgments.formats.delimited import Cells, Columns, check_mapping
 from judgments.formats.grades import Keyed, Pick, RowFault, scale_grade
 from judgments.formats.numbers import count
 from judgments.formats.query_texts import query_fault, query_id_fault
-from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.reading import Read, note_unusual, open_as
+from judgments.formats.row_columns import Coded, Column, Meant, RowColumns
 from judgments.formats.rows import RatingRow
+from judgments.formats.trec_columns import Fields
 from judgments.formats.writing import Written
 
 if TYPE_CHECKING:
@@ -104,9 +110,11 @@ def read(
     UnreadableInput
         When the whole file is refused; F04 when a column is missing.
     """
+    check_mapping(columns or {}, COLUMNS)
     content, tally = open_as(source, path, NAME, "query_id,doc_id,rater,grade", encoding=encoding)
-    parse = partial(_parse, grades=grades, conflicts=conflicts, mapping=columns, delimiter=delimiter, unescaped=escaped)
-    return collect(content, tally, parse)
+    layout = _Ratings(content, COLUMNS, mapping=columns, delimiter=delimiter, unescaped=escaped)
+    layout.grades, layout.conflicts = grades, conflicts
+    return read_in_columns(content, tally, layout)
 
 
 def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
@@ -124,12 +132,49 @@ def load_ratings_report(
     source: Source, path: str = "-", grades: tuple[int, ...] | None = None
 ) -> tuple[Ratings, Report]:
     """Return the grades of a file as `load_ratings` does, and the report with its hash and warnings."""
+    found = read(source, path=path, grades=grades)
+    found.report.raise_if_errors()
+    return graded(found.rows), found.report
+
+
+def graded(rows: Sequence[RatingRow], sources: Collection[str] | None = None) -> Ratings:
+    """Return the grades of rows as a table; only those of the given sources, where some are given."""
     from judgments.core.ratings import Ratings
 
-    rows, report = (found := read(source, path=path, grades=grades)).rows, found.report
-    report.raise_if_errors()
-    graded = [(row.query_id, row.doc_id, row.rater, row.grade) for row in rows if row.grade is not None]
-    return Ratings.from_rows(graded), report
+    chosen = _are_grades(rows, sources)
+    if not isinstance(rows, RowColumns):
+        found = (row for row, counts in zip(rows, chosen.tolist(), strict=True) if counts)
+        return Ratings.from_rows((row.query_id, row.doc_id, row.rater, row.grade or 0) for row in found)
+    places = np.flatnonzero(chosen)
+    grades, raters = rows.coded("grade"), rows.coded("rater")
+    values = np.array([grade or 0 for grade in grades.values], dtype=np.int64)
+    return Ratings.from_columns(
+        rows.texts("query_id").take(places),
+        rows.texts("doc_id").take(places),
+        raters.values,
+        raters.codes[places],
+        values[grades.codes[places]],
+    )
+
+
+def not_graded(rows: Sequence[RatingRow], sources: Collection[str]) -> Sequence[RatingRow]:
+    """Return the rows that `graded` leaves out."""
+    places = np.flatnonzero(~_are_grades(rows, sources))
+    return rows.at(places) if isinstance(rows, RowColumns) else [rows[place] for place in places.tolist()]
+
+
+def _are_grades(rows: Sequence[RatingRow], sources: Collection[str] | None) -> npt.NDArray[np.bool_]:
+    """Say which rows are grades of one of the sources."""
+
+    def wanted(source: str) -> bool:
+        return sources is None or source in sources
+
+    if not isinstance(rows, RowColumns):
+        return np.array([row.grade is not None and wanted(row.source) for row in rows], dtype=np.bool_)
+    chosen = rows.coded("grade").where(lambda grade: grade is not None)
+    if "source" in rows.columns:
+        return chosen & rows.coded("source").where(wanted)
+    return chosen & wanted("human")
 
 
 def write(rows: Iterable[RatingRow], stream: BinaryIO, *, omit_unrated: bool = True, mark: bool = False) -> Written:
@@ -189,34 +234,82 @@ class _Ids:
         return self.given.setdefault(text, f"q{len(self.given) + 1:03d}")
 
 
-def _parse(
-    content: Content,
-    tally: Tally,
-    grades: tuple[int, ...] | None,
-    conflicts: Pick | None,
-    mapping: Mapping[str, str] | None,
-    delimiter: str | None,
-    unescaped: bool,
-) -> Iterator[RatingRow]:
-    kept: Keyed[RatingRow] = Keyed(tally, conflicts)
-    ids = _Ids()
-    table = read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter, unescaped=unescaped)
-    for cells in table:
+class _Ratings(CsvLayout[RatingRow]):
+    """How ratings stand in a CSV file."""
+
+    row = RatingRow
+    keys = ("query_id", "doc_id", "rater")
+    grades: tuple[int, ...] | None = None
+    conflicts: Pick | None = None
+
+    def begin(self, lines: Lines, tally: Tally) -> None:
+        super().begin(lines, tally)
+        self.ids = _Ids()
+
+    def keyed(self, tally: Tally) -> Keyed[RatingRow]:
+        return Keyed(tally, self.conflicts)
+
+    def split(self, data: bytes) -> Fields | None:
+        # Queries that have only texts are numbered one after the other.
+        return super().split(data) if "query_id" in self.places else None
+
+    def plain(self, found: Fields) -> Plain:
+        query_ids, doc_ids = found.texts(self.places["query_id"]), found.texts(self.places["doc_id"])
+        good = plain_ids(query_ids) & plain_ids(doc_ids)
+        raters, warned = Coded.same(ONE_RATER, found.rows), [Warned("W48", np.ones(found.rows, dtype=np.bool_))]
+        if (named := self.texts(found, "rater_id")) is not None:
+            raters, warned = Coded.of(named), []
+            good &= ~raters.where(lambda text: id_fault(text) is not None)
+        answers = self._answers(found)
+        good &= ~answers.where(lambda answer: answer is None)
+        columns: dict[str, Column] = {
+            "query_id": query_ids,
+            "doc_id": doc_ids,
+            "rater": raters,
+            "grade": answers.mapped(lambda answer: answer and answer[1]),
+            "state": answers.mapped(lambda answer: answer and answer[0]),
+        }
+        if (sources := self.texts(found, "source")) is not None:
+            columns["source"] = Coded.of(sources).mapped(lambda text: text or "human")
+        if (active := self.texts(found, "ms_active")) is not None:
+            good &= whole_numbers(active)
+            columns["ms_active"] = Meant(active, lambda text: count(text, "ms_active"))
+        for name in ("query", "guideline", "rated_at", "note"):
+            if (texts := self.texts(found, name)) is not None:
+                columns[name] = texts
+        repaired = answers.where(lambda answer: answer is not None and answer[2])
+        return Plain(columns, good, repaired, [*warned, Warned("W32", repaired)])
+
+    def add(self, cells: Cells, tally: Tally, kept: Keyed[RatingRow]) -> None:
         if "query_id" not in cells.of and "query" not in cells.of:
             expected = "expected a column query_id or query; say which one it is (columns: query_id=NAME)"
             tally.refuse("the header has neither query_id nor query", line=1, expected=expected, code="F04")
         try:
-            row, repaired = _rating(cells, ids, tally, grades)
+            row, repaired = _rating(cells, self.ids, tally, self.grades)
         except RowFault as fault:
             tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
-            continue
+            return
         value = row.grade if row.state == "graded" else row.state
         bin = "repaired" if repaired or cells.repaired else "accepted"
         kept.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
-    for row in kept.rows():
-        if row.grade is not None:
-            tally.grade(row.grade)
-        yield row
+
+    def count(self, rows: Sequence[RatingRow], tally: Tally) -> None:
+        count_grades(rows, tally)
+
+    def _answers(self, found: Fields) -> Coded:
+        """Return state, grade and whether it was repaired for each row; None where the answer needs care."""
+        given = Coded.of(found.texts(self.places["grade"]))
+        stated = self.texts(found, "state")
+        states = Coded.same(None, found.rows) if stated is None else Coded.of(stated)
+        trial = Tally("", NAME)
+
+        def answer(text: str, state: str | None) -> tuple[str, int | None, bool] | None:
+            try:
+                return _answer(text.strip(), state, 0, trial, self.grades)
+            except RowFault:
+                return None
+
+        return given.crossed(states, answer)
 
 
 def _rating(cells: Cells, ids: _Ids, tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:

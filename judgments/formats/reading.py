@@ -24,7 +24,7 @@ class NeedsCare(Exception):
 class Read(Generic[Row]):
     """The rows that can be used, and the report on all that was found."""
 
-    rows: list[Row]
+    rows: Sequence[Row]
     report: Report
 
 

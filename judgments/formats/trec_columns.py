@@ -25,6 +25,7 @@ POWERS = np.array([float(f"1e{power}") for power in range(23)])
 MINUS, PLUS, POINT, ZERO = 45, 43, 46, 48
 LONGEST_NUMBER = 26
 INFINITIES = {float("inf"), float("-inf")}
+NAN = float("nan")
 
 QUERY, DOCUMENT = 0, 2
 
@@ -52,6 +53,8 @@ class Fields:
         The line of each row, from 0; None where row and line are the same.
     comments, blanks : int64 array
         The lines that were skipped, from 1.
+    odd : int64 array
+        The lines that need care, from 0.
     """
 
     buffer: Bytes
@@ -61,6 +64,7 @@ class Fields:
     lines: Places | None = None
     comments: Places = field(default_factory=_no_lines)
     blanks: Places = field(default_factory=_no_lines)
+    odd: Places = field(default_factory=_no_lines)
 
     def texts(self, column: int) -> Texts:
         """Return one column as texts."""
@@ -96,7 +100,7 @@ class Fields:
         return int(self.starts.shape[1] if self.widths is None else self.widths[row])
 
 
-def split_fields(data: bytes, least: int) -> Fields | None:
+def split_fields(data: bytes, least: int, *, tolerant: bool = False) -> Fields | None:
     """Find the fields of all lines.
 
     Parameters
@@ -105,6 +109,8 @@ def split_fields(data: bytes, least: int) -> Fields | None:
         Whole lines.
     least : int
         How many fields a line has at least.
+    tolerant : bool
+        Whether lines that need care are left out and reported as `odd`; the caller then checks the length of ids.
 
     Returns
     -------
@@ -117,10 +123,14 @@ def split_fields(data: bytes, least: int) -> Fields | None:
     >>> list(found.texts(2)), numbers(found.texts(4)).tolist()
     (['d1', 'd2'], [9.1, 8.7])
     """
-    if not data or not (data.isascii() or _is_usual(data)):
+    if not data:
+        return None
+    usual = data.isascii() or _is_usual(data)
+    if not usual and not tolerant:
         return None
     buffer = padded(data if data.endswith(b"\n") else data + b"\n")
     text = buffer[:-WORD]
+    odd = _blank_odd_lines(text, usual) if tolerant else _no_lines()
     gaps = np.flatnonzero(text <= BLANK)
     separators = text[gaps]
     ends_line = separators == NEWLINE
@@ -139,11 +149,28 @@ def split_fields(data: bytes, least: int) -> Fields | None:
         # What a comment says is no field: the line counts as blank from here on.
         text[spans(begins[comments], line_ends[comments] - begins[comments])] = BLANK
         gaps = np.flatnonzero(text <= BLANK)
-    found = _by_line(buffer, gaps, line_ends, comments, least)
-    if found is None or not found.rows:
+    found = _by_line(buffer, gaps, line_ends, comments, least, odd if tolerant else None)
+    if found is None or not found.rows or tolerant:
         return found
     longest = max(int((found.ends[:, at] - found.starts[:, at]).max()) for at in (QUERY, DOCUMENT))
     return found if longest <= MAX_LENGTH else None
+
+
+def _blank_odd_lines(text: Bytes, usual: bool) -> Places:
+    """Overwrite lines with characters that need care by blanks; return which lines they are."""
+    needs_care = (text < BLANK) & (text != TAB) & (text != NEWLINE)
+    needs_care |= text == DELETE
+    if not usual:
+        needs_care |= text > DELETE
+    places = np.flatnonzero(needs_care)
+    places = places[(text[places] != RETURN) | (text[np.minimum(places + 1, len(text) - 1)] != NEWLINE)]
+    if not len(places):
+        return _no_lines()
+    line_ends = np.flatnonzero(text == NEWLINE)
+    lines = np.unique(np.searchsorted(line_ends, places))
+    begins = np.where(lines > 0, line_ends[lines - 1] + 1, 0)
+    text[spans(begins, line_ends[lines] - begins)] = BLANK
+    return lines
 
 
 def _is_usual(data: bytes) -> bool:
@@ -156,7 +183,9 @@ def _is_usual(data: bytes) -> bool:
     return unicodedata.is_normalized("NFC", words) and not _ODD.search(words)
 
 
-def _by_line(buffer: Bytes, gaps: Places, line_ends: Places, comments: Places, least: int) -> Fields | None:
+def _by_line(
+    buffer: Bytes, gaps: Places, line_ends: Places, comments: Places, least: int, odd: Places | None
+) -> Fields | None:
     starts = np.empty(len(gaps), dtype=np.int64)
     starts[0] = 0
     np.add(gaps[:-1], 1, out=starts[1:])
@@ -170,21 +199,31 @@ def _by_line(buffer: Bytes, gaps: Places, line_ends: Places, comments: Places, l
         # One line end behind the last field of each row and before the next row: then there is none inside a row.
         if (line_ends >= found.ends[:, -1]).all() and (line_ends[:-1] <= found.starts[1:, 0]).all():
             return found
-    return _of_any_width(buffer, starts, gaps, line_ends, comments, least)
+    return _of_any_width(buffer, starts, gaps, line_ends, comments, least, odd)
 
 
 def _of_any_width(
-    buffer: Bytes, starts: Places, ends: Places, line_ends: Places, comments: Places, least: int
+    buffer: Bytes,
+    starts: Places,
+    ends: Places,
+    line_ends: Places,
+    comments: Places,
+    least: int,
+    odd: Places | None,
 ) -> Fields | None:
-    """Find the first fields of lines that have more of them or fewer, or none."""
+    """Find the first fields of lines that have more of them or fewer, or none; short lines are odd if any may be."""
     behind = np.searchsorted(starts, line_ends)
     widths = np.diff(behind, prepend=0)
-    lines = np.flatnonzero(widths)
-    if (widths[lines] < least).any():
+    lines = np.flatnonzero(widths >= least)
+    short = (widths > 0) & (widths < least)
+    if short.any() and odd is None:
         return None
     fields = (behind - widths)[lines, np.newaxis] + np.arange(least)
     blank = widths == 0
     blank[comments] = False
+    if odd is not None:
+        blank[odd] = False
+        short[odd] = True
     return Fields(
         buffer,
         starts[fields],
@@ -193,10 +232,23 @@ def _of_any_width(
         lines if len(lines) < len(line_ends) else None,
         comments + 1,
         np.flatnonzero(blank) + 1,
+        np.flatnonzero(short),
     )
 
 
 def numbers(texts: Texts) -> npt.NDArray[np.float64] | None:
+    """Read a column of decimal numbers as `numbers_or_nan` does; None where a text is not a finite number in digits.
+
+    Examples
+    --------
+    >>> numbers(Texts.of(["1_000"])), numbers(Texts.of(["two"])), numbers(Texts.of(["nan"]))
+    (None, None, None)
+    """
+    values = numbers_or_nan(texts)
+    return None if np.isnan(values).any() else values
+
+
+def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
     """Read a column of decimal numbers, each to the nearest float64, as ``float`` does.
 
     A decimal number is a whole number divided by a power of ten. Where both are exact in float64, so is the rounding of
@@ -204,15 +256,13 @@ def numbers(texts: Texts) -> npt.NDArray[np.float64] | None:
 
     Returns
     -------
-    float64 array or None
-        None where a text is not a finite number in digits.
+    float64 array
+        NaN where a text is not a finite number in digits.
 
     Examples
     --------
-    >>> numbers(Texts.of(["12.5", "-3", "1e3", ".5", "0.98765432109876543"])).tolist()
-    [12.5, -3.0, 1000.0, 0.5, 0.9876543210987654]
-    >>> numbers(Texts.of(["1_000"])), numbers(Texts.of(["two"])), numbers(Texts.of(["nan"]))
-    (None, None, None)
+    >>> numbers_or_nan(Texts.of(["12.5", "-3", "1e3", ".5", "0.98765432109876543", "two"])).tolist()
+    [12.5, -3.0, 1000.0, 0.5, 0.9876543210987654, nan]
     """
     values = np.empty(len(texts), dtype=np.float64)
     sizes = texts.ends - texts.starts
@@ -226,9 +276,7 @@ def numbers(texts: Texts) -> npt.NDArray[np.float64] | None:
             rows = _of_one_shape([texts.buffer[texts.starts[rows] + at] for at in range(size)], sign, values, rows)
         read = [number(text) for text in texts.take(rows).tolist()]
         # Digits may be more than float64 holds, and what is infinite is to be told.
-        if None in read or INFINITIES.intersection(read):
-            return None
-        values[rows] = read
+        values[rows] = [NAN if value is None or value in INFINITIES else value for value in read]
     return values
 
 

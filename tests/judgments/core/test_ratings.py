@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judgments.core import Ratings
 from judgments.core.errors import NotValid
+from judgments.core.texts import Texts
 
 ROWS = [("q2", "d1", "r02", 1), ("q1", "d2", "r01", 0), ("q1", "d1", "r01", 3), ("q1", "d1", "r02", 2)]
 
@@ -42,3 +46,38 @@ def test_a_grade_is_a_whole_number():
 def test_no_ratings_is_a_table_too():
     ratings = Ratings.from_rows([])
     assert (len(ratings), ratings.units, ratings.query.tolist()) == (0, [], [])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["q1", "q10", "q2", "é"]),
+            st.sampled_from(["d1", "d10", "d2", "d" * 20 + "a", "d" * 20 + "b"]),
+            st.sampled_from(["r1", "r10", "b"]),
+            st.integers(0, 1),
+        ),
+        max_size=30,
+    )
+)
+def test_columns_give_the_same_table_as_rows(rows: list[tuple[str, str, str, int]]) -> None:
+    raters = ["unused", "r10", "b", "r1"]
+
+    def of_columns() -> Ratings:
+        return Ratings.from_columns(
+            Texts.of([row[0] for row in rows]),
+            Texts.of([row[1] for row in rows]),
+            raters,
+            np.array([raters.index(row[2]) for row in rows], dtype=np.int32),
+            np.array([row[3] for row in rows], dtype=np.int64),
+        )
+
+    if len({row[:3] for row in rows}) < len(set(rows)):
+        for table in (lambda: Ratings.from_rows(rows), of_columns):
+            with pytest.raises(NotValid, match="keep one"):
+                table()
+        return
+    expected, found = Ratings.from_rows(rows), of_columns()
+    assert found == expected
+    assert (list(found.units), found.raters, found.query_ids) == (expected.units, expected.raters, expected.query_ids)
+    assert found.query.tolist() == expected.query.tolist()
+    assert found.duplicates == expected.duplicates

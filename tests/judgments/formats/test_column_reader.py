@@ -1,0 +1,102 @@
+"""Does reading in columns find the same rows and the same odd lines as reading every line with care?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgments.core.errors import UnreadableInput
+from judgments.formats import FORMATS, column_reader
+from judgments.formats.row_columns import RowColumns
+
+IDS = ["q1", "q2", "d1", "d2", "d3", "Jacke grün"]
+ODD_IDS = ["", "cafe\u0301", "a\u00a0b", "'=x", "'tis", "x" * 501, "q\x01", "q\x7f", "#q", " q", '"open', '"a"b']
+QUOTED = ['"d4"', '"a ""b"" c"', '"red, blue"', '"two\nlines"', '"two\r\nlines"', '"two\n\nlines"']
+GRADES = ["0", "1", "2", "3"]
+ODD_GRADES = ["3.0", "2.5", "", "x", "-1", "1e0", " 2 ", "+1", "1.", ".5", '"2"', "9" * 16, "inf", "nan"]
+STATES = ["", "graded", "unrateable", "later", "cannot_judge", "lost"]
+LINES = ["", "   ", ",", "x", '"', "a,b,c,d,e,f,g,h,i"]
+HEADERS = {"ratings-csv": "query_id,doc_id,rater_id,grade,state,source,ms_active,note"}
+
+
+def values(common: list[str], odd: list[str]) -> st.SearchStrategy[str]:
+    """Values of which few are odd."""
+    return st.integers(0, 15).flatmap(lambda draw: st.sampled_from(odd if draw == 0 else common))
+
+
+@st.composite
+def files(draw: st.DrawFn, name: str) -> bytes:
+    """A file of the format in which some lines are odd, and some stand twice."""
+    cell = values(IDS, ODD_IDS + QUOTED)
+    grade = values(GRADES, ODD_GRADES)
+    by_name = {"grade": grade, "state": values(["", "graded"], STATES), "ms_active": values(["12", ""], ODD_GRADES)}
+    row = st.tuples(*(by_name.get(column, cell) for column in HEADERS[name].split(","))).map(",".join)
+    lines = draw(st.lists(st.one_of(row, row, row, row, row, row, st.sampled_from(LINES)), max_size=40))
+    again = draw(st.lists(st.sampled_from(lines), max_size=3)) if lines else []
+    end = draw(st.sampled_from(["\n", "\n", "\r\n", "\r"]))
+    text = end.join([HEADERS[name], *lines, *again]) + draw(st.sampled_from(["", end]))
+    return text.encode()
+
+
+def outcome(name: str, data: bytes, **options: Any) -> tuple[object, object]:
+    """What the reader says of a file."""
+    try:
+        found = FORMATS[name].read(data, path="file", **options)
+    except UnreadableInput as error:
+        return str(error), error.code
+    return [repr(row) for row in found.rows], found.report
+
+
+@pytest.mark.parametrize("name", HEADERS)
+@given(data=st.data())
+def test_odd_lines_are_reported_as_the_careful_reader_reports_them(name: str, data: st.DataObject) -> None:
+    file = data.draw(files(name))
+    options = data.draw(st.sampled_from([{}, {"grades": (0, 1, 2, 3)}, {"grades": (0, 1, 2, 3), "conflicts": "last"}]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(column_reader, "PIECE", data.draw(st.sampled_from([40, 400, 1 << 20])))
+        # Lines are read with care as soon as one is odd, or only where that one is.
+        patch.setattr(column_reader, "MOST_ODD", 10**9)
+        careful = outcome(name, file, **options)
+        patch.setattr(column_reader, "MOST_ODD", 1)
+        assert outcome(name, file, **options) == careful
+
+
+def test_one_odd_line_among_many_is_told_by_its_number() -> None:
+    lines = [f"q{n // 10},d{n},r{n % 3},{n % 4}" for n in range(1000)]
+    lines[700] = "q70,d700,r1,four"
+    lines[800] = "q20,d200,r2,1"
+    found = FORMATS["ratings-csv"].read(("query_id,doc_id,rater,grade\n" + "\n".join(lines)).encode(), path="file")
+    assert [(problem.line, problem.code) for problem in found.report.errors] == [
+        (702, "E12"),
+        (202, "E16"),
+        (802, "E16"),
+    ]
+    assert isinstance(found.rows, RowColumns)
+    assert len(found.rows) == 997
+    assert [(row.doc_id, row.line) for row in found.rows[198:202]] == [
+        ("d198", 200),
+        ("d199", 201),
+        ("d201", 203),
+        ("d202", 204),
+    ]
+    assert found.report.histogram == {"0": 247, "1": 250, "2": 250, "3": 250}
+
+
+def test_quoted_cells_are_read_in_columns() -> None:
+    quoted = b'"query_id","doc_id","rater","grade","note"\n"q1","d1","r1","3","slow, but fine"\n"q1","d2","r1","0",""\n'
+    found = FORMATS["ratings-csv"].read(quoted, path="file")
+    assert isinstance(found.rows, RowColumns)
+    assert [(row.doc_id, row.grade, row.note) for row in found.rows] == [("d1", 3, "slow, but fine"), ("d2", 0, "")]
+
+
+def test_rows_are_a_sequence() -> None:
+    data = b"query_id,doc_id,rater,grade\nq1,d1,a,1\nq1,d2,a,2\nq1,d3,a,3\n"
+    rows = FORMATS["ratings-csv"].read(data, path="file").rows
+    assert (rows[-1].doc_id, [row.grade for row in rows[::2]], rows[1] in rows) == ("d3", [1, 3], True)
+    assert rows == list(rows)
+    assert rows != list(rows)[1:]
+    with pytest.raises(IndexError):
+        rows[3]
