@@ -12,16 +12,21 @@ class Config(AppConfig):
         from evaluation import baseline, conflict_effects, freshness_job, refreshing, round_effects
         from evaluation.advice import paired
         from evaluation.leverage import leverage
-        from evaluation.scoring_job import score_new, work_on_scores
+        from evaluation.scoring import cutoff_of
+        from evaluation.scoring_job import score_frozen, score_new, work_on_scores
         from judgments.baselines import PROVIDERS
         from judgments.conflict_effects import APPRAISERS, Appraiser
+        from judgments.freezing import FROZEN
         from judgments.jobs import KINDS, TICKS
         from judgments.routing import WEIGHERS
+        from pooling.cutoffs import FINDERS
         from pooling.runs import STORED
         from pooling.sampling.advice import ADVISERS
 
         KINDS.register("score", work_on_scores)
         STORED.append(score_new)
+        FROZEN.append(score_frozen)
+        FINDERS.append(cutoff_of)
         WEIGHERS.register("leverage", leverage)
         KINDS.register(freshness_job.KIND, freshness_job.work_on_check)
         KINDS.register(refreshing.KIND, refreshing.work_on_refresh)

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from evaluation import scoring_job
 from evaluation.standing import Standing
 from judgments import assignment, rounds
 from judgments.conflicts import Open
@@ -189,6 +190,9 @@ def scores_due(look: Look) -> Next | None:
     left = len(standing.unscored)
     if not left:
         return None
+    if scoring_job.under_way(standing.snapshot):
+        act = Act("See the scores", reverse("scores", args=[look.slug]))
+        return Next("scores", f"wait a moment: the runs are being scored on {standing.snapshot}.", act)
     act = Act(f"Score {left} run{'' if left == 1 else 's'}", reverse("scores", args=[look.slug]))
     return Next("scores", f"score {left} of {len(standing.runs)} runs on {standing.snapshot}.", act)
 

@@ -123,6 +123,14 @@ def used_last(collection: Collection) -> dict[str, Any]:
     }
 
 
+def cutoff_of(collection: Collection) -> int | None:
+    """The cutoff of the first metric that the collection was last scored with and that has one."""
+    from evaluation.metrics.names import parse_metric
+
+    cutoffs = (parse_metric(name).cutoff for name in used_last(collection)["metrics"])
+    return next((found for found in cutoffs if isinstance(found, int)), None)
+
+
 def scale_top(snapshot: Snapshot) -> float | None:
     """The highest grade of the scale, which some metrics need: it may be one that nothing was given."""
     grades = snapshot.manifest.get("scale", {}).get("grades")

@@ -56,11 +56,19 @@ def score_later(
 def score_new(run: Run, actor: User) -> Job | None:
     """Queue the scoring of a run that was just stored, on the newest snapshot and as runs were scored last."""
     snapshot = run.collection.snapshots.first()
-    if snapshot is None:
-        return None
-    last = scoring.used_last(run.collection)
+    return None if snapshot is None else _as_last(snapshot, [run], actor)
+
+
+def score_frozen(snapshot: Snapshot, actor: User) -> Job | None:
+    """Queue the scoring of all runs on a snapshot that was just frozen, as runs were scored last."""
+    runs = list(snapshot.collection.runs.active())
+    return _as_last(snapshot, runs, actor) if runs else None
+
+
+def _as_last(snapshot: Snapshot, runs: Sequence[Run], actor: User) -> Job:
+    last = scoring.used_last(snapshot.collection)
     return score_later(
-        snapshot, [run], actor=actor, metrics=last["metrics"] or None, level=last["level"], method=last["method"]
+        snapshot, runs, actor=actor, metrics=last["metrics"] or None, level=last["level"], method=last["method"]
     )
 
 
@@ -68,6 +76,14 @@ def _under_way(snapshot: Snapshot, parameters: dict[str, Any]) -> Job | None:
     open_ = snapshot.collection.jobs.filter(kind="score", state__in=(Job.State.QUEUED, Job.State.RUNNING))
     rows = open_.filter(parameters__snapshot=str(snapshot.uuid)).defer("log", "traceback")
     return next((job for job in rows if job.parameters == parameters and not job.cancel_asked), None)
+
+
+def under_way(snapshot: Snapshot) -> bool:
+    """Whether a job that scores on this snapshot waits or is being worked on."""
+    open_ = (Job.State.QUEUED, Job.State.RUNNING)
+    return snapshot.collection.jobs.filter(
+        kind="score", state__in=open_, parameters__snapshot=str(snapshot.uuid)
+    ).exists()
 
 
 def too_large(runs: Sequence[Run]) -> bool:

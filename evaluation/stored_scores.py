@@ -111,12 +111,15 @@ def _sum_up(snapshot: Snapshot, scores: Sequence[Score], level: float, method: s
     import numpy as np
 
     from evaluation.drawn import drawn
+    from evaluation.metrics.names import parse_metrics
     from evaluation.metrics.summaries import summarize, summarize_tiers
 
     ids = sorted({query_id for score in scores for query_id in score.per_query}, key=str.encode)
     values = np.array([_column(score, ids) for score in scores], dtype=np.float64).reshape(len(scores), len(ids)).T
-    kinds = [mean_kind(score.metric) for score in scores]
+    metrics = [parse_metrics(score.metric)[0].metric for score in scores]
+    kinds = [metric.mean for metric in metrics]
     how: dict[str, Any] = {"design": drawn(snapshot, ids).design, "level": level, "method": method, "seed": SEED}
+    how["bounded"] = [metric.bounded for metric in metrics]
     tiers = summarize_tiers(values, kinds, ids, **how)
     for at, (score, summary) in enumerate(zip(scores, summarize(values, kinds, ids, **how), strict=True)):
         for name in (*SUMMARY, *REASONS):

@@ -7,8 +7,9 @@ with no name, clock time or pseudonym in it: the same inputs give the same hash 
 from __future__ import annotations
 
 import uuid as uuid_module
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -21,6 +22,9 @@ from judgments.frozen import MANIFEST
 from judgments.gates import Held
 from judgments.labels import EXCLUDED, Consolidation, Settled, settle_labels
 from judgments.models import Collection, Judgment, Pair, Round, Snapshot, User
+
+# Told of a snapshot and of who froze it, once it is there for good.
+FROZEN: list[Callable[[Snapshot, User], object]] = []
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,10 @@ def freeze(
     gates.hold(rounds, how.sources)
     try:
         with transaction.atomic():
-            return _freeze(_Asked(collection, name, actor, how, override_reason.strip()), _locked(rounds))
+            frozen = _freeze(_Asked(collection, name, actor, how, override_reason.strip()), _locked(rounds))
+            for tell in FROZEN:
+                transaction.on_commit(partial(tell, frozen, actor))
+            return frozen
     except IntegrityError as error:
         # Another one of that name was frozen at the same moment.
         raise Conflict(taken, {"name": taken}) from error

@@ -11,7 +11,7 @@ from judgments.core.parameters import Parameter
 from pooling.strategies.pair import EXACT, NEAR, OFF
 from pooling.strategies.strategy import Strategy
 
-ORDER_WORDS = [("rank", "by its ranks, as shown to users"), ("score", "by document id, as metrics do")]
+ORDER_WORDS = [("score", "by document id, as metrics do"), ("rank", "by its ranks, as shown to users")]
 DUPLICATE_WORDS = [
     (OFF, "Judge each document by itself"),
     (EXACT, "Judge equal documents once: the same title, text, fields and image"),

@@ -13,9 +13,11 @@ from django.urls import reverse
 from judgments import audit, group_labels, jobs, rounds
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
+from judgments.core.unjudged import count_unjudged
 from judgments.models import Collection, Job, Round, User
-from pooling import copies
+from pooling import copies, overlap
 from pooling import runs as runs_of
+from pooling.cutoffs import cutoff
 from pooling.entries import store
 from pooling.known_pairs import judged_pairs, known_pairs, wording
 from pooling.models import Pool, Run
@@ -30,7 +32,7 @@ BATCH = 1_000
 LARGE = 2_000_000
 # Texts that are compared in a few seconds, by how they are.
 MOST_COMPARED = {"off": LARGE, "exact": 500_000, "near": 60_000}
-ORDERS = ("rank", "score")
+ORDERS = ("score", "rank")
 TIERS = ("head", "torso", "tail", "")
 
 
@@ -44,7 +46,7 @@ def choose(
     budget: int | None = None,
     total: int | None = None,
     residual: int = 0,
-    by: str = "rank",
+    by: str = "score",
     leave_out_judged: bool = False,
     relevant_from: float = 1.0,
     duplicates: str = "off",
@@ -71,9 +73,9 @@ def choose(
     total : int, optional
         Pairs in all at most, the residual ones among them.
     by : str
+        ``score``: trec_eval's order, in which metrics read the run, so that its top k has no unjudged document.
         ``rank``: what each system showed, its rank column telling equal scores apart (a run whose ranks contradict its
-        scores is taken by score). ``score``: trec_eval's order, in which metrics read the run: with ties it is the one
-        that leaves no hole in the top k.
+        scores is taken by score).
     leave_out_judged : bool
         Leave out the pairs that have a human label already. An adaptive strategy learns from them, and always does.
     relevant_from : float
@@ -113,8 +115,12 @@ def choose(
     return once(chosen, group_labels.sharing(collection).values())
 
 
-def preview(collection: Collection, chosen: ChosenPool) -> dict[str, Any]:
-    """What the pool looks like before anybody judges it, as plain JSON: :class:`pooling.strategies.preview.Preview`."""
+def preview(collection: Collection, chosen: ChosenPool, runs: Sequence[Run] = ()) -> dict[str, Any]:
+    """What the pool looks like before anybody judges it, as plain JSON: :class:`pooling.strategies.preview.Preview`.
+
+    ``expected_judged`` tells for each run what Judged@k will be once the pool is judged. Here k is ``cutoff``, that of
+    the collection's primary metric; ``shallow`` says that the pool's depth is below it.
+    """
     from pooling.strategies.preview import advised_depth
     from pooling.strategies.preview import preview as describe
 
@@ -123,7 +129,33 @@ def preview(collection: Collection, chosen: ChosenPool) -> dict[str, Any]:
     found = describe(chosen, tiers)
     advised = advised_depth(chosen.strategy, chosen.params, found.differing)
     left_out = {"left_out_judged": chosen.judged, "over_budget": chosen.over_budget}
-    return {**_plain(asdict(found)), **left_out, "advised_depth": _plain(advised)}
+    k, depth = cutoff(collection), chosen.params.get("depth")
+    expected = {
+        "cutoff": k,
+        "expected_judged": _expected_judged(collection, chosen, runs, k),
+        "shallow": chosen.strategy == "depth" and depth is not None and depth < k,
+    }
+    return {**_plain(asdict(found)), **left_out, "advised_depth": _plain(advised), **expected}
+
+
+def _expected_judged(
+    collection: Collection, chosen: ChosenPool, runs: Sequence[Run], depth: int
+) -> dict[str, float | None]:
+    """Judged@depth of each run, in the order in which metrics read it, with the pool and all that is judged already."""
+    import numpy as np
+
+    from pooling.strategies.spellings import spread
+
+    table = chosen.candidates
+    rows = np.concatenate([chosen.rows, chosen.copies.rows])
+    query = (table.query_ids[at] for at in table.query_of[rows].tolist())
+    pairs = dict.fromkeys(zip(query, table.doc_ids.take(rows).tolist(), strict=True))
+    known = dict.fromkeys(judged_pairs(collection))
+    judged: dict[str, set[str]] = {}
+    for query_id, doc_id in spread({**known, **pairs}, group_labels.sharing(collection).values()):
+        judged.setdefault(query_id, set()).add(doc_id)
+    found = {run.name: count_unjudged(judged, overlap.first(run, depth).items(), depth).share for run in runs}
+    return {name: None if share is None else 1 - share for name, share in found.items()}
 
 
 def draw_pool(
@@ -163,10 +195,10 @@ def draw_pool(
         raise NotValid("This pool would be empty.", {"strategy": "Take more runs, a greater depth, or other queries."})
     from pooling.strategies.discovery import depth_sizes
 
-    told = {"by": how.get("by", "rank"), **_wishes(chosen, how)}
+    told = {"by": how.get("by", "score"), **_wishes(chosen, how)}
     also = {"reason": reason or None, **(planned or {})}
     left_out = known_pairs(collection) if STRATEGIES[strategy].adaptive or how.get("leave_out_judged") else ()
-    summary = {**preview(collection, chosen), "pairs_to_depth": depth_sizes(chosen.candidates, left_out)}
+    summary = {**preview(collection, chosen, runs), "pairs_to_depth": depth_sizes(chosen.candidates, left_out)}
     try:
         with transaction.atomic():
             pool = store(collection, chosen, actor=actor, runs=runs, told=told, also=also, summary=summary, token=token)

@@ -28,7 +28,7 @@ def look(collection: Collection, *, runs: Sequence[Run], **how: Any) -> dict[str
     """
     chosen = pools.choose(collection, runs=runs, **how)
     groups = copies.groups_of_choice(collection, chosen, MOST_GROUPS)
-    return {"summary": pools.preview(collection, chosen), "groups": [asdict(group) for group in groups]}
+    return {"summary": pools.preview(collection, chosen, runs), "groups": [asdict(group) for group in groups]}
 
 
 def start(collection: Collection, *, actor: User, page: str, runs: Sequence[Run], **how: Any) -> Job:

@@ -1,31 +1,36 @@
 """How does somebody begin who has neither a log nor runs? With ten queries and what their search answers today.
 
-Pasted queries and pasted results become queries, documents, a list pool and an open round in one act, so that rating
-begins within minutes.
+Pasted queries and pasted results become queries, documents, a run, a list pool and an open round in one act, so that
+rating begins within minutes. The run is what the search answers today, in the order in which it was pasted; it is
+scored when the labels are frozen.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 
-from judgments import rounds
+from judgments import ingestion, rounds
+from judgments.core.cells import csv_row, escape
 from judgments.core.content_hash import content_hash
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import MAX_LENGTH
 from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.models import Collection, Document, Query, Round, User
-from pooling import pools
+from pooling import pools, runs
 from pooling.drawn_queries import free_id
 
 MOST_QUERIES = 100
 MOST_RESULTS = 100
+RUN = "search today"
 LINK = re.compile(r"https?://\S+")
 
 
@@ -177,17 +182,38 @@ def _begin(collection: Collection, starts: Sequence[Start], actor: User, name: s
         for start in starts
         for result in start.results
     ]
+    _store_run(collection, list(dict.fromkeys(pairs)), actor)
     pool = pools.draw_pool(collection, strategy="list", parameters={"pairs": pairs}, actor=actor)
     guidelines = latest(collection) or add_version(collection, markdown=DEFAULT_TEMPLATE, actor=actor)
     made = pools.make_round(
         pool,
         actor=actor,
-        name=_free_round_name(collection, name),
+        name=_free_name(collection.rounds, name),
         guidelines=guidelines,
         ratings_per_pair=1,
         raters=[actor],
     )
     return rounds.open_round(made, actor=actor)
+
+
+def _store_run(collection: Collection, pairs: Sequence[tuple[str, str]], actor: User) -> None:
+    """The pasted lists as a run, which is the baseline where there is none; lists that are a run already stay that."""
+    places: Counter[str] = Counter()
+    lines = [csv_row(["query_id", "doc_id", "score", "rank"])]
+    for query_id, doc_id in pairs:
+        places[query_id] += 1
+        cells = [query_id, doc_id, str(MOST_RESULTS + 1 - places[query_id]), str(places[query_id])]
+        lines.append(csv_row([escape(cell) for cell in cells]))
+    content = "".join(lines).encode()
+    if collection.runs.filter(sha256=hashlib.sha256(content).hexdigest()).exists():
+        return
+    upload = ingestion.receive(
+        collection, kind="runs", format="run-csv", file=io.BytesIO(content), filename="pasted.csv", actor=actor
+    )
+    options = {"name": _free_name(collection.runs, RUN), "description": "What the search answered at the start, pasted"}
+    made = ingestion.store(upload, actor=actor, options=options)
+    if not collection.runs.filter(baseline=True).exists():
+        runs.set_baseline(collection, collection.runs.get(uuid=made["id"]), actor=actor)
 
 
 def _queries(collection: Collection, texts: Sequence[str]) -> dict[str, Query]:
@@ -213,6 +239,6 @@ def _document(collection: Collection, result: Result) -> Document:
     return document
 
 
-def _free_round_name(collection: Collection, wanted: str) -> str:
-    names = set(collection.rounds.values_list("name", flat=True))
+def _free_name(rows: Any, wanted: str) -> str:
+    names = set(rows.values_list("name", flat=True))
     return next(name for name in (wanted, *(f"{wanted} {number}" for number in range(2, 999))) if name not in names)

@@ -21,7 +21,7 @@ from django.utils import timezone
 T = TypeVar("T")
 Key = tuple[type[models.Model], Any]
 # What stands before the first step: people, what they may do, and that they began. All else is made by the steps.
-BEFORE = {"User", "Session", "Collection", "Membership", "AuditRow", "ApiToken"}
+BEFORE = {"User", "Session", "Collection", "Membership", "Grant", "AuditRow", "ApiToken"}
 
 
 @dataclass

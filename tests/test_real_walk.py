@@ -76,7 +76,7 @@ class Walk:
 
     stored: dict[str, Any]
     pool: dict[str, Any]
-    by_score: dict[str, Any]
+    by_rank: dict[str, Any]
     agreement: dict[str, Any]
     snapshot: dict[str, Any]
     qrels: bytes
@@ -135,7 +135,7 @@ def walk(caller: Callable[..., Caller], shared: Path, real_grades: Any, tmp_path
     runs = [stored[name]["id"] for name in RUNS]
     depth = {"strategy": "depth", "depth": 10, "runs": runs, "seed": 1, "budget": None, "residual": 0}
     pool = lead.post("collections/electronics/pools/", depth)
-    by_score = lead.post("collections/electronics/pools/", {**depth, "by": "score"})
+    by_rank = lead.post("collections/electronics/pools/", {**depth, "by": "rank"})
     pairs = [{"query_id": query_id, "doc_id": doc_id} for query_id, doc_id in real_grades]
     graded = lead.post("collections/electronics/pools/", {"strategy": "list", "pairs": pairs})
     made = lead.post(
@@ -163,7 +163,7 @@ def walk(caller: Callable[..., Caller], shared: Path, real_grades: Any, tmp_path
     lead.post("collections/electronics/scores/", {"snapshot": snapshot["id"], "runs": runs})
     scores = lead.get(f"collections/electronics/scores/?snapshot={snapshot['id']}")["results"][0]
     (tmp_path / "qrels.txt").write_bytes(qrels)
-    return Walk(stored, pool, by_score, agreement, snapshot, qrels, listed, scores, statuses, real_grades, tmp_path)
+    return Walk(stored, pool, by_rank, agreement, snapshot, qrels, listed, scores, statuses, real_grades, tmp_path)
 
 
 def rate(raters: dict[str, Caller], round_id: str, grades: dict[tuple[str, str], dict[str, int]]) -> dict[int, int]:
@@ -200,9 +200,11 @@ def check_what_came_in(walk: Walk) -> None:
     assert walk.stored["documents"]["rows"] == 2349
     assert walk.stored["queries"]["rows"] == 135
     assert [walk.stored[name]["rows"] for name in RUNS] == [1859, 1828, 2681]
-    assert walk.pool["pairs"] == 1822
-    # The runs have ties: in trec_eval's order, which metrics use, other documents stand at rank 10.
-    assert walk.by_score["pairs"] == 1831
+    assert walk.pool["pairs"] == 1831
+    # The runs have ties: as the systems showed them, other documents stand at rank 10 than in trec_eval's order.
+    assert walk.by_rank["pairs"] == 1822
+    assert set(walk.pool["summary"]["expected_judged"].values()) == {1.0}
+    assert min(walk.by_rank["summary"]["expected_judged"].values()) < 1
     assert walk.statuses == {201: 3 * len(walk.grades)}
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple, Self
 
 LEVEL = 0.95
 REASONS = {
@@ -54,6 +54,14 @@ class Estimated:
     others: int
     level: float = LEVEL
     reason: str | None = None
+
+    def within_bounds(self) -> Self:
+        """Return the same of a mean that lies between 0 and 1: what reaches beyond is cut, which costs no coverage."""
+        if self.estimate is None or self.low is None or self.high is None or self.human_only is None:
+            return self
+        estimate, low, high = (min(1.0, max(0.0, value)) for value in (self.estimate, self.low, self.high))
+        alone = Interval(*(min(1.0, max(0.0, value)) for value in self.human_only))
+        return replace(self, estimate=estimate, low=low, high=high, human_only=alone)
 
     @property
     def width_ratio(self) -> float | None:

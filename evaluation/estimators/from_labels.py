@@ -135,6 +135,7 @@ def estimates(
     on_both = [places[query_id] for query_id in by_people.query_ids]
     on_rest = [places[query_id] for query_id in rest]
     notes = _notes(len(both), len(rest), len(ours) - len(both), missing)
+    bounded = {one.name: one.metric.bounded for one in by_people.bound}
     found = []
     for mine, other in zip(by_people.runs, by_machine.runs, strict=True):
         for name in by_people.metrics:
@@ -143,7 +144,8 @@ def estimates(
             needed = None if half is None else _needed(powered, human, half)
             unlike = _unlike(values[on_both], values[on_rest])
             told = (*unlike, *notes, *_notes_of(powered, needed, len(both) + len(rest)))
-            found.append(Estimate(mine.name, name, powered, float(np.nanmean(values)), half, needed, told))
+            shown = powered.within_bounds() if bounded[name] else powered
+            found.append(Estimate(mine.name, name, shown, float(np.nanmean(values)), half, needed, told))
     return found
 
 

@@ -54,6 +54,7 @@ def relevant_returned(rankings: JudgedRankings, cutoff: None = None, rel: float 
 
 NUM_Q = Metric(
     name="NumQ",
+    bounded=False,
     title="Number of queries",
     description="How many queries count; with `--missing skip` those that the run answers.",
     formula="1.",
@@ -67,6 +68,7 @@ NUM_Q = Metric(
 
 NUM_RET = Metric(
     name="NumRet",
+    bounded=False,
     title="Number of documents returned",
     description="How many documents the run returns.",
     formula="documents returned, judged or not.",
@@ -80,6 +82,7 @@ NUM_RET = Metric(
 
 NUM_REL = Metric(
     name="NumRel",
+    bounded=False,
     title="Number of relevant documents",
     description="How many relevant documents there are, also for queries that the run does not answer.",
     formula="R.",
@@ -94,6 +97,7 @@ NUM_REL = Metric(
 
 NUM_REL_RET = Metric(
     name="NumRelRet",
+    bounded=False,
     title="Number of relevant documents returned",
     description="How many of the relevant documents the run returns.",
     formula="relevant documents returned.",

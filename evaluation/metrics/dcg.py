@@ -121,6 +121,7 @@ GAINS = Parameter(
 
 DCG = Metric(
     name="DCG",
+    bounded=False,
     title="Discounted cumulative gain",
     description="The gain of the top k documents, discounted by rank and not normalized; for one query at a time.",
     formula="sum over ranks i of gain(g_i) / log2(i + 1); an unjudged document and a negative grade gain 0.",

@@ -87,6 +87,8 @@ class Metric:
         trec_eval's name without and with a cutoff (``{k}``), empty where trec_eval has none.
     mean : {"arithmetic", "geometric", "sum"}
         How the values of the queries become one.
+    bounded : bool
+        Whether every value lies between 0 and 1, and with it every mean: no interval leaves these bounds.
     scale_top : str
         The parameter that is the top grade of the scale where the name leaves it out, if there is one.
     by_subtopic : bool
@@ -110,6 +112,7 @@ class Metric:
     trec_name: str = ""
     trec_name_at: str = ""
     mean: MeanKind = "arithmetic"
+    bounded: bool = True
     scale_top: str = ""
     by_subtopic: bool = False
     response: Response | None = None

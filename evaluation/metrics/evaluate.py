@@ -298,7 +298,8 @@ def _summed_up(
     names, ids = [metric.name for metric in metrics], qrels.query_ids
     columns = np.concatenate([values for values, _ in scored], axis=1) if scored else np.zeros((qrels.queries, 0))
     kinds = [metric.metric.mean for metric in metrics] * len(scored)
-    told = {"level": level, "method": method, "resamples": resamples, "seed": seed}
+    bounded = [metric.metric.bounded for metric in metrics] * len(scored)
+    told = {"bounded": bounded, "level": level, "method": method, "resamples": resamples, "seed": seed}
     summaries = summarize(columns, kinds, ids, design=design, **told)  # type: ignore[arg-type]
     tiers = summarize_tiers(columns, kinds, ids, design=design, **told)  # type: ignore[arg-type]
     weights = design.weights_of(ids)

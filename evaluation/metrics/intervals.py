@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.means import GEOMETRIC_FLOOR, LEAST_QUERIES, Interval, MeanKind, hajek_mean
+from evaluation.metrics.means import GEOMETRIC_FLOOR, LEAST_QUERIES, Interval, MeanKind, hajek_mean, within
 from evaluation.metrics.resampling import Floats, Places, resampled_means
 from judgments.core.errors import NotValid
 
@@ -32,6 +32,7 @@ def mean_intervals(
     weights: Sequence[float] | None = None,
     strata: Sequence[str] | None = None,
     kinds: Sequence[MeanKind] | None = None,
+    bounded: Sequence[bool] | None = None,
     parts: Sequence[str] | None = None,
     shares: Mapping[str, float] | None = None,
 ) -> list[Interval]:
@@ -55,6 +56,9 @@ def mean_intervals(
     kinds : sequence of {"arithmetic", "geometric", "sum"}, optional
         For each column, arithmetic by default. A geometric mean's interval is computed over ln max(m, 1e-5) and mapped
         back; a sum has none.
+    bounded : sequence of bool, optional
+        For each column, whether its values lie between 0 and 1: its interval is then cut to these bounds, which costs
+        no coverage. None is cut by default.
     parts : sequence of str, optional
         The part of the traffic that each row stands for; the mean is then that of each part times its share.
     shares : mapping of str to float, optional
@@ -78,8 +82,8 @@ def mean_intervals(
     a = sum(v^3) / (6 sum(v^2)^(3/2)), v the move of the mean when one query is left out, less the mean move inside the
     tier (the jackknife). ``t`` is mean +- t(n - tiers) sqrt(sum over tiers of n_h / (n_h - 1) sum(u^2)) with
     u = w (m - mean) / sum(w), less its mean inside the tier: s / sqrt(n) for a plain mean, the linearized variance of
-    Hájek's for a weighted one. None of the three is cut to 0..1, and none knows how much
-    of the traffic was drawn: where that is most of it, all are a little too wide.
+    Hájek's for a weighted one; it alone can reach beyond what a value can be, and is why `bounded` cuts. None of the
+    three knows how much of the traffic was drawn: where that is most of it, all are a little too wide.
 
     Source: Efron 1979; Efron 1987; Davison and Hinkley 1997, section 5.3; Särndal, Swensson and
     Wretman 1992, section 5.7.
@@ -100,7 +104,7 @@ def mean_intervals(
     for begin in range(0, table.shape[1], MOST_COLUMNS):
         end = begin + MOST_COLUMNS
         found += _intervals(table[:, begin:end], kind[begin:end], plan)
-    return found
+    return [within(one) if cut else one for one, cut in zip(found, bounded or [False] * len(found), strict=True)]
 
 
 def bootstrap_interval(

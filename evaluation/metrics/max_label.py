@@ -42,6 +42,7 @@ def max_label(rankings: JudgedRankings, cutoff: int) -> Floats:
 
 MAX_LABEL = Metric(
     name="MaxLabel",
+    bounded=False,
     title="Largest label",
     description="The largest label in the top k: success for labels that are fractions.",
     formula="the largest label in the top k; an unjudged document counts 0.",

@@ -41,6 +41,7 @@ def mean_label(rankings: JudgedRankings, cutoff: int) -> Floats:
 
 MEAN_LABEL = Metric(
     name="MeanLabel",
+    bounded=False,
     title="Mean label",
     description="The mean of the labels in the top k: precision for labels that are fractions.",
     formula="sum of the labels in the top k / k, also when fewer than k are returned; an unjudged document counts 0.",

@@ -29,6 +29,19 @@ class Interval:
     reason: str | None = None
 
 
+def within(found: Interval) -> Interval:
+    """Cut an interval to 0..1, between which the mean of a bounded metric lies anyhow.
+
+    Examples
+    --------
+    >>> within(Interval(-0.2, 0.7))
+    Interval(low=0.0, high=0.7, reason=None)
+    """
+    if found.low is None or found.high is None:
+        return found
+    return Interval(max(0.0, found.low), min(1.0, found.high), found.reason)
+
+
 def mean(values: Sequence[float], kind: MeanKind = "arithmetic") -> float | None:
     """Compute the plain mean; None for no values.
 

@@ -21,6 +21,7 @@ def summarize(
     query_ids: Sequence[str],
     *,
     design: SamplingDesign | None = None,
+    bounded: Sequence[bool] | None = None,
     level: float | None = None,
     method: str = "percentile",
     resamples: int = 10_000,
@@ -41,7 +42,7 @@ def summarize(
         Adds the weighted mean. Its interval draws inside the tiers; that of the plain mean draws from all queries.
     level : float, optional
         Coverage of the intervals, such as 0.95; none by default.
-    method : {"percentile", "bca", "t"}
+    bounded, method
         As in `evaluation.metrics.intervals.mean_intervals`.
     resamples, seed : int
         Of the bootstrap.
@@ -65,7 +66,9 @@ def summarize(
     """
     plan = design or SamplingDesign()
     weights, strata, units = plan.weights_of(query_ids), plan.strata_of(query_ids), plan.units_of(query_ids)
-    intervals = partial(_intervals, kinds=kinds, level=level, method=method, resamples=resamples, seed=seed)
+    intervals = partial(
+        _intervals, kinds=kinds, bounded=bounded, level=level, method=method, resamples=resamples, seed=seed
+    )
     plain = intervals(values)
     weighted: Sequence[Interval | None] = [None] * len(kinds)
     if units is not None:
@@ -86,6 +89,7 @@ def summarize_tiers(
     query_ids: Sequence[str],
     *,
     design: SamplingDesign,
+    bounded: Sequence[bool] | None = None,
     level: float | None = None,
     method: str = "percentile",
     resamples: int = 10_000,
@@ -103,7 +107,7 @@ def summarize_tiers(
     if tiers is None or not design.by_tier:
         return {}
     found = {}
-    told = {"level": level, "method": method, "resamples": resamples, "seed": seed}
+    told = {"bounded": bounded, "level": level, "method": method, "resamples": resamples, "seed": seed}
     for tier in sorted(set(tiers), key=lambda name: ((*TIERS, name).index(name), name)):
         rows = [at for at, name in enumerate(tiers) if name == tier]
         ids = [query_ids[at] for at in rows]
@@ -120,6 +124,7 @@ def _intervals(
     values: Floats,
     kinds: Sequence[MeanKind],
     *,
+    bounded: Sequence[bool] | None,
     level: float | None,
     method: str,
     resamples: int,
@@ -142,6 +147,7 @@ def _intervals(
         weights=weights,
         strata=strata,
         kinds=kinds,
+        bounded=bounded,
         parts=parts,
         shares=shares,
     )

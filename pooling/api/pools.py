@@ -92,8 +92,8 @@ class Draw(serializers.Serializer):
     )
     by = serializers.ChoiceField(
         choices=pools.ORDERS,
-        default="rank",
-        help_text="`rank`: as the system showed them; `score`: trec_eval's order, in which metrics read ties.",
+        default="score",
+        help_text="`score`: trec_eval's order, in which metrics read ties; `rank`: as the system showed them.",
     )
     leave_out_judged = serializers.BooleanField(
         default=False, help_text="An adaptive strategy learns from what is judged, and always leaves it out."

@@ -23,6 +23,15 @@ SYSTEMS = (
     Column("shared", "Shared", numeric=True),
     Column("pairs", "Pairs", numeric=True),
 )
+
+
+def _columns(summary: Mapping[str, Any]) -> tuple[Column, ...]:
+    """With what Judged@k is expected to be, where the summary tells it: pools that were drawn earlier do not."""
+    if not summary.get("expected_judged"):
+        return SYSTEMS
+    return (*SYSTEMS, Column("judged", f"Judged@{summary['cutoff']} expected", numeric=True, digits=2))
+
+
 RANKS = (
     Column("rank", "Best rank", head=True, show=lambda row: str(row["rank"])),
     Column("pairs", "Pairs", numeric=True),
@@ -43,18 +52,22 @@ def pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
     summary : mapping
         The fields of ``Preview``, as they are stored with a pool.
     """
-    systems = [{**row, "shared": row["pairs"] - row["unique"]} for row in summary.get("systems", ())]
+    expected = summary.get("expected_judged", {})
+    systems = [
+        {**row, "shared": row["pairs"] - row["unique"], "judged": expected.get(row["name"])}
+        for row in summary.get("systems", ())
+    ]
     ranks = [tuple(row) for row in summary.get("by_best_rank", ())]
     listed = [{"rank": "returned by no run" if rank is None else rank, "pairs": pairs} for rank, pairs in ranks]
     shown = _telling(systems)
-    by_system = tables.small("systems", ("run", "runs"), SYSTEMS, systems)
+    by_system = tables.small("systems", ("run", "runs"), _columns(summary), systems)
     by_rank = tables.small("ranks", ("rank", "ranks"), RANKS, listed)
     by_tier = tables.small("tiers", ("tier", "tiers"), TIERS, _tiers(summary))
     matrix = _matrix([row["name"] for row in systems], summary.get("shared", ()))
     return {
         "summary": summary,
         "systems": by_system,
-        "shown_systems": tables.small("systems", ("run", "runs"), SYSTEMS, shown),
+        "shown_systems": tables.small("systems", ("run", "runs"), _columns(summary), shown),
         "ranks": by_rank,
         "tiers": by_tier,
         "matrix": matrix,

@@ -118,7 +118,18 @@ def _told(form: PoolForm, told: dict[str, Any], *, whole: bool) -> dict[str, Any
         "effort": form.pace.of(pairs, raters=form.raters, ratings_per_pair=form.ratings_per_pair),
         "total": form.choice["total"],
         "deeper": _deeper(form, told["summary"]),
+        "shallow": _shallow(form, told["summary"]),
     }
+
+
+def _shallow(form: PoolForm, summary: dict[str, Any]) -> dict[str, Any]:
+    """What to warn of where the pool ends above the metric's cutoff: the run with the least judged, and a way out."""
+    # A preview of an earlier release does not tell.
+    known = [(share, name) for name, share in summary.get("expected_judged", {}).items() if share is not None]
+    if not (summary.get("shallow") and known):
+        return {}
+    least, name = min(known)
+    return {"least": least, "run": name, "deeper": f"?{form.query_with('depth', summary['cutoff'])}"}
 
 
 def _deeper(form: PoolForm, summary: dict[str, Any]) -> str:

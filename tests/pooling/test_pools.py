@@ -166,3 +166,31 @@ def test_text_learning_reads_the_documents_of_the_collection(example: Any, lead:
     store(example, "documents", b'{"doc_id": "d1", "title": "Jacket", "text": "for rain"}\n', "documents.jsonl")
     pool = pools.draw_pool(example, strategy="text-learning", actor=lead, runs=runs, budget=2)
     assert {entry.origin["why"] for entry in pool.entries.all()} == {"text-learning/rbp"}
+
+
+TIED = b"q1 Q0 d1 1 5 sys\nq1 Q0 d2 2 5 sys\nq1 Q0 d3 3 5 sys\nq1 Q0 d4 4 5 sys\nq2 Q0 d1 1 5 sys\n"
+
+
+def test_a_pool_of_depth_k_leaves_nothing_unjudged_in_the_top_k(example: Any, lead: Any, store: Any) -> None:
+    """Ties: metrics take d4 first, the rank column d1. A pool by ranks leaves a hole where a metric looks."""
+    store(example, "runs", TIED, "tied.run")
+    run = example.runs.get(name="tied")
+    how: dict[str, Any] = {"strategy": "depth", "runs": [run], "parameters": {"depth": 2}}
+    by_default, by_rank = pools.choose(example, **how), pools.choose(example, by="rank", **how)
+    assert {pair.doc_id for pair in by_default.pairs if pair.query_id == "q1"} == {"d3", "d4"}
+    assert {pair.doc_id for pair in by_rank.pairs if pair.query_id == "q1"} == {"d1", "d2"}
+    told = pools.draw_pool(example, actor=lead, **how)
+    assert told.parameters["by"] == "score"
+
+
+def test_the_preview_tells_what_will_be_judged_at_the_metrics_cutoff(example: Any, store: Any) -> None:
+    store(example, "runs", TIED, "tied.run")
+    run = example.runs.get(name="tied")
+    how: dict[str, Any] = {"strategy": "depth", "runs": [run], "parameters": {"depth": 2}}
+    shallow = pools.preview(example, pools.choose(example, **how), [run])
+    assert (shallow["cutoff"], shallow["shallow"]) == (10, True)
+    # Of q1 two of four are in the pool, of q2 all of one.
+    assert shallow["expected_judged"] == {"tied": (0.5 + 1) / 2}
+    how["parameters"] = {"depth": 10}
+    deep = pools.preview(example, pools.choose(example, **how), [run])
+    assert (deep["shallow"], deep["expected_judged"]) == (False, {"tied": 1.0})

@@ -8,7 +8,7 @@ import pytest
 
 from judgments.core.errors import NotValid
 from judgments.models import Document, Round
-from pooling import start
+from pooling import runs, start
 from pooling.start import Result, Start
 
 
@@ -76,3 +76,25 @@ def test_an_odd_file_is_refused_with_its_line(text: str, said: str) -> None:
 def test_a_query_with_a_nul_is_refused() -> None:
     with pytest.raises(NotValid, match="NUL"):
         start.read_queries("tent\nra\0in")
+
+
+def test_the_pasted_lists_are_stored_as_a_run_in_their_order(collection: Any, lead: Any) -> None:
+    _begin(collection, lead)
+    run = collection.runs.get()
+    ranked = runs.ranked(run)
+    by_text = {query.text: query.query_id for query in collection.queries.all()}
+    titles = dict(Document.objects.values_list("doc_id", "title"))
+    jackets = [titles[doc_id] for doc_id in ranked.ranking(by_text["rain jacket"])]
+    assert (jackets, run.rows, run.baseline) == (["Fell 3L", "Tarn"], 3, True)
+    # The same lists once more are the same run.
+    _begin(collection, lead)
+    assert collection.runs.count() == 1
+    start.begin(collection, starts=[Start("stove", [Result("Primus", "", "")])], actor=lead)
+    names = list(collection.runs.order_by("pk").values_list("name", "baseline"))
+    assert names == [(start.RUN, True), (f"{start.RUN} 2", False)]
+
+
+def test_one_link_twice_under_a_query_is_one_row(collection: Any, lead: Any) -> None:
+    twice = [Result("Fell", "https://shop.example/1", ""), Result("Fell again", "https://shop.example/1", "")]
+    start.begin(collection, starts=[Start("tent", twice)], actor=lead)
+    assert collection.runs.get().rows == 1

@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from evaluation.metrics import METRICS
+from evaluation.metrics.evaluate import evaluate
 from evaluation.metrics.intervals import METHODS, bootstrap_interval, mean_intervals
 from evaluation.metrics.means import Interval
 from judgments.core.errors import NotValid
+from judgments.core.qrels import Qrels
+from judgments.core.run import Run
 
 SCIPY = {"percentile": "percentile", "bca": "BCa"}
 RESAMPLES = 100_000
@@ -226,3 +230,33 @@ def test_a_column_is_the_same_alone_and_among_many() -> None:
 def test_what_cannot_be_is_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(NotValid, match=message):
         mean_intervals(np.ones((12, 1)), **wrong)  # type: ignore[arg-type]
+
+
+def test_intervals_of_bounded_metrics_stay_inside_their_bounds() -> None:
+    """Ten queries of which one fails: Student's interval reaches beyond 1, where no mean can be."""
+    columns = np.column_stack([[1.0] * 9 + [0.0], [0.0] * 9 + [1.0], [3.0] * 9 + [0.0]])
+    plain = mean_intervals(columns, method="t")
+    assert plain[0].high > 1
+    assert plain[1].low < 0
+    cut = mean_intervals(columns, method="t", bounded=[True, True, False])
+    assert (cut[0].low, cut[0].high) == (plain[0].low, 1.0)
+    assert (cut[1].low, cut[1].high) == (0.0, plain[1].high)
+    assert cut[2] == plain[2]
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_no_metric_that_is_bounded_is_told_beyond(method: str) -> None:
+    qrels = Qrels.from_dict({f"q{n}": {"d1": 1, "d2": 2} for n in range(10)})
+    ranked = {f"q{n}": {"d2": 2.0, "d1": 1.0} if n else {"d9": 1.0} for n in range(10)}
+    found = evaluate(
+        qrels,
+        [Run.from_dict(ranked, "a")],
+        [METRICS[name].example for name in METRICS if not METRICS[name].by_subtopic],
+        level=0.95,
+        method=method,
+    )
+    for bound in found.bound:
+        told = found.runs[0].metrics[bound.name]
+        assert not bound.metric.bounded or told.low is None or 0 <= told.low <= told.high <= 1, bound.name
+        values = found.runs[0].per_query[bound.name]
+        assert not bound.metric.bounded or (np.nanmin(values) >= 0 and np.nanmax(values) <= 1 + 1e-9), bound.name
