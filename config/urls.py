@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.schema import schema
-from judgments.views.login import Login, Password
+from judgments.views.login import Login, Logout, Password
 
 urlpatterns = [
     # The API, its schema and its docs; the docs' script is a file of its own, as the content policy asks.
@@ -21,9 +20,11 @@ urlpatterns = [
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api_docs"),
     # The admin has a page of its own for this, on which old passwords could be guessed without a limit.
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
+    # Log-outs from the admin are on record too.
+    path("admin/logout/", Logout.as_view()),
     path("admin/", admin.site.urls),
     path("login/", Login.as_view(), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
+    path("logout/", Logout.as_view(), name="logout"),
     path("password/", Password.as_view(), name="password"),
     # Pages: each room names its own.
     path("", include("judgments.urls")),

@@ -12,11 +12,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.forms import AdminAuthenticationForm
-from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
-from judgments import collections, grants, tokens
+from judgments import account_log, audit, collections, grants, tokens
 from judgments.core.errors import AssayError
 from judgments.models import (
     ApiToken,
@@ -72,15 +74,80 @@ class ListOnly(ReadOnly):
         return obj is None and super().has_view_permission(request)
 
 
+class OnRecord(admin.ModelAdmin):
+    """Rows whose changes are on record, with what was there before."""
+
+    recorded: tuple[str, ...] = ()  # columns, and relations by the names of what they lead to
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        form.before = self._state(self.model.objects.get(pk=obj.pk)) if change else {}
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        differing = audit.changed(form.before, self._state(form.instance))
+        if differing["after"]:
+            self._record(request, form.instance, "changed" if change else "added", **differing)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self._record(request, obj, "deleted", before=self._state(obj))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for obj in queryset:
+            self.delete_model(request, obj)
+
+    def _state(self, obj: Any) -> dict[str, Any]:
+        state: dict[str, Any] = {}
+        for name in self.recorded:
+            value = getattr(obj, name)
+            state[name] = sorted(map(str, value.all())) if hasattr(value, "all") else value
+        return state
+
+    def _record(self, request: HttpRequest, obj: Any, act: str, **detail: Any) -> None:
+        what = self.model._meta.verbose_name
+        changed = ", ".join(detail.get("after", {})).replace("_", " ") if act == "changed" else ""
+        said = f"{request.user} {act} {f'{changed} of ' if changed else ''}the {what} {obj}"
+        verb = f"accounts.{act}"
+        audit.record(verb, said, actor=request.user, collection=None, target=obj, **detail)
+
+
 @admin.register(User)
-class Users(UserAdmin):
+class Users(OnRecord, UserAdmin):
     """People. One who leaves is made inactive: what they judged stays under their name."""
 
     list_display = ("username", "email", "is_active", "is_staff", "can_create_collections", "last_login")
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Collections", {"fields": ("can_create_collections",)}))
+    recorded = (
+        "username",
+        "email",
+        "is_active",
+        "is_staff",
+        "is_superuser",
+        "can_create_collections",
+        "groups",
+        "user_permissions",
+    )
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        hashes = User.objects.filter(pk=id if id.isdigit() else 0).values_list("password", flat=True)
+        before = hashes.first()
+        with transaction.atomic():
+            response = super().user_change_password(request, id, form_url)
+            if hashes.first() != before:
+                account_log.password_changed(User.objects.get(pk=id), actor=request.user)
+        return response
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class Groups(OnRecord, GroupAdmin):
+    recorded = ("name", "permissions")
 
 
 @admin.register(Collection)

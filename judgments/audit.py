@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from judgments.models import AuditRow, Collection
@@ -36,3 +37,15 @@ def record(
         target_uuid=getattr(target, "uuid", None),
         detail=detail,
     )
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """What of two states differs, for the detail of an act that changes something: ``before`` and ``after``.
+
+    Examples
+    --------
+    >>> changed({"name": "a", "depth": 3}, {"name": "b", "depth": 3})
+    {'before': {'name': 'a'}, 'after': {'name': 'b'}}
+    """
+    names = [name for name in after if before.get(name) != after[name]]
+    return {"before": {name: before.get(name) for name in names}, "after": {name: after[name] for name in names}}

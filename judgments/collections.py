@@ -75,6 +75,7 @@ def update_collection(
     changes = {key: value for key, value in changes.items() if getattr(collection, key) != value}
     if not changes:
         return collection
+    before = {key: getattr(collection, key) for key in changes}
     for key in changes.keys() & wanted.keys():
         setattr(collection, key, changes[key])
     collection.save(update_fields=[*(changes.keys() & wanted.keys())])
@@ -86,9 +87,14 @@ def update_collection(
         actor=actor,
         collection=collection,
         target=collection,
-        **{key: str(value) for key, value in changes.items()},
+        before={key: _plain(value) for key, value in before.items()},
+        after={key: _plain(value) for key, value in changes.items()},
     )
     return collection
+
+
+def _plain(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 _SAID = {"name": "the name", "description": "the description", "embedding_changed_at": "the date of the embeddings"}

@@ -216,11 +216,23 @@ def work_on_upload(work: jobs.Work) -> dict[str, Any]:
     return stored
 
 
-def throw_away(upload: Upload) -> None:
+def throw_away(upload: Upload, *, actor: User | None = None) -> None:
     """Forget a file that is not to be stored; one that somebody stores at the same moment stays."""
-    deleted, _ = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).delete()
-    if deleted:
-        storage.forget(upload.path)
+    with transaction.atomic():
+        deleted, _ = Upload.objects.filter(pk=upload.pk, stored_at__isnull=True).delete()
+        if not deleted:
+            return
+        audit.record(
+            "ingestion.throw_away",
+            f"{actor or 'The server'} discarded the file {upload.filename}, of which nothing was stored",
+            actor=actor,
+            collection=upload.collection,
+            kind=upload.kind,
+            bytes=upload.bytes,
+            sha256=upload.sha256,
+            uploaded_by=str(upload.created_by),
+        )
+    storage.forget(upload.path)
 
 
 def sweep() -> int:

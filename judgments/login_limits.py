@@ -27,6 +27,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from judgments import account_log
 from judgments.core.errors import Busy, TooMany
 from judgments.models import LoginTries
 from judgments.network.client_address import client_address
@@ -80,15 +81,17 @@ def address_of(request: Any) -> str:
 
 
 @contextmanager
-def attempt(request: Any, name: str) -> Iterator[None]:
+def attempt(request: Any, name: str, by: str) -> Iterator[None]:
     """Count a try of a password for a name; one that ends without an exception was right and is not counted.
+
+    Every one whose password was looked at is on record; ``by`` says where it was given (see `account_log`).
 
     Raises
     ------
     TooMany
         The caller has to wait. The password is not looked at.
     """
-    name, address = name.strip().casefold()[:150], address_of(request)
+    asked, name, address = name, name.strip().casefold()[:150], address_of(request)
     pair = key_of("pair", name, address)
     known_key = key_of("known", name, address)
     known = LoginTries.objects.filter(pk=known_key, at__gt=timezone.now() - KNOWN).exists()
@@ -103,11 +106,13 @@ def attempt(request: Any, name: str) -> Iterator[None]:
         raise
     except Exception:
         count(addresses)
+        account_log.tried(asked, address, by, right=False)
         raise
     with transaction.atomic():
         refund(names)
         LoginTries.objects.filter(pk=pair).delete()
         LoginTries.objects.update_or_create(pk=known_key, defaults={"at": timezone.now()})
+        account_log.tried(asked, address, by, right=True)
 
 
 @transaction.atomic

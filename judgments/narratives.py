@@ -114,10 +114,12 @@ def confirm(query: Query, *, actor: User) -> Query:
 @transaction.atomic
 def save_draft(query: Query, *, text: str, actor: User, by: str = BY_HAND) -> Query:
     """Keep what is not finished yet; raters do not see it."""
+    before = query.draft
     query.draft, query.drafted_by = _checked(text, finished=False), by if text.strip() else ""
     query.save(update_fields=["draft", "drafted_by"])
     said = f"{actor} drafted the narrative of “{query.text[:80]}”"
-    audit.record("narratives.save_draft", said, actor=actor, collection=query.collection, target=query, by=by)
+    told = {"by": by, "before": before, "after": query.draft}
+    audit.record("narratives.save_draft", said, actor=actor, collection=query.collection, target=query, **told)
     return query
 
 

@@ -84,16 +84,19 @@ def change(provider: Provider, *, actor: User, given: Mapping[str, Any], key: st
     NotValid, Conflict
         As `add`; and where the address is another one and the key was not given again.
     """
-    before = provider.base_url
+    before = _state(provider)
     _fill(provider, given)
-    if provider.sealed and not key and provider.base_url != before:
+    if provider.sealed and not key and provider.base_url != before["base_url"]:
         said = "The address is another one: give the key again, or it would be sent there unasked."
         raise NotValid(said, {"key": said})
     if key:
         provider.sealed = sealing.seal({"key": _checked_key(key)})
     _save(provider)
     sentence = f"{actor} changed how the model provider {provider} is asked"
-    audit.record("providers_kept.change", sentence, actor=actor, collection=provider.collection, target=provider)
+    detail = {**audit.changed(before, _state(provider)), "key_given": bool(key)}
+    audit.record(
+        "providers_kept.change", sentence, actor=actor, collection=provider.collection, target=provider, **detail
+    )
 
 
 @transaction.atomic
@@ -160,6 +163,12 @@ def limits(provider: Provider) -> Limits:
 def client(provider: Provider) -> httpx.Client:
     """A client that reaches what the operator allowed and nothing else; whoever takes it closes it."""
     return checked_client(grants.provider_access(provider.collection), provider.timeout, provider.concurrency)
+
+
+def _state(provider: Provider) -> dict[str, Any]:
+    """What is on record when it changes; never the key."""
+    state = {name: getattr(provider, name) for name in FIELDS}
+    return {**state, "prices_of": str(provider.prices_of) if provider.prices_of else None}
 
 
 def _fill(provider: Provider, given: Mapping[str, Any]) -> None:

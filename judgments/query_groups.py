@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -50,6 +51,7 @@ def gather(
     if len(rows) + there.count() < 2:
         raise NotValid("A group has two queries or more.", {"queries": "Choose at least two."})
     left = {query.group for query in rows} - {wanted, ""}
+    before = {query.query_id: query.group for query in rows[:100]}
     collection.queries.filter(pk__in=[query.pk for query in rows]).update(group=wanted)
     group, _ = QueryGroup.objects.get_or_create(collection=collection, name=wanted)
     if shares is not None and group.shares != shares:
@@ -57,7 +59,7 @@ def gather(
         group.save(update_fields=["shares"])
     _tidy(collection, left)
     texts = ", ".join(f"“{query.text[:60]}”" for query in rows[:4]) + (" and more" if len(rows) > 4 else "")
-    _tell("gather", f"{actor} put {texts} into group {wanted}", actor, group)
+    _tell("gather", f"{actor} put {texts} into group {wanted}", actor, group, before=before, after=wanted)
     return group
 
 
@@ -79,7 +81,8 @@ def take_out(group: QueryGroup, queries: Sequence[Query], *, actor: User) -> Non
     number = group.collection.queries.filter(pk__in=keys, group=group.name).update(group="")
     if not number:
         raise NotValid("None of these queries is in the group.", {"queries": "Choose queries of the group."})
-    _tell("take_out", f"{actor} took {number} of the queries out of group {group}", actor, group)
+    told = {"before": group.name, "queries": [query.query_id for query in queries][:100]}
+    _tell("take_out", f"{actor} took {number} of the queries out of group {group}", actor, group, **told)
     _tidy(group.collection, {group.name})
 
 
@@ -87,7 +90,9 @@ def take_out(group: QueryGroup, queries: Sequence[Query], *, actor: User) -> Non
 def dissolve(group: QueryGroup, *, actor: User) -> None:
     """Let each of its queries stand for itself."""
     _locked(group.collection)
-    _tell("dissolve", f"{actor} dissolved group {group}", actor, group)
+    queries = group.collection.queries.filter(group=group.name).values_list("query_id", flat=True)
+    told = {"before": group.name, "queries": [*queries[:100]]}
+    _tell("dissolve", f"{actor} dissolved group {group}", actor, group, **told)
     group.collection.queries.filter(group=group.name).update(group="")
     _tidy(group.collection, {group.name})
 
@@ -112,7 +117,7 @@ def rename(group: QueryGroup, *, name: str, actor: User) -> QueryGroup:
     group.collection.queries.filter(group=before).update(group=wanted)
     group.name = wanted
     group.save(update_fields=["name"])
-    _tell("rename", f"{actor} renamed group {before} to {wanted}", actor, group)
+    _tell("rename", f"{actor} renamed group {before} to {wanted}", actor, group, before=before, after=wanted)
     return group
 
 
@@ -120,11 +125,13 @@ def rename(group: QueryGroup, *, name: str, actor: User) -> QueryGroup:
 def let_share(collection: Collection, groups: Iterable[QueryGroup], *, shares: bool, actor: User) -> int:
     """Let groups share their judgments, or not any more; answers how many changed. Frozen labels stay as they are."""
     keys = [group.pk for group in groups]
+    names = [*collection.query_groups.filter(pk__in=keys).exclude(shares=shares).values_list("name", flat=True)]
     number = collection.query_groups.filter(pk__in=keys).exclude(shares=shares).update(shares=shares)
     if number:
         what = "share their judgments" if shares else "judge each query for itself"
         said = f"{actor} let {number:,} group{'' if number == 1 else 's'} {what}"
-        audit.record("query_groups.let_share", said, actor=actor, collection=collection)
+        told = {"groups": names[:100], "before": not shares, "after": shares}
+        audit.record("query_groups.let_share", said, actor=actor, collection=collection, **told)
     return number
 
 
@@ -178,5 +185,5 @@ def _locked(collection: Collection) -> None:
     Collection.objects.select_for_update().get(pk=collection.pk)
 
 
-def _tell(verb: str, sentence: str, actor: User, group: QueryGroup) -> None:
-    audit.record(f"query_groups.{verb}", sentence, actor=actor, collection=group.collection, target=group)
+def _tell(verb: str, sentence: str, actor: User, group: QueryGroup, **detail: Any) -> None:
+    audit.record(f"query_groups.{verb}", sentence, actor=actor, collection=group.collection, target=group, **detail)

@@ -283,7 +283,8 @@ def rename(round_: Round, *, name: str, actor: User) -> Round:
     with _free(wanted):
         round_.save(update_fields=["name"])
     sentence = f"{actor} renamed round {before} to {wanted}"
-    audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_)
+    names = {"before": before, "after": wanted}
+    audit.record("rounds.rename", sentence, actor=actor, collection=round_.collection, target=round_, **names)
     return round_
 
 

@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
-from judgments import access, carried
+from judgments import access, audit, carried
 from judgments.core.errors import NotAllowed, NotFound
 from judgments.freezing import freeze, preview
 from judgments.frozen import FILES, MANIFEST, read_file
@@ -20,6 +20,7 @@ __all__ = [
     "FILES",
     "MANIFEST",
     "check_reader",
+    "download",
     "export",
     "freeze",
     "is_withheld",
@@ -117,6 +118,32 @@ def _labels(snapshot: Snapshot) -> dict[str, dict[str, float]]:
     from judgments.formats.trec_qrels import load_qrels
 
     return load_qrels(read_file(snapshot, FILES["trec-qrels"]), path=f"{snapshot}/{FILES['trec-qrels']}").to_dict()
+
+
+def download(snapshot: Snapshot, format: str, *, reader: User) -> tuple[str, bytes]:
+    """What `export` answers, or the ``manifest``, for a reader who may have it; that they took it is on record.
+
+    Raises
+    ------
+    NotAllowed
+        See `check_reader`.
+    NotFound
+        There is no such format.
+    """
+    check_reader(snapshot, reader)
+    if format == "manifest":
+        found = f"{snapshot.collection.slug}-{MANIFEST}", read_file(snapshot, MANIFEST)
+    else:
+        found = export(snapshot, format)
+    audit.record(
+        "snapshots.download",
+        f"{reader} downloaded {format} of snapshot {snapshot}",
+        actor=reader,
+        collection=snapshot.collection,
+        target=snapshot,
+        format=format,
+    )
+    return found
 
 
 def export(snapshot: Snapshot, format: str) -> tuple[str, bytes]:

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from judgments import prompts_kept, providers_kept, untold
+from judgments import audit, prompts_kept, providers_kept, untold
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.judge_choice import Choice
 from judgments.judges import MODEL_JUDGES
@@ -86,9 +87,9 @@ def prompt(
     rows = round_.pairs.filter(document__stub=False).exclude(pk__in=untold.untold_pairs(viewer, round_).values("pk"))
     asking = prompts_kept.asks(template)
     if asking == prompts_kept.BATTLE:
-        return _battles(template, rows, round_, provider, model, number)
+        return _battles(template, rows, round_, provider, model, number, viewer)
     if asking != prompts_kept.GRADE:
-        return _held(template, rows, provider, model, number, expected or {})
+        return _held(template, rows, provider, model, number, expected or {}, viewer)
     keys = list(rows.order_by("position").values_list("pk", flat=True))
     if not keys:
         said = "No pair of this round has a text and is none that you may still grade."
@@ -96,7 +97,7 @@ def prompt(
     pairs = list(_pairs(_spread(keys, number)).values())
     graded = graded_of(made_for(round_, Choice(provider, model, Named("", "", template)))[0].told)
     asked = [replace(graded.question(context_of(pair)), key=str(at)) for at, pair in enumerate(pairs)]
-    replies = _answers(provider, model, asked)
+    replies = _answers(provider, model, asked, viewer)
     return [
         Tried(pair, one.prompt, graded.read(replies[one.key]), replies[one.key])
         for pair, one in zip(pairs, asked, strict=True)
@@ -104,7 +105,7 @@ def prompt(
 
 
 def _battles(
-    template: Template, rows: QuerySet[Pair], round_: Round, provider: Provider, model: str, number: int
+    template: Template, rows: QuerySet[Pair], round_: Round, provider: Provider, model: str, number: int, viewer: Any
 ) -> list[Tried]:
     """The same of words that ask which of two documents is better."""
     listed = rows.order_by("position").values_list("pk", "query")
@@ -117,7 +118,7 @@ def _battles(
     asker = Pairwise(template, round_.guidelines.markdown, seed=round_.seed)
     contexts = [replace(context_of(pairs[one]), other=context_of(pairs[other]).text) for one, other in chosen]
     asked = [replace(asker.questions(context)[0], key=str(at)) for at, context in enumerate(contexts)]
-    replies = _answers(provider, model, asked)
+    replies = _answers(provider, model, asked, viewer)
     return [
         Tried(pairs[one], question.prompt, asker.read_one(context, reply), reply, pairs[other])
         for (one, other), context, question in zip(chosen, contexts, asked, strict=True)
@@ -132,6 +133,7 @@ def _held(
     model: str,
     number: int,
     expected: Mapping[str, Sequence[str]],
+    viewer: Any,
 ) -> list[Tried]:
     """The same of words whose answer is held against an expected one: yes or no, or an answer that is scored."""
     keys = list(rows.filter(query__query_id__in=list(expected)).order_by("position").values_list("pk", flat=True))
@@ -145,7 +147,7 @@ def _held(
     pairs = list(_pairs(_spread(keys, number)).values())
     contexts = [replace(context_of(pair), expected=tuple(expected[pair.query.query_id][:1])) for pair in pairs]
     asked = [replace(asker.questions(context)[0], key=str(at)) for at, context in enumerate(contexts)]
-    replies = _answers(provider, model, asked)
+    replies = _answers(provider, model, asked, viewer)
     return [
         Tried(pair, question.prompt, asker.read_one(context, reply), reply, expected=context.expected[0])
         for pair, context, question in zip(pairs, contexts, asked, strict=True)
@@ -163,7 +165,7 @@ def _pairs(keys: Sequence[int]) -> dict[int, Pair]:
     return {pair.pk: pair for pair in rows}
 
 
-def provider(row: Provider, model: str) -> Reply:
+def provider(row: Provider, model: str, *, actor: Any = None) -> Reply:
     """Ask one short question, to see whether address, key and model are right.
 
     Raises
@@ -171,10 +173,10 @@ def provider(row: Provider, model: str) -> Reply:
     NotValid
         What the provider did instead of answering.
     """
-    return _answers(row, model, [Question("0", "", "Answer with the word yes.", most_tokens=16)])["0"]
+    return _answers(row, model, [Question("0", "", "Answer with the word yes.", most_tokens=16)], actor)["0"]
 
 
-def _answers(row: Provider, model: str, questions: list[Question]) -> dict[str, Reply]:
+def _answers(row: Provider, model: str, questions: list[Question], actor: Any) -> dict[str, Reply]:
     found: dict[str, Reply] = {}
     usual = providers_kept.limits(row)
     # At the provider's pace: what is tried counts there like all else that is asked under its key.
@@ -189,6 +191,18 @@ def _answers(row: Provider, model: str, questions: list[Question]) -> dict[str, 
             budget=Budget(),
             client=client,
         )
+    costs = [reply.cost_usd for reply in found.values()]
+    audit.record(
+        "trying.ask",
+        f"{actor or 'The server'} tried {model} of the model provider {row}, {amount(len(questions), 'call')}",
+        actor=actor,
+        collection=row.collection,
+        target=row,
+        model=model,
+        calls=len(questions),
+        answered=sum(not reply.fault for reply in found.values()),
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )
     silent = next((reply.fault for reply in found.values() if reply.fault), "")
     if ended.end != "done" or (silent and all(reply.fault for reply in found.values())):
         raise NotValid(f"{row} did not answer: {silent or ended.said}.")

@@ -81,7 +81,7 @@ def change(
     NotValid, EngineFault, Conflict
         As `add`.
     """
-    member = CONNECTORS[connector.kind]
+    member, before = CONNECTORS[connector.kind], _state(connector)
     moved = [one for one in WHERE if one in connector.settings and given.get(one, "") != connector.settings[one]]
     kept = {} if moved else sealing.unseal(connector.sealed)
     if moved and connector.sealed and not any(given.get(secret) for secret in member.secrets):
@@ -90,7 +90,8 @@ def change(
     secrets = {one: given.get(one) or kept.get(one, "") for one in member.secrets}
     _fill(connector, name, {**given, **secrets}, timeout, concurrency)
     sentence = f"{actor} changed how {connector.name} is asked"
-    audit.record("connected.change", sentence, actor=actor, collection=connector.collection, target=connector)
+    detail = {**audit.changed(before, _state(connector)), "secret_given": any(given.get(one) for one in member.secrets)}
+    audit.record("connected.change", sentence, actor=actor, collection=connector.collection, target=connector, **detail)
 
 
 @transaction.atomic
@@ -115,8 +116,8 @@ def engine_of(connector: Connector) -> Engine:
     return CONNECTORS[connector.kind].engine(values, grants.connector_access(connector.collection), connector.timeout)
 
 
-def attempt(connector: Connector, query: str) -> list[Hit]:
-    """Ask one query, to see whether the settings are right. Nothing is stored.
+def attempt(connector: Connector, query: str, *, actor: User | None = None) -> list[Hit]:
+    """Ask one query, to see whether the settings are right. Nothing is stored but that it was asked.
 
     Raises
     ------
@@ -125,6 +126,9 @@ def attempt(connector: Connector, query: str) -> list[Hit]:
     """
     with closing(engine_of(connector)) as engine:
         answer = answer_of(engine, "trial", query, TRIAL)
+    told = {"query": query[:200], "hits": len(answer.hits), "error": answer.error}
+    sentence = f"{actor or 'The server'} tried the connector {connector.name}"
+    audit.record("connected.attempt", sentence, actor=actor, collection=connector.collection, target=connector, **told)
     if answer.error:
         raise NotValid(answer.error)
     return list(answer.hits)
@@ -149,6 +153,12 @@ def _fill(connector: Connector, name: str, given: Mapping[str, str], timeout: fl
             connector.save()
     except IntegrityError as error:
         raise Conflict(f"There is a connector called {connector.name} already. Take another name.") from error
+
+
+def _state(connector: Connector) -> dict[str, Any]:
+    """What is on record when it changes; secrets are not among the settings."""
+    own = {"name": connector.name, "timeout": connector.timeout, "concurrency": connector.concurrency}
+    return {**connector.settings, **own}
 
 
 def _apart(member: ConnectorKind, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -28,10 +28,11 @@ def declare(run: Run, *, family: str, actor: User) -> None:
     said = declared_family(family)
     if said == run.generator_family:
         return
-    run.generator_family = said
+    before, run.generator_family = run.generator_family, said
     run.save(update_fields=["generator_family"])
     sentence = f"{actor} declared the model family of run {run}: {said or 'not known'}"
-    audit.record("run_families.declare", sentence, actor=actor, collection=run.collection, target=run)
+    names = {"before": before, "after": said}
+    audit.record("run_families.declare", sentence, actor=actor, collection=run.collection, target=run, **names)
 
 
 def systems(collection: Collection) -> list[System]:

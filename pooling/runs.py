@@ -223,7 +223,8 @@ def rename(run: Run, *, name: str, actor: User) -> None:
     except IntegrityError as error:
         raise _taken(run.name) from error  # by somebody else at the same moment
     sentence = f"{actor} renamed run {before} to {run.name}"
-    audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run)
+    names = {"before": before, "after": run.name}
+    audit.record("runs.rename", sentence, actor=actor, collection=run.collection, target=run, **names)
 
 
 @transaction.atomic

@@ -24,7 +24,7 @@ from evaluation.views.scores import chosen_snapshot
 from judgments import access
 from judgments.models import Collection, Query, Snapshot
 from judgments.views.downloads import attachment
-from judgments.views.lists import answer
+from judgments.views.lists import answer, on_record
 from pooling.models import Run
 
 # So many runs stand side by side unless others are chosen; each is a file to read.
@@ -171,5 +171,6 @@ def _as_json(request: HttpRequest, page: Page, found: Answers, history: list[His
         },
         "documents": [one.as_json() for one in history],
     }
+    on_record(request, f"the grades of query {page.query.query_id}", page.collection)
     name = slugify(f"{page.collection.slug} {page.snapshot} {page.query.query_id}")
     return attachment(f"{name}.json", json.dumps(body, ensure_ascii=False, indent=1))

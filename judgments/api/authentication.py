@@ -8,7 +8,7 @@ from rest_framework import authentication, permissions
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from judgments import login_limits, tokens
+from judgments import account_log, login_limits, tokens
 from judgments.models import ApiToken, User
 
 
@@ -36,7 +36,7 @@ class PasswordAuthentication(authentication.BasicAuthentication):
     def authenticate_credentials(self, userid: str, password: str, request: Request | None = None) -> Any:
         if "\0" in userid + password:  # nobody has such a name, and PostgreSQL does not even take the question
             raise AuthenticationFailed("Incorrect user name or password.")
-        with login_limits.attempt(request, userid):
+        with login_limits.attempt(request, userid, account_log.API):
             return super().authenticate_credentials(userid, password, request)
 
 

@@ -62,10 +62,10 @@ class Imports(Rows):
         try:
             return self._store(upload, given.asked)
         except UnreadableInput as error:
-            ingestion.throw_away(upload)
+            ingestion.throw_away(upload, actor=request.user)
             return refused(str(error), upload)
         except AssayError:
-            ingestion.throw_away(upload)
+            ingestion.throw_away(upload, actor=request.user)
             raise
 
     def _given(self, request: Request) -> Given:

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from judgments import access, freeze_preview, snapshots
 from judgments.aggregation import RULES
 from judgments.api.endpoint import Endpoint, InCollection, Rows, rows_called
+from judgments.core.errors import NotFound
 from judgments.labels import EXCLUDED, SOURCES, UNRATEABLE, Consolidation
 from judgments.merging import MERGES
 from judgments.models import Snapshot
@@ -217,8 +218,9 @@ class Export(Endpoint):
     def get(self, request: Request, uuid: uuid_module.UUID, name: str) -> HttpResponse:
         """The file as it was frozen; its hash is checked on the way out."""
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        snapshots.check_reader(snapshot, request.user)
-        return attachment(*snapshots.export(snapshot, name))
+        if name == "manifest":  # has an address of its own
+            raise NotFound("There is no export 'manifest'. Ask for manifest/ instead.")
+        return attachment(*snapshots.download(snapshot, name, reader=request.user))
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """A file comes as what it is, whatever the caller says to prefer."""
@@ -237,6 +239,5 @@ class Manifest(Endpoint):
         403 while you may still have to grade one of its pairs: it says how often each grade was given.
         """
         snapshot = access.snapshot_for(request.user, uuid, self.roles)
-        snapshots.check_reader(snapshot, request.user)
-        body = snapshots.read_file(snapshot, snapshots.MANIFEST)
+        _, body = snapshots.download(snapshot, "manifest", reader=request.user)
         return HttpResponse(body, content_type="application/json")

@@ -121,7 +121,7 @@ class TryProvider(OfProvider):
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
         """Whether address, key and model are right. A few tokens, nothing is kept; a 400 says what is wrong."""
         model = self.sent(ModelTried)["model"] or self.provider.models_offered[0]["name"]
-        reply = trying.provider(self.provider, _offered(self.provider, model))
+        reply = trying.provider(self.provider, _offered(self.provider, model), actor=request.user)
         return self.told(AnsweredBody, {**_cost(reply), "text": reply.text})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, NoReturn
 
-from django.db import models
+from django.db import IntegrityError, connections, models, transaction
 
 
 class OpaqueIdField(models.CharField):
@@ -65,6 +65,21 @@ class EventQuerySet(models.QuerySet):
 
     def delete(self) -> NoReturn:
         raise TypeError(f"{self.model.__name__} rows are events: supersede one, never delete one")
+
+    def bulk_create(self, objs: Any, *args: Any, ignore_conflicts: bool = False, **kwargs: Any) -> Any:
+        """As Django's. On SQLite a trigger refuses a row that is there, so that conflicts are ignored one by one."""
+        if not ignore_conflicts or connections[self.db].vendor != "sqlite":
+            return super().bulk_create(objs, *args, ignore_conflicts=ignore_conflicts, **kwargs)
+        rows = list(objs)
+        for part in [rows, *([row] for row in rows)]:
+            try:
+                with transaction.atomic(using=self.db):
+                    super().bulk_create(part, *args, **kwargs)
+            except IntegrityError:
+                continue
+            if part is rows:
+                break
+        return rows
 
 
 class EventModel(models.Model):

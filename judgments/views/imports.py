@@ -149,7 +149,7 @@ def _day(value: Any) -> Any:
 def throw_away(request: HttpRequest, uuid: str) -> HttpResponse:
     row = _upload_for(request, uuid)
     if row.stored_at is None:
-        ingestion.throw_away(row)
+        ingestion.throw_away(row, actor=request.user)
         messages.success(request, f"{row.filename} was thrown away. Nothing of it was stored.")
     else:
         messages.info(request, f"{row.filename} was stored already.")

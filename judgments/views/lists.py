@@ -38,6 +38,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.utils.text import slugify
 
+from judgments import audit
 from judgments.core.cells import csv_row, escape
 from judgments.views.columns import Cell, Column
 from judgments.views.downloads import CONTENT_TYPES, disposition
@@ -261,11 +262,19 @@ def answer(
     """
     page = listing.read(request.GET, rows, many)
     if request.GET.get("format") == "csv":
+        on_record(request, f"the list {listing.name}", context.get("collection"))
         return download(page, context)
     fragment = request.htmx and request.htmx.target == listing.name  # type: ignore[attr-defined]
     response = render(request, "_table.html" if fragment else template, {**context, "listing": page}, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def on_record(request: HttpRequest, what: str, collection: Any) -> None:
+    """Record that somebody took a file that may hold labels."""
+    if request.method == "GET" and collection is not None:
+        said = f"{request.user} downloaded {what} as a file"
+        audit.record("lists.download", said, actor=request.user, collection=collection, address=request.path)
 
 
 def download(page: Page, context: Mapping[str, Any]) -> StreamingHttpResponse:

@@ -6,12 +6,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
-from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse_lazy
 
-from judgments import login_limits
+from judgments import account_log, login_limits
 from judgments.core.errors import Busy, TooMany
+from judgments.models import User
 from judgments.views.border import headers_of, status_of
 
 
@@ -32,7 +34,7 @@ class LoginForm(AuthenticationForm):
         name = self.cleaned_data.get("username")
         if not name or not self.cleaned_data.get("password"):
             return self.cleaned_data  # no password is tried
-        with login_limits.attempt(self.request, name):
+        with login_limits.attempt(self.request, name, account_log.LOG_IN):
             return super().clean()
 
 
@@ -54,6 +56,15 @@ class Login(LoginView):
         return self.render_to_response(self.get_context_data(form=form), status=422)
 
 
+class Logout(LogoutView):
+    """The end of a session, also of one in the admin."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if isinstance(request.user, User):
+            account_log.logged_out(request.user, login_limits.address_of(request))
+        return super().post(request, *args, **kwargs)
+
+
 class PasswordForm(PasswordChangeForm):
     """One's own password, told as the other forms tell things. The old one is guessed no faster than at log-in."""
 
@@ -62,7 +73,7 @@ class PasswordForm(PasswordChangeForm):
         self.label_suffix, self.request = "", request
 
     def clean_old_password(self) -> str:
-        with login_limits.attempt(self.request, self.user.get_username()):
+        with login_limits.attempt(self.request, self.user.get_username(), account_log.OLD_PASSWORD):
             return super().clean_old_password()
 
 
@@ -81,7 +92,9 @@ class Password(PasswordChangeView):
             self.request,
             "Your password is changed. Other browsers have to log in again, and your API tokens are revoked.",
         )
-        return super().form_valid(form)
+        with transaction.atomic():
+            account_log.password_changed(form.user, actor=form.user)
+            return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)

@@ -103,7 +103,7 @@ def provider_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection, row = _reached(request, slug, uuid)
     named = request.POST.get("model", "")
     try:
-        reply = trying.provider(row, named if row.offered(named) else row.models_offered[0]["name"])
+        reply = trying.provider(row, named if row.offered(named) else row.models_offered[0]["name"], actor=request.user)
         said = f"{reply.model or row} answered in {reply.seconds:.1f} s: “{reply.text[:80].strip() or 'nothing'}”."
         if reply.left_out:
             said += f" It takes no {', no '.join(reply.left_out)}: that is left out."

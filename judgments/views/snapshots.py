@@ -16,7 +16,6 @@ from judgments.models import Snapshot
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, answer
 
-MANIFEST = "manifest"
 SHAPES = {"passed": "done", "undecided": "warn", "failed": "fail", "undefined": "todo"}
 WORDS = {word: f"gate {word}" for word in SHAPES} | {"undefined": "gate not decided"}
 
@@ -107,11 +106,4 @@ def _round(told: dict[str, Any]) -> dict[str, Any]:
 @require_safe
 def export(request: HttpRequest, uuid: str, format: str) -> HttpResponse:
     row = access.snapshot_for(request.user, uuid)
-    snapshots.check_reader(row, request.user)
-    if format == MANIFEST:
-        return attachment(*_manifest_file(row))
-    return attachment(*snapshots.export(row, format))
-
-
-def _manifest_file(row: Snapshot) -> tuple[str, bytes]:
-    return f"{row.collection.slug}-{snapshots.MANIFEST}", snapshots.read_file(row, snapshots.MANIFEST)
+    return attachment(*snapshots.download(row, format, reader=request.user))

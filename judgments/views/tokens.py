@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from judgments import access, login_limits, recent_login
+from judgments import access, account_log, login_limits, recent_login
 from judgments import tokens as verbs
 from judgments.forms import TokenForm
 from judgments.models import ApiToken, Membership, Round
@@ -37,7 +37,7 @@ class PasswordTokenForm(TokenForm):
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
         user: Any = self.request.user
-        with login_limits.attempt(self.request, user.get_username()):
+        with login_limits.attempt(self.request, user.get_username(), account_log.TOKENS):
             if not user.check_password(password):
                 raise forms.ValidationError("Incorrect password.")
         return password

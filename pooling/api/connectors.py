@@ -204,7 +204,7 @@ class TryConnector(InConnector):
     @extend_schema(summary="Try a query", request=Trial, responses={200: Tried})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
         """Ten documents at most; nothing is stored. What the engine did instead of answering is a 400."""
-        hits = connected.attempt(self.connector, self.sent(Trial)["query"])
+        hits = connected.attempt(self.connector, self.sent(Trial)["query"], actor=request.user)
         return self.told(Tried, {"hits": [asdict(hit) for hit in hits]})
 
 

@@ -84,7 +84,7 @@ def connector_try(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     trial, hits = TryForm(request.POST), None
     if trial.is_valid():
         with trial.telling():
-            hits = connected.attempt(row, trial.cleaned_data["query"])
+            hits = connected.attempt(row, trial.cleaned_data["query"], actor=request.user)
     return _page(request, collection, row, form=FetchForm(initial=_suggested(row)), trial=trial, hits=hits)
 
 

@@ -47,7 +47,7 @@ def test_update_changes_only_what_is_given(collection, lead):
     collections.update_collection(collection, actor=lead, name="Site search")
     collection.refresh_from_db()
     assert (collection.name, collection.slug) == ("Site search", "shop")
-    assert AuditRow.objects.get().detail == {"name": "Site search"}
+    assert AuditRow.objects.get().detail == {"before": {"name": "Shop search"}, "after": {"name": "Site search"}}
 
 
 def test_update_with_nothing_new_is_not_on_record(collection, lead):

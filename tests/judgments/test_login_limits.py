@@ -167,7 +167,7 @@ def test_many_tries_at_once_count_each(make_user: Any) -> None:
     def guess() -> None:
         together.wait()
         try:
-            with login_limits.attempt(None, "lena"):
+            with login_limits.attempt(None, "lena", "API"):
                 passed.append(True)
                 raise ValueError
         except (ValueError, TooMany):

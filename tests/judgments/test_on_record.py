@@ -1,0 +1,81 @@
+"""Are tries that cost money, downloads, discarded files and changes on record, with what was there before?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from judgments import collections, ingestion, providers_kept
+from judgments.models import AuditRow
+from pooling import connected, runs
+from tests.world import World, make_world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
+    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
+
+
+def told(verb: str) -> list[tuple[str, dict[str, Any]]]:
+    return [(str(row.actor), row.detail) for row in AuditRow.objects.filter(verb=verb).order_by("pk")]
+
+
+def test_downloads_of_labels(world: World, lead: Any, client_of: Any, api_of: Any) -> None:
+    page, api = f"/snapshots/{world.snapshot.uuid}", f"/api/v1/snapshots/{world.snapshot.uuid}"
+    browser = client_of(lead)
+    for path in ("export/trec-qrels/", "export/manifest/", "export/bundle/"):
+        assert browser.get(f"{page}/{path}").status_code == 200
+    for path in ("export/ratings-csv/", "manifest/"):
+        assert api_of(lead).get(f"{api}/{path}").status_code == 200
+    assert [detail["format"] for _, detail in told("snapshots.download")] == [
+        "trec-qrels",
+        "manifest",
+        "bundle",
+        "ratings-csv",
+        "manifest",
+    ]
+    before = len(told("lists.download"))
+    browser.get("/c/shop/documents/?format=csv")
+    browser.get("/c/shop/documents/")
+    assert len(told("lists.download")) == before + 1
+
+
+def test_a_download_that_is_refused_is_none(world: World, rater: Any, lead: Any, client_of: Any) -> None:
+    client_of(rater).get(f"/snapshots/{world.snapshot.uuid}/export/trec-qrels/")
+    client_of(lead).get(f"/snapshots/{world.snapshot.uuid}/export/none/")
+    assert told("snapshots.download") == []
+
+
+def test_discarded_files(world: World, lead: Any, client_of: Any, settings: Any) -> None:
+    client_of(lead).post(f"/uploads/{world.upload.uuid}/throw-away/")
+    ((actor, detail),) = told("ingestion.throw_away")
+    assert (actor, detail["kind"], detail["sha256"]) == ("lena", "documents", world.upload.sha256)
+    ingestion.throw_away(world.upload, actor=lead)
+    assert len(told("ingestion.throw_away")) == 1
+
+
+def test_changes_hold_before_and_after(world: World, collection: Any, lead: Any, settings: Any) -> None:
+    settings.CONNECTOR_HOSTS, settings.PROVIDER_HOSTS = ["*"], ["*"]
+    collections.update_collection(collection, actor=lead, name="Other")
+    assert told("collections.update_collection")[-1][1] == {
+        "before": {"name": "Shop search"},
+        "after": {"name": "Other"},
+    }
+    runs.rename(world.runs[0], name="renamed", actor=lead)
+    assert told("runs.rename")[-1][1] == {"before": "bm25", "after": "renamed"}
+    settings_now = {**world.connector.settings, "address": "https://8.8.8.8/find", "secret": "new-word"}
+    how = {"name": "live", "given": settings_now, "timeout": 5.0, "concurrency": 2}
+    connected.change(world.connector, actor=lead, **how)
+    detail = told("connected.change")[-1][1]
+    assert detail["secret_given"]
+    assert detail["before"]["address"] == "https://search.example.com/find"
+    assert detail["after"] == {"address": "https://8.8.8.8/find", "timeout": 5.0, "concurrency": 2}
+    given = {"base_url": "https://8.8.8.8", "concurrency": 3}
+    providers_kept.change(world.provider, actor=lead, given=given, key="new-word")
+    detail = told("providers_kept.change")[-1][1]
+    assert detail["after"] == {"base_url": "https://8.8.8.8", "concurrency": 3}
+    assert detail["before"]["base_url"] == "https://models.example.com"
+    assert not any("new-word" in str(row.detail) or "new-word" in row.sentence for row in AuditRow.objects.all())
