@@ -16,7 +16,7 @@ from judgments.core.errors import Conflict, NotValid
 from judgments.core.report import Report
 from judgments.formats.log_blocks import open_log
 from judgments.formats.rows import LogRow
-from judgments.import_kinds import Checked, ImportKind
+from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling import kept_log
 from pooling.drawn_queries import add, put_on_record, sampled
@@ -24,7 +24,9 @@ from pooling.log_traffic import Progress, Traffic, counted, rows_on, usual
 from pooling.models import QueryLog
 from pooling.sampling.counted import WINDOW_DAYS, CountedLog
 from pooling.sampling.draw import STRATIFIED
+from pooling.sampling.forms import doubtful
 from pooling.sampling.log_columns import count_stream
+from pooling.sampling.queries import LogQuery, texts_of
 from pooling.sampling.redaction import redact
 from pooling.sampling.tiers import cut_tiers
 
@@ -37,6 +39,8 @@ MOST_RANKS = 2**31 - 1
 # A column with more values than that holds something else.
 MOST_LANGUAGES = 100
 SHOWN_LANGUAGES = 10
+# How many queries that may hold personal data are listed with the report.
+SHOWN_DOUBTFUL = 100
 
 
 class Searches(Sequence[LogRow]):
@@ -86,10 +90,20 @@ def check(collection: Collection, rows: Searches, upload: Upload) -> Checked:
         figures[f"language {redact(tag)[0]}"] = number
     for kind, number in counted.redacted.items():
         figures[f"personal data taken out: {kind}"] = number
+    places = doubtful(texts_of(counted.queries))
+    if places:
+        figures["queries that may hold an e-mail address"] = len(places)
     if upload.pk:
         # It is about to be stored: counting once more here keeps nobody from writing meanwhile.
         rows.traffic = usual(rows.log, upload)
-    return Checked(rows, figures=figures)
+    return Checked(rows, [_doubt(counted.queries[place]) for place in places[:SHOWN_DOUBTFUL]], figures)
+
+
+def _doubt(query: LogQuery) -> Finding:
+    """What a person has to decide: nothing tells "jobs at example.com" from an address."""
+    line = query.raw if isinstance(query.raw, int) else None
+    fix = "read it; if it is an address, take it out of the file and upload that"
+    return Finding(line, "W56", "warning", query.text, "this may be an e-mail address in disguise", "kept", fix)
 
 
 def store(

@@ -28,6 +28,7 @@ GROUP_COLUMNS = ("group", "query", "frequency", "clients", "reason")
 FORMATS_OF = {"csv": "query-log-csv", "jsonl": "query-log-jsonl", "ubi": "query-log-ubi"}
 # What a person's privacy takes, by the field's usual rule; said, and left to whoever samples.
 FEW_CLIENTS = 5
+FEW_DOUBTS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -231,6 +232,7 @@ def _groups(log: CountedLog) -> str:
 
 
 def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
+    from pooling.sampling.forms import doubtful
     from pooling.sampling.languages import told
 
     window = f", {log.first:%Y-%m-%d} to {log.last:%Y-%m-%d}" if log.first and log.last else ""
@@ -249,6 +251,10 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     if log.redacted:
         found = ", ".join(f"{kind} in {number:,}" for kind, number in log.redacted.items())
         lines.append(f"  taken out of queries: {found} searches; what stands there now is [{next(iter(log.redacted))}]")
+    if doubts := doubtful([drawn.query.text for drawn in sample.queries]):
+        named = ", ".join(repr(sample.queries[place].query.text) for place in doubts[:FEW_DOUBTS])
+        more = f" and {len(doubts) - FEW_DOUBTS} more" if len(doubts) > FEW_DOUBTS else ""
+        lines.append(f"  drawn queries that may hold an e-mail address, for a person to read: {named}{more}")
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(

@@ -67,4 +67,5 @@ CODES: dict[str, Code] = {
     "W53": Code("a document that meets itself, as zbench draws it where a query has one", "passed over and counted"),
     "W54": Code("times that are not ISO 8601 with a zone", "the report says how they were read"),
     "W55": Code("two columns or keys that can be the same, such as docno and docid", "one is read, the other ignored"),
+    "W56": Code("a query that may hold an e-mail address in disguise", "kept; a person has to read it"),
 }

@@ -12,7 +12,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from pooling.sampling.redaction import SUSPECT, redact
+from pooling.sampling.disguised import marked_places
+from pooling.sampling.redaction import SUSPECT, is_doubtful, redact
 
 # What `str.split` takes for white space, but for the blank and the line feed.
 _SPACES = "\t\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -34,13 +35,31 @@ def redacted(texts: Sequence[str]) -> tuple[list[str], dict[int, tuple[str, ...]
     (['tent', 'mail to [e-mail]'], {1: ('e-mail',)})
     """
     shown, kinds = list(texts), {}
-    found = [match.start() for match in SUSPECT.finditer(_joined(texts))]
-    begins = [0, *accumulate(len(text) + 1 for text in texts)] if found else []
-    for place in sorted({bisect_right(begins, at) - 1 for at in found}):
+    joined = _joined(texts)
+    for place in _places(texts, [match.start() for match in SUSPECT.finditer(joined)] + marked_places(joined)):
         shown[place], found_kinds = redact(texts[place])
         if found_kinds:
             kinds[place] = found_kinds
     return shown, kinds
+
+
+def doubtful(texts: Sequence[str]) -> list[int]:
+    """Return the places of texts that may still hold what could name a person, so that somebody has to read them.
+
+    Examples
+    --------
+    >>> doubtful(["tent", "jobs at example.com"])
+    [1]
+    """
+    joined = _joined(texts)
+    marked = [match.start() for match in re.finditer("@", joined)] + marked_places(joined)
+    return [place for place in _places(texts, marked) if is_doubtful(texts[place])]
+
+
+def _places(texts: Sequence[str], found: list[int]) -> list[int]:
+    """Return in which of the joined texts something was found."""
+    begins = [0, *accumulate(len(text) + 1 for text in texts)] if found else []
+    return sorted({bisect_right(begins, at) - 1 for at in found})
 
 
 def normalized(texts: Sequence[str]) -> list[str]:

@@ -86,12 +86,22 @@ class QueryTable(Sequence[LogQuery]):
         """How often each was asked."""
         return self._table["frequency"].to_list()
 
+    @property
+    def texts(self) -> list[str]:
+        """Their most frequent raw forms."""
+        return self._table["text"].to_list()
+
     def asked_by(self, least: int) -> tuple[QueryTable, QueryTable]:
         """Those of so many clients or more, and the others."""
         import polars as pl
 
         support = pl.col("clients").fill_null(0)
         return QueryTable(self._table.filter(support >= least)), QueryTable(self._table.filter(support < least))
+
+
+def texts_of(queries: Sequence[LogQuery]) -> list[str]:
+    """How each query was typed most often."""
+    return queries.texts if isinstance(queries, QueryTable) else [query.text for query in queries]
 
 
 def frequencies_of(queries: Sequence[LogQuery]) -> list[int]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from pooling.sampling.disguised import is_marked, may_hold_address, put_for_addresses
+
 KindOf = Callable[[str], "str | None"]
 
 # Nothing is looked at more closely without an @ or four digits: most queries are passed by at the cost of this search.
@@ -18,6 +20,8 @@ _SOCIAL = re.compile(r"(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)")
 _ADDRESS = re.compile(r"(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.])")
 _DIGITS = re.compile(r"(?:\+|\(\+?|(?<![\w.,]))\d(?:[ ()./\-]{0,2}\d){6,}(?!\w)")
 _DATE = re.compile(r"\d{1,2}([./\-])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([./\-])\d{1,2}\2\d{1,2}")
+EMAIL = "e-mail"
+PUT_FOR_EMAIL = f"[{EMAIL}]"
 CARD_DIGITS = range(13, 20)
 PHONE_DIGITS = range(7, 16)
 LONG_NUMBER = 9
@@ -43,8 +47,9 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     A card passes Luhn's check, a bank account (IBAN) the remainder modulo 97. A phone number begins with + or 0 or is
     written in groups; other runs of nine digits and more are numbers of something, of a customer or of an order. An
     article's number (EAN, UPC, GTIN: 8, 12, 13 or 14 digits in one run whose check digit is right) stays, since people
-    search for it; so do dates, years, sizes and model numbers. Patterns find what looks like a person's data; a name
-    looks like any other word.
+    search for it; so do dates, years, sizes and model numbers. An e-mail address in disguise is taken out where it can
+    hardly be anything else; `is_doubtful` tells of others. Patterns find what looks like a person's data; a name looks
+    like any other word.
 
     Examples
     --------
@@ -53,13 +58,30 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     >>> redact("4111 1111 1111 1111"), redact("+49 30 901820"), redact("4006381333931")
     (('[card]', ('card',)), ('[phone]', ('phone',)), ('4006381333931', ()))
     """
-    if not SUSPECT.search(text):
+    # Several texts are searched as one, a line each, so a line feed inside of one counts as a blank.
+    plain = text.replace("\n", " ")
+    marked = is_marked(plain)
+    if not marked and not SUSPECT.search(plain):
         return text, ()
     found: list[str] = []
-
+    if (marked or "@" in text) and (
+        without := put_for_addresses(_EMAIL.sub(PUT_FOR_EMAIL, text), PUT_FOR_EMAIL)
+    ) != text:
+        text, found = without, [EMAIL]
     for pattern, kind_of in _KINDS:
         text = pattern.sub(partial(_put, kind_of, found), text)
     return text, tuple(dict.fromkeys(found))
+
+
+def is_doubtful(text: str) -> bool:
+    """Return whether a text from which everything sure was taken out may still hold an address; a person decides.
+
+    Examples
+    --------
+    >>> is_doubtful("jobs at example.com"), is_doubtful("jo@gmail"), is_doubtful("tent at home")
+    (True, True, False)
+    """
+    return ("@" in text or is_marked(text.replace("\n", " "))) and may_hold_address(text)
 
 
 def _put(kind_of: KindOf, found: list[str], match: re.Match[str]) -> str:
@@ -110,9 +132,9 @@ def _is_article(digits: str) -> bool:
 
 
 _KINDS: tuple[tuple[re.Pattern[str], KindOf], ...] = (
-    (_EMAIL, lambda text: "e-mail"),
+    (_EMAIL, lambda text: EMAIL),
     # Once more for one that was written right behind another, which stands at the beginning of a word only now.
-    (_EMAIL, lambda text: "e-mail"),
+    (_EMAIL, lambda text: EMAIL),
     (_IBAN, _bank_account),
     (_SOCIAL, lambda text: "id number"),
     (_ADDRESS, lambda text: "ip address"),

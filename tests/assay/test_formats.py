@@ -63,5 +63,6 @@ def test_the_example_of_each_runs(name: str, tmp_path: Path, monkeypatch: pytest
 def test_every_code_that_a_reader_gives_is_explained():
     folder = DOCS.parents[1] / "judgments"
     readers = [*folder.glob("core/*.py"), *folder.glob("formats/*.py"), folder / "queries.py"]
+    readers.append(DOCS.parents[1] / "pooling" / "query_logs.py")
     sources = "".join(path.read_text() for path in readers if path.name != "codes.py")
     assert set(re.findall(r'"([EFW]\d\d)"', sources)) == set(CODES)

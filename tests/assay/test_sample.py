@@ -259,3 +259,12 @@ def test_a_threshold_on_clients_is_refused_where_the_log_has_none(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert "column client_id" in err
+
+
+def test_drawn_queries_that_may_hold_an_address_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("query,count\njo AT host.example,9\njobs at host.example,8\ntent,7\n", encoding="utf-8")
+    assert main(["sample", str(path), "--method", "pps", "--n", "3"]) == 0
+    out, err = capsys.readouterr()
+    assert {row["query"] for row in rows_of(out)} == {"[e-mail]", "jobs at host.example", "tent"}
+    assert "for a person to read: 'jobs at host.example'" in err

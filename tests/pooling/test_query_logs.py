@@ -223,3 +223,16 @@ def test_of_two_draws_at_once_none_breaks(log: Any, lead: Any) -> None:
         thread.join()
     assert len(ends) == 2
     assert "drawn" in ends
+
+
+def test_a_disguised_address_is_taken_out_and_a_likely_one_is_listed(collection: Any, lead: Any) -> None:
+    text = "query,count\njo [at] host dot example,3\njobs at host.example,2\ntent,5\n"
+    upload = ingestion.receive(
+        collection, kind="query-logs", file=io.BytesIO(text.encode()), filename="log.csv", actor=lead
+    )
+    told = [(one["line"], one["code"], one["raw"]) for one in upload.report["problems"]]
+    assert told == [(3, "W56", "jobs at host.example")]
+    assert upload.preview["figures"]["personal data taken out: e-mail"] == 3
+    assert upload.preview["figures"]["queries that may hold an e-mail address"] == 1
+    stored = QueryLog.objects.get(uuid=ingestion.store(upload, actor=lead)["id"])
+    assert {query.text for query in log_traffic.counted(stored).queries} == {"[e-mail]", "jobs at host.example", "tent"}

@@ -4,7 +4,85 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.sampling.redaction import redact
+from pooling.sampling.forms import doubtful, redacted
+from pooling.sampling.redaction import is_doubtful, redact
+
+DISGUISED = [
+    "name AT host.example",
+    "name [at] host dot de",
+    "name(at)host.de",
+    "name (at) host (dot) de",
+    "name {at} host {dot} co {dot} uk",
+    "name<at>host<dot>com",
+    "mail for jo.doe [ät] mail.example.org please",
+    "jo @ host.de",
+    "jo@ host.de",
+    "jo @host.de",
+    "jo@host dot de",
+    "jo＠host.de",
+    "jo%40host.de",
+    "jo&#64;host.de",
+    "jo_at_host_dot_com",
+    "jo-at-host-dot-com",
+    "jo at host dot com",
+    "jo at sub dot host dot com",
+    "juan arroba ejemplo punto es",
+    "jean arobase exemple point fr",
+    "jo.doe at example.org",
+    "joATexample.org",
+    "joATexampleDOTcom",
+    "jo@gmail com",
+    "jo@gmail,com",
+    "jo@host . de",
+    "jo @ host . de",
+    "jo (a) host.de",
+    "jo [at] host [.] de",
+    "Jo Doe AT Host.example",
+    "jo_doe at example.org",
+    "name[at]host.de",
+    "x at y punkt de",
+    "contact jo (at) mail dot host dot co dot uk now",
+    "jo AT host DOT com",
+    "JO AT HOST DOT COM",
+    "JO [AT] HOST.COM",
+]
+DOUBTFUL = [
+    "jobs at apple.com",
+    "jo at host.example",
+    "login at gmail",
+    "jo at gmail com",
+    "JO AT HOST.EXAMPLE",
+    "jo@gmail",
+    "sale at ikea.de",
+]
+# What people search for, with the same words and signs.
+NO_ADDRESSES = [
+    "polka dot dress",
+    "look at me",
+    "dot to dot at home",
+    "tent at home",
+    "@home sofa",
+    "fun at dot to dot",
+    "stay-at-home mum gift",
+    "work_at_home desk",
+    "at-at lego",
+    "star wars at-at walker",
+    "at&t phone",
+    "vitamin (a) creme",
+    "meet @ 5",
+    "a4 @ 80g",
+    "looking at polka dot tie",
+    "CATS and HATS",
+    "GREATest hits",
+    "shot at dawn dvd",
+    "90's @ the park",
+    "usb-c 3.2",
+    "point at infinity",
+    "at point blank dvd",
+    "what is at stake",
+    "cream (a) dot",
+    "at home dot cushion",
+]
 
 
 @pytest.mark.parametrize(
@@ -85,3 +163,41 @@ def test_a_text_without_end_is_gone_through_once() -> None:
 def test_addresses_that_run_into_each_other_are_all_taken_out() -> None:
     assert redact("jo@example.de1x@example.org") == ("[e-mail][e-mail]", ("e-mail",))
     assert redact("to:jo@example.org,mo@example.org.") == ("to:[e-mail],[e-mail].", ("e-mail",))
+
+
+@pytest.mark.parametrize("text", DISGUISED)
+def test_addresses_in_disguise_are_taken_out(text: str) -> None:
+    shown, kinds = redact(text)
+    assert kinds == ("e-mail",)
+    assert "host" not in shown.casefold()
+    assert not is_doubtful(shown)
+    assert redact(shown) == (shown, ())
+
+
+@pytest.mark.parametrize("text", DOUBTFUL)
+def test_what_may_be_an_address_is_left_to_a_person(text: str) -> None:
+    assert redact(text) == (text, ())
+    assert is_doubtful(text)
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES)
+def test_what_is_no_address_stays_without_a_word(text: str) -> None:
+    assert redact(text) == (text, ())
+    assert not is_doubtful(text)
+
+
+def test_many_texts_at_once_say_the_same() -> None:
+    texts = [*DISGUISED, *DOUBTFUL, *NO_ADDRESSES, "\u0130 jo AT host.example", "jo AT\nhost.example"]
+    shown, kinds = redacted(texts)
+    assert list(zip(shown, (kinds.get(place, ()) for place in range(len(texts))), strict=True)) == [*map(redact, texts)]
+    assert doubtful(shown) == [place for place, text in enumerate(shown) if is_doubtful(text)]
+
+
+@pytest.mark.parametrize(
+    "part", ["a at ", "aATb", "a-", "x_at_", "a@", "a at b.", " at a dot", "a [at] b dot ", "a.b+"]
+)
+def test_disguises_without_end_are_gone_through_once(part: str) -> None:
+    # Quadratic work would take minutes.
+    text = part * 40_000
+    assert len(redact(text)[0]) <= len(text)
+    assert is_doubtful(text) in (True, False)
