@@ -208,8 +208,18 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 FORM_BYTES = 2 * 1024 * 1024
 STRANGERS_BODY_BYTES = 64 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
-# An upload with more bytes than this is worked as a job, and the caller gets 202.
-JOB_FROM_BYTES = env.int("JOB_FROM_MB", default=8) * 1024 * 1024
+# An upload with more bytes than this, unpacked, is read and stored by a job, and the caller gets 202.
+JOB_FROM_BYTES = env.int("JOB_FROM_MB", default=2) * 1024 * 1024
+# What reading one upload may take, in a process of its own: processor time (five times as long by the clock), memory,
+# bytes unpacked, lines. A run of 5 million rows takes about 60 s and 4 GB.
+READ_SECONDS = env.int("READ_SECONDS", default=300)
+READ_MEMORY_MB = env.int("READ_MEMORY_MB", default=6144)
+READ_EXPANDED_MB = env.int("READ_EXPANDED_MB", default=2048)
+READ_LINES = env.int("READ_LINES", default=20_000_000)
+# What one account may have in storage that is not stored in a collection yet, and how many of its files may wait to be
+# read or stored by jobs.
+UPLOAD_QUOTA_MB = env.int("UPLOAD_QUOTA_MB", default=4096)
+UPLOADS_WAITING = env.int("UPLOADS_WAITING", default=8)
 
 # --- Engines. A connector reaches nothing but what the operator names here; with nothing named, nothing.
 CONNECTOR_HOSTS = env.list("CONNECTOR_HOSTS", default=[])

@@ -7,9 +7,14 @@ from importlib import import_module
 
 from django.core.wsgi import get_wsgi_application
 
+from judgments import apart
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
 
 # What the first reader of scores would wait for is imported before anyone asks: polars alone takes half a second.
 for module in ("polars", "scipy.special", "evaluation.significance.compare", "evaluation.metrics.evaluate"):
     import_module(module)
+
+# So does whoever sends the first file: the helper that has it read takes a second to start.
+apart.warm()

@@ -2,33 +2,41 @@
 
 In two steps. ``receive`` reads the file, compares it with the collection and writes a report; nothing of it is stored.
 ``store`` puts all of it in, or nothing: with errors in the report it refuses, unless the lead has read them and lets
-their lines stay out.
+their lines stay out. ``take_in`` and ``store_soon`` do the same for somebody who waits, and leave to a job what takes
+long. The file itself is always read in a process of its own (`judgments.apart`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from datetime import timedelta
+from functools import cache
 from typing import IO, Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, Sum
+from django.urls import reverse
 from django.utils import timezone
 
 from judgments import audit, jobs, storage
+from judgments.apart import Limits
 from judgments.core.amounts import amount
-from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge
+from judgments.core.errors import AssayError, BeyondLimits, Busy, Conflict, NotFound, NotValid, TooLarge, TooMany
 from judgments.core.report import Report
 from judgments.import_kinds import KINDS, Checked
 from judgments.models import Collection, Job, Upload, User
-from judgments.upload_reading import Progress, nothing, preview, read, recognised
+from judgments.turns import Turns
+from judgments.upload_reading import Progress, nothing, preview, read, small
 
 KEPT_UNSTORED = timedelta(days=7)
 # Logs of what people did: they name persons until they are stored.
 KEPT_PERSONAL = timedelta(days=1)
+# Files that a web process has read at once while people wait for them; how many more may wait, and how long.
+AT_ONCE, WAITING, WAITING_SECONDS = 1, 4, 3.0
+RETRY_AFTER = 60
 
 
 def receive(
@@ -67,32 +75,104 @@ def receive(
     TooLarge
         More bytes than the server takes.
     """
-    member = KINDS[kind]
+    upload = _taken(collection, kind, file, filename, actor, format, options or {})
+    with _forgotten_unless_read(upload):
+        _look(upload)
+    upload.save()
+    return upload
+
+
+def take_in(
+    collection: Collection,
+    *,
+    kind: str,
+    file: IO[bytes],
+    filename: str,
+    actor: User,
+    format: str = "",
+    options: dict[str, Any] | None = None,
+) -> Upload:
+    """The same for somebody who waits: what is not read within moments is left unread, for a job.
+
+    Raises
+    ------
+    TooMany, TooLarge
+        The account has too much that waits, or that is in storage for nothing.
+    """
+    check_quota(actor)
+    upload = _taken(collection, kind, file, filename, actor, format, options or {})
+    with _forgotten_unless_read(upload):
+        if upload.bytes <= settings.JOB_FROM_BYTES:
+            with suppress(BeyondLimits, Busy), turns().turn():
+                _look(upload, limits=small())
+    upload.save()
+    return upload
+
+
+def _taken(
+    collection: Collection, kind: str, file: IO[bytes], filename: str, actor: User, format: str, options: dict[str, Any]
+) -> Upload:
+    """The file in storage, unread."""
     path, sha256, size = storage.keep_stream("uploads", file)
-    upload = Upload(
+    if size > settings.MAX_UPLOAD_BYTES:
+        storage.forget(path)
+        limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
+        raise TooLarge(f"{filename} has {size / 1024 / 1024:,.0f} MB; this server takes {limit:,}. Split the file.")
+    return Upload(
         collection=collection,
         kind=kind,
         format=format,
-        options=options or {},
+        options=options,
         filename=filename[-255:],
         path=path,
         sha256=sha256,
         bytes=size,
         created_by=actor,
     )
+
+
+@contextmanager
+def _forgotten_unless_read(upload: Upload) -> Iterator[None]:
     try:
-        if size > settings.MAX_UPLOAD_BYTES:
-            limit = settings.MAX_UPLOAD_BYTES // (1024 * 1024)
-            raise TooLarge(f"{filename} has {size / 1024 / 1024:,.0f} MB; this server takes {limit:,}. Split the file.")
-        upload.format = format or recognised(upload, member)
-        report, checked = read(upload)
-    except Exception:
-        storage.forget(path)
+        yield
+    except BaseException:
+        storage.forget(upload.path)
         raise
+
+
+def _look(upload: Upload, *, limits: Limits | None = None, progress: Progress | None = None) -> None:
+    """Read the file, and write down what is in it."""
+    report, checked = read(upload, limits=limits, progress=progress)
     upload.report = asdict(report)
-    upload.preview = preview(member, checked)
-    upload.save()
-    return upload
+    upload.preview = preview(KINDS[upload.kind], checked)
+
+
+@cache
+def turns() -> Turns:
+    """Return who may have a file read in this process while they wait; whoever has no turn soon leaves it to a job."""
+    return Turns(AT_ONCE, waiting=WAITING, seconds=WAITING_SECONDS)
+
+
+def check_quota(actor: User) -> None:
+    """See whether an account may send a file.
+
+    Raises
+    ------
+    TooMany
+        Its files wait for jobs.
+    TooLarge
+        It has too many bytes in storage that are not stored in a collection.
+    """
+    waiting = Job.objects.filter(
+        created_by=actor, kind__in=["read", "import"], state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    ).count()
+    if waiting >= settings.UPLOADS_WAITING:
+        told = f"{amount(waiting, 'file')} of yours wait to be read. Send this one again when they are done."
+        raise TooMany(told, RETRY_AFTER)
+    unstored = Upload.objects.filter(created_by=actor, stored_at__isnull=True).aggregate(bytes=Sum("bytes"))
+    if (unstored["bytes"] or 0) >= settings.UPLOAD_QUOTA_MB << 20:
+        told = f"Your files that are not stored yet have {settings.UPLOAD_QUOTA_MB:,} MB."
+        raise TooLarge(f"{told} That is all that one account may have. Store or discard some of them.")
 
 
 def store(
@@ -102,6 +182,7 @@ def store(
     accept_errors: bool = False,
     options: dict[str, Any] | None = None,
     progress: Progress | None = None,
+    limits: Limits | None = None,
 ) -> dict[str, Any]:
     """Put the file into the collection: all of it, or nothing.
 
@@ -115,7 +196,7 @@ def store(
         The report's errors were read, and their lines may stay out.
     options : dict, optional
         For the kind: the name of a run, for example.
-    progress : callable, optional
+    progress, limits
         As for :func:`judgments.upload_reading.read`.
 
     Returns
@@ -133,7 +214,10 @@ def store(
     if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
         raise Conflict(f"{upload.filename} was stored already.")
     member = KINDS[upload.kind]
-    report, checked = read(upload, progress=progress if member.prepare is None else _half(progress))
+    report, checked = read(upload, limits=limits, progress=progress if member.prepare is None else _half(progress))
+    if not upload.report:  # it was left to a job unread
+        upload.report, upload.preview = asdict(report), preview(member, checked)
+        Upload.objects.filter(pk=upload.pk).update(format=upload.format, report=upload.report, preview=upload.preview)
     if not accept_errors:
         report.raise_if_errors()
     if not checked.rows:
@@ -188,11 +272,54 @@ def _put_in(upload: Upload, checked: Checked, report: Report, options: dict[str,
     return stored
 
 
+def store_soon(upload: Upload, *, actor: User, accept_errors: bool, options: dict[str, Any]) -> dict[str, Any] | Job:
+    """Store a file at once where that takes moments, else as a job; answers what was stored, or the job."""
+    if upload.bytes <= settings.JOB_FROM_BYTES:
+        with suppress(BeyondLimits, Busy), turns().turn():
+            return store(upload, actor=actor, accept_errors=accept_errors, options=options, limits=small())
+    return store_later(upload, actor=actor, accept_errors=accept_errors, options=options)
+
+
 def store_later(upload: Upload, *, actor: User, accept_errors: bool, options: dict[str, Any]) -> Job:
     """The same as a job, for files that take longer than a request should."""
     parameters = {"upload": str(upload.uuid), "accept_errors": accept_errors, "options": options}
-    title = f"Store {upload.filename}"
-    return jobs.start("import", title=title, parameters=parameters, collection=upload.collection, actor=actor)
+    return _start("import", f"Store {upload.filename}", parameters, upload, actor)
+
+
+def read_later(upload: Upload, *, actor: User) -> Job:
+    """Read a file as a job; its page then shows what is in it."""
+    return _start("read", f"Read {upload.filename}", {"upload": str(upload.uuid)}, upload, actor)
+
+
+@transaction.atomic
+def _start(kind: str, title: str, parameters: dict[str, Any], upload: Upload, actor: User) -> Job:
+    User.objects.select_for_update().get(pk=actor.pk)  # many at once are counted one by one
+    check_quota(actor)
+    return jobs.start(kind, title=title, parameters=parameters, collection=upload.collection, actor=actor)
+
+
+def work_on_reading(work: jobs.Work) -> dict[str, Any]:
+    """The job behind :func:`read_later`. A file that cannot be read is forgotten."""
+    upload = Upload.objects.select_related("collection").filter(uuid=work.job.parameters["upload"]).first()
+    if upload is None:
+        raise NotFound("The file was thrown away before it was read. Send it again.")
+    if not upload.report:
+        with _thrown_away_if_useless(upload):
+            _look(upload, progress=lambda read: work.progress(read, upload.bytes))
+            work.progress(upload.bytes, upload.bytes)
+        upload.save()
+    return {"page": reverse("upload", args=[upload.uuid])}
+
+
+@contextmanager
+def _thrown_away_if_useless(upload: Upload) -> Iterator[None]:
+    try:
+        yield
+    except jobs.Lost:
+        raise  # somebody else reads it
+    except AssayError:
+        throw_away(upload)
+        raise
 
 
 def work_on_upload(work: jobs.Work) -> dict[str, Any]:
@@ -205,13 +332,15 @@ def work_on_upload(work: jobs.Work) -> dict[str, Any]:
         return {"rows": 0, "already": True}
     units = int(upload.report.get("units", 0))
     work.progress(0, units if KINDS[upload.kind].watched and units else None)
-    stored = store(
-        upload,
-        actor=work.job.created_by,
-        accept_errors=parameters["accept_errors"],
-        options=parameters["options"],
-        progress=lambda read: work.progress(units * read // max(1, upload.bytes)),
-    )
+    unseen = not upload.report
+    with _thrown_away_if_useless(upload) if unseen else nullcontext():
+        stored = store(
+            upload,
+            actor=work.job.created_by,
+            accept_errors=parameters["accept_errors"],
+            options=parameters["options"],
+            progress=lambda read: work.progress(units * read // max(1, upload.bytes)),
+        )
     work.say(f"stored {amount(stored['rows'], 'row')}")
     return stored
 

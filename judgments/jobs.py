@@ -38,6 +38,7 @@ KINDS: Family[Handler] = Family(
     "job kind",
     {
         "import": "judgments.ingestion:work_on_upload",
+        "read": "judgments.ingestion:work_on_reading",
         "agreement": "judgments.round_reports:work_on",
         "battles": "judgments.battling_job:work_on",
         "judge": "judgments.judging_job:work_on",

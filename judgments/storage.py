@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import IO
 
 from django.core.files.base import ContentFile, File
@@ -34,6 +38,28 @@ def _blocks(source: IO[bytes], size: int = 1 << 20) -> Iterable[bytes]:
 def open_file(path: str) -> IO[bytes]:
     """The stored file, opened for reading."""
     return default_storage.open(path, "rb")
+
+
+@contextmanager
+def local(path: str) -> Iterator[Path]:
+    """The stored file in a folder of this machine: where it is, or a copy that goes again.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none.
+    """
+    try:
+        found = Path(default_storage.path(path))
+    except NotImplementedError:
+        with default_storage.open(path, "rb") as source, NamedTemporaryFile(prefix="assay-") as copy:
+            shutil.copyfileobj(source, copy, 1 << 20)
+            copy.flush()
+            yield Path(copy.name)
+        return
+    if not found.exists():
+        raise FileNotFoundError(path)
+    yield found
 
 
 def read_bytes(path: str) -> bytes:

@@ -2,39 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from judgments import storage
+from django.conf import settings
+
+from judgments import apart, storage
+from judgments.apart import Limits
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.report import MAX_RAW, Problem, Report
 from judgments.import_kinds import KINDS, Checked, Finding, ImportKind
 from judgments.models import Upload
 
-PREVIEW_ROWS = 10
+PREVIEW_ROWS, PART = 10, 10_000
+SMALL_SECONDS, SMALL_MEMORY, SMALL_LINES = 5, 512 << 20, 100_000
 Progress = Callable[[int], None]
 
 
-def recognised(upload: Upload, member: ImportKind) -> str:
-    """The format that the first bytes look like, among those of the kind; else the kind's usual one."""
-    from judgments.formats import FORMATS
-    from judgments.formats.decoding import Content
-    from judgments.formats.sniffing import recognize
+def read(upload: Upload, *, limits: Limits | None = None, progress: Progress | None = None) -> tuple[Report, Checked]:
+    """Read an upload in a process of its own, and compare it with the collection as it is now.
 
-    with storage.open_file(upload.path) as stream, Content(stream, upload.filename) as content:
-        found = recognize(content.head, upload.filename, member.format_kind, "format={}")
-    return found if found in FORMATS and FORMATS[found].kind == member.format_kind else member.default_format
+    Parameters
+    ----------
+    upload : Upload
+        Its format is told from the content where it has none yet.
+    limits : Limits, optional
+        What reading it may take; otherwise as much as any file may.
+    progress : callable, optional
+        Called with the bytes that were read so far, where the kind of file can tell.
 
-
-def read(upload: Upload, *, progress: Progress | None = None) -> tuple[Report, Checked]:
-    """Read an upload once more, and compare it with the collection as it is now.
-
-    ``progress`` is called with the bytes that were read so far, where the kind of file can tell.
+    Raises
+    ------
+    BeyondLimits
+        Reading it takes more.
     """
+    member = KINDS[upload.kind]
+    try:
+        with storage.local(upload.path) as path:
+            (upload.format, whole, report), *parts = apart.call(
+                parsed, upload, path, limits=limits or largest(), progress=progress, watched=member.watched
+            )
+    except FileNotFoundError as error:
+        raise Conflict(f"{upload.filename} was stored or thrown away meanwhile. Look at the list.") from error
+    rows = whole if whole is not None else [row for part in parts for row in part]
+    checked = member.check(upload.collection, rows, upload)
+    return _with_findings(report, checked.findings), checked
+
+
+def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> Iterator[Any]:
+    """The format of a file, its rows where they are one thing, and the report; then the rows where they are a list."""
     from judgments.formats import FORMATS
 
     member = KINDS[upload.kind]
+    upload.format = upload.format or recognised(upload, path, member)
     if upload.format not in FORMATS or FORMATS[upload.format].kind != member.format_kind:
         known = [name for name in FORMATS if FORMATS[name].kind == member.format_kind]
         raise NotValid(
@@ -44,18 +66,48 @@ def read(upload: Upload, *, progress: Progress | None = None) -> tuple[Report, C
     if strange:
         message = f"{FORMATS[upload.format].title} files are read without the option {strange[0]}."
         raise NotValid(message, {strange[0]: f"{message} Leave it out, or choose another format."})
-    try:
-        stream = storage.open_file(upload.path)
-    except FileNotFoundError as error:
-        raise Conflict(f"{upload.filename} was stored or thrown away meanwhile. Look at the list.") from error
-    with stream:
+    with path.open("rb") as stream:
         if member.read is not None:
             rows, report = member.read(stream, upload, **({"progress": progress} if member.watched else {}))
-        else:
-            found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
-            rows, report = found.rows, found.report
-    checked = member.check(upload.collection, rows, upload)
-    return _with_findings(report, checked.findings), checked
+            yield upload.format, rows, report
+            return
+        found = FORMATS[upload.format].read(stream, path=upload.filename, **upload.options)
+    yield upload.format, None, found.report
+    for first in range(0, len(found.rows), PART):
+        yield found.rows[first : first + PART]
+
+
+def recognised(upload: Upload, path: Path, member: ImportKind) -> str:
+    """The format that the first bytes look like, among those of the kind; else the kind's usual one."""
+    from judgments.formats import FORMATS
+    from judgments.formats.decoding import Content
+    from judgments.formats.sniffing import recognize
+
+    with path.open("rb") as stream, Content(stream, upload.filename) as content:
+        found = recognize(content.head, upload.filename, member.format_kind, "format={}")
+    return found if found in FORMATS and FORMATS[found].kind == member.format_kind else member.default_format
+
+
+def largest() -> Limits:
+    """What reading any file may take; a job does it."""
+    return Limits(
+        cpu=settings.READ_SECONDS,
+        seconds=5 * settings.READ_SECONDS,
+        memory=settings.READ_MEMORY_MB << 20,
+        expanded=settings.READ_EXPANDED_MB << 20,
+        lines=settings.READ_LINES,
+    )
+
+
+def small() -> Limits:
+    """What reading a file may take while somebody waits for a page; what takes more is left to a job."""
+    return Limits(
+        cpu=min(SMALL_SECONDS, settings.READ_SECONDS),
+        seconds=5 * SMALL_SECONDS,
+        memory=min(SMALL_MEMORY, settings.READ_MEMORY_MB << 20),
+        expanded=settings.JOB_FROM_BYTES,
+        lines=SMALL_LINES,
+    )
 
 
 def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:

@@ -11,15 +11,17 @@ import gzip
 import io
 import os
 from collections.abc import Callable, Iterator
-from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, BinaryIO, cast
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from judgments import storage
+from judgments import apart, storage
 from judgments.core.cells import csv_row
 from judgments.formats.log_blocks import LogBlock, LogStream, LogTexts, open_log
 from judgments.models import Upload
+from judgments.upload_reading import largest
 from pooling.sampling.forms import redacted
 from pooling.sampling.redaction import redact
 
@@ -51,23 +53,39 @@ def keep(upload: Upload, *, counted: bool, progress: Callable[[int], None] | Non
     progress : callable, optional
         Called with the bytes that were read so far.
     """
-    return write(upload, upload.filename, counted=counted, progress=progress)
+    with storage.local(upload.path) as source, NamedTemporaryFile(prefix="assay-") as made:
+        given = (upload, upload.filename, counted, source, Path(made.name))
+        apart.call(_write_to, *given, limits=largest(), progress=progress, watched=True)
+        path, _, _ = storage.keep_stream(FOLDER, made)
+    return path, COUNTED if counted else RAW
 
 
 def write(
     stored: Upload | QueryLog, name: str, *, counted: bool, progress: Callable[[int], None] | None = None
 ) -> tuple[str, str]:
     """The same for a log that lies in storage as anything, under the name by which it is spoken of."""
-    with storage.open_file(stored.path) as source, TemporaryFile() as made:
-        log = open_log(cast(BinaryIO, source), path=name, format=stored.format, written=True, **stored.options)
-        with gzip.GzipFile(fileobj=made, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
+    with storage.local(stored.path) as source, NamedTemporaryFile(prefix="assay-") as made:
+        _write_to(stored, name, counted, source, Path(made.name), progress=progress)
+        path, _, _ = storage.keep_stream(FOLDER, made)
+    return path, COUNTED if counted else RAW
+
+
+def _write_to(
+    stored: Upload | QueryLog,
+    name: str,
+    counted: bool,
+    source: Path,
+    made: Path,
+    *,
+    progress: Callable[[int], None] | None,
+) -> None:
+    with source.open("rb") as stream, made.open("wb") as out:
+        log = open_log(stream, path=name, format=stored.format, written=True, **stored.options)
+        with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
             for part in anew(log, counted=counted):
                 packed.write(part)
                 if progress is not None:
                     progress(log.bytes_read)
-        made.seek(0)
-        path, _, _ = storage.keep_stream(FOLDER, made)
-    return path, COUNTED if counted else RAW
 
 
 def anew(log: LogStream, *, counted: bool) -> Iterator[bytes]:

@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
-from judgments import storage
+from judgments import apart, storage
 from judgments.computed import once
 from judgments.formats.log_blocks import open_log, rows_on_lines
 from judgments.formats.rows import LogRow
 from judgments.models import Upload
+from judgments.upload_reading import largest
 from pooling import kept_log
 from pooling.models import QueryLog
 from pooling.sampling.counted import WINDOW_DAYS, CountedLog
@@ -50,9 +52,14 @@ class Traffic:
 
 def rows_on(log: QueryLog | Upload, lines: Iterable[int]) -> dict[int, LogRow]:
     """The rows on these lines, without what could name a person."""
-    name = log.name if isinstance(log, QueryLog) else log.filename
     with storage.open_file(log.path) as stream:
-        rows = rows_on_lines(stream, set(lines), path=name, format=log.format, **log.options)
+        return rows_in(stream, log, lines)
+
+
+def rows_in(stream: IO[bytes], log: QueryLog | Upload, lines: Iterable[int]) -> dict[int, LogRow]:
+    """The same, of the file of the log when it is open."""
+    name = log.name if isinstance(log, QueryLog) else log.filename
+    rows = rows_on_lines(stream, set(lines), path=name, format=log.format, **log.options)
     return {line: replace(row, query=redact(row.query)[0]) for line, row in sorted(rows.items())}
 
 
@@ -70,8 +77,19 @@ def counted(
 def _counted(
     log: QueryLog | Upload, window_days: int | None, language: str | None = None, progress: Progress | None = None
 ) -> CountedLog:
+    with storage.local(log.path) as path:
+        return _counted_in(path, log, window_days, language, progress)
+
+
+def _counted_in(
+    path: Path,
+    log: QueryLog | Upload,
+    window_days: int | None,
+    language: str | None = None,
+    progress: Progress | None = None,
+) -> CountedLog:
     name = log.name if isinstance(log, QueryLog) else log.filename
-    with storage.open_file(log.path) as stream:
+    with path.open("rb") as stream:
         found = open_log(stream, path=name, format=log.format, **log.options)
         return count_stream(found, window_days=window_days, language=language, progress=progress)
 
@@ -123,7 +141,10 @@ def languages(log: QueryLog) -> dict[str, int]:
 
 def usual(whole: CountedLog, upload: Upload) -> Traffic:
     """The usual picture of a log that is read whole, counted while its file is at hand."""
-    return _seen(_counted(upload, WINDOW_DAYS) if whole.first else whole)
+    if not whole.first:
+        return _seen(whole)
+    with storage.local(upload.path) as path:
+        return _seen(apart.call(_counted_in, path, upload, WINDOW_DAYS, limits=largest()))
 
 
 def _seen(frame: CountedLog, **cuts: Any) -> Traffic:

@@ -20,7 +20,7 @@ from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Job, Query, QuerySample, Upload, User
 from pooling import kept_log
 from pooling.drawn_queries import add, put_on_record, sampled
-from pooling.log_traffic import Progress, Traffic, counted, rows_on, usual
+from pooling.log_traffic import Progress, Traffic, counted, rows_in, usual
 from pooling.models import QueryLog
 from pooling.sampling.counted import WINDOW_DAYS, CountedLog
 from pooling.sampling.draw import STRATIFIED
@@ -70,7 +70,8 @@ def read(stream: IO[bytes], upload: Upload, *, progress: Progress | None = None)
     log = count_stream(found, window_days=None, progress=progress)
     if found.report is None:
         raise AssertionError("a log that was read has a report")
-    first = rows_on(upload, found.first_lines)
+    stream.seek(0)
+    first = rows_in(stream, upload, found.first_lines)
     clean = tuple(replace(odd, raw=redact(odd.raw)[0], what=redact(odd.what)[0]) for odd in found.report.problems)
     return Searches(log, list(first.values()), found.report.accepted), replace(found.report, problems=clean)
 

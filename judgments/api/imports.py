@@ -23,7 +23,7 @@ from judgments.api.jobs import started
 from judgments.api.posted import PostedFile
 from judgments.core.errors import AssayError, NotValid, TooLarge, UnreadableInput
 from judgments.import_kinds import KINDS
-from judgments.models import Upload
+from judgments.models import Job, Upload
 
 
 class Given(NamedTuple):
@@ -43,7 +43,7 @@ class Imports(Rows):
     file_sent: type[FileSent] = FileSent
     parser_classes = [Json, MultiPartParser]
     takes_files = True
-    also = (409, 413)
+    also = (409, 413, 429)
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -54,6 +54,7 @@ class Imports(Rows):
         raise NotImplementedError
 
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        ingestion.check_quota(request.user)
         given = self._given(request)
         try:
             upload = self._receive(given)
@@ -95,7 +96,7 @@ class Imports(Rows):
 
     def _receive(self, given: Given) -> Upload:
         options = {name: value for name, value in given.asked.items() if value is not None}
-        return ingestion.receive(
+        return ingestion.take_in(
             self.collection,
             kind=self.kind,
             file=given.file,
@@ -112,10 +113,10 @@ class Imports(Rows):
     def _store(self, upload: Upload, asked: dict[str, Any]) -> Response:
         options = {name: asked[name] for name in KINDS[self.kind].asks if asked.get(name)}
         accept, actor = asked["accept_errors"], self.request.user
-        usable = accept or not upload.report["error_count"]
-        if usable and upload.bytes > settings.JOB_FROM_BYTES:
-            return started(ingestion.store_later(upload, actor=actor, accept_errors=accept, options=options))
-        stored = ingestion.store(upload, actor=actor, accept_errors=accept, options=options)
+        store = ingestion.store_soon if upload.report else ingestion.store_later
+        stored = store(upload, actor=actor, accept_errors=accept, options=options)
+        if isinstance(stored, Job):
+            return started(stored)
         return Response({**stored, "report": report_of(upload)}, status=201)
 
 

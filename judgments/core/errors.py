@@ -6,9 +6,22 @@ always a whole sentence that says what happened, where, and what to do.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class AssayError(Exception):
     """The root of the tree; its text is fit to be shown to a user."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An error may come from another process, and its arguments are not always those it was made with.
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[AssayError], args: tuple[Any, ...], state: dict[str, Any]) -> AssayError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class NotValid(AssayError, ValueError):
@@ -102,6 +115,10 @@ class Closed(AssayError):
 
 class TooLarge(AssayError):
     """The input is larger than the server takes."""
+
+
+class BeyondLimits(TooLarge):
+    """Reading the input takes more time, memory or lines than it may."""
 
 
 class TooMany(AssayError):

@@ -10,9 +10,9 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, NoReturn, Self, cast
+from typing import BinaryIO, NamedTuple, NoReturn, Self, cast
 
-from judgments.core.errors import UnreadableInput
+from judgments.core.errors import BeyondLimits, UnreadableInput
 
 Source = Path | str | bytes | BinaryIO
 
@@ -21,6 +21,17 @@ HEAD = 1 << 16
 MAX_EXPANDED = 1 << 31
 MAX_RATIO = 250
 RATIO_MATTERS_FROM = 100 << 20
+
+
+class Ceiling(NamedTuple):
+    """What a process may read of one file at most, whatever the reader would take."""
+
+    expanded: int
+    lines: int
+
+
+# Of a process that reads for others (`judgments.apart`).
+CEILING: Ceiling | None = None
 
 LZ4 = b"\x04\x22\x4d\x18"
 PLAIN = "expected plain text in UTF-8, or that text compressed with gzip"
@@ -109,7 +120,7 @@ class Opened:
         self, source: Source, path: str, *, limit: int = MAX_EXPANDED, block: int = BLOCK, hashed: bool = True
     ) -> None:
         self.path, self.limit = path, limit
-        self.expanded = 0
+        self.expanded = self._lines = 0
         self.parquet = False
         self._owned: BinaryIO | None = None
         self._raw = _Counted(self._open(source), hashed)
@@ -182,6 +193,8 @@ class Opened:
                 raise
             self._unreadable(error)
         self.expanded += len(data)
+        if CEILING is not None:
+            self._hold(data, CEILING)
         if self._gzipped and (self.expanded > self.limit or self._expands_too_far()):
             self.refuse(None, f"expands to more than {self.expanded:,} bytes", "unpack it and split it", "F02")
         if not self.parquet and (b"\0" in data or (data[:4] in BINARY and self.expanded == len(data))):
@@ -191,6 +204,20 @@ class Opened:
             else:
                 self._binary(data)
         return data
+
+    def _hold(self, data: bytes, most: Ceiling) -> None:
+        """Stop where the file has more than it may.
+
+        Raises
+        ------
+        BeyondLimits
+            It has.
+        """
+        self._lines += max(data.count(b"\n"), data.count(b"\r"))
+        if self.expanded > most.expanded:
+            raise BeyondLimits(f"{self.path} has more than {most.expanded >> 20:,} MB unpacked. Split the file.")
+        if self._lines > most.lines:
+            raise BeyondLimits(f"{self.path} has more than {most.lines:,} lines. Split the file.")
 
     def _unreadable(self, error: Exception) -> NoReturn:
         if self._gzipped:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -19,10 +18,11 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST
 
 from judgments import access, ingestion, snapshots
+from judgments.core.errors import NotFound
 from judgments.core.report import Problem, Report
 from judgments.import_forms import FileForm, StoreForm
 from judgments.import_kinds import KINDS, ImportKind
-from judgments.models import Collection, Upload
+from judgments.models import Collection, Job, Upload
 from judgments.views.bodies import takes_files
 from judgments.views.downloads import attachment
 from judgments.views.lists import Choice, Column, Listing, answer
@@ -41,11 +41,17 @@ def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     member = KINDS[kind]
     collection = access.collection_for(request.user, slug, member.roles)
     post = request.method == "POST"
+    if post:
+        ingestion.check_quota(request.user)
     form = FileForm(member, request.POST if post else None, request.FILES if post else None)
     if post and form.is_valid():
         with form.telling():
             upload = _receive(request, collection, member, form)
-            return redirect("upload", upload.uuid)
+            if upload.report:
+                return redirect("upload", upload.uuid)
+            job = ingestion.read_later(upload, actor=request.user)
+            messages.success(request, f"{upload.filename} is being read. You can leave this page.")
+            return redirect("job", job.uuid)
     context = {
         "collection": collection,
         "kind": member,
@@ -59,7 +65,7 @@ def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 
 def _receive(request: HttpRequest, collection: Collection, member: ImportKind, form: FileForm) -> Upload:
     file = form.cleaned_data["file"]
-    return ingestion.receive(
+    return ingestion.take_in(
         collection,
         kind=member.name,
         file=file,
@@ -98,6 +104,8 @@ ODD_LINES = Listing(
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, uuid: str) -> HttpResponse:
     row = _upload_for(request, uuid)
+    if not row.report:
+        return redirect(_reading(row))
     if request.GET.get("format") == "json":
         return _report_file(request, row)
     if request.method == "POST" and row.stored_at is not None:
@@ -144,6 +152,14 @@ def _day(value: Any) -> Any:
         return value
 
 
+def _reading(row: Upload) -> str:
+    """The page of the job that reads a file, or stores it."""
+    job = Job.objects.filter(collection=row.collection, parameters__upload=str(row.uuid)).first()
+    if job is None:
+        raise NotFound("This file was never read. Send it again.")
+    return reverse("job", args=[job.uuid])
+
+
 @login_required
 @require_POST
 def throw_away(request: HttpRequest, uuid: str) -> HttpResponse:
@@ -165,11 +181,10 @@ def _upload_for(request: HttpRequest, uuid: str) -> Upload:
 def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
     options = {name: form.cleaned_data[name] for name in KINDS[row.kind].asks}
     accept = form.cleaned_data.get("accept_errors", False)
-    if row.bytes > settings.JOB_FROM_BYTES:
-        job = ingestion.store_later(row, actor=request.user, accept_errors=accept, options=options)
+    stored = ingestion.store_soon(row, actor=request.user, accept_errors=accept, options=options)
+    if isinstance(stored, Job):
         messages.success(request, f"{row.filename} is being stored. You can leave this page.")
-        return redirect("job", job.uuid)
-    stored = ingestion.store(row, actor=request.user, accept_errors=accept, options=options)
+        return redirect("job", stored.uuid)
     rows = f"{stored['rows']:,} row{'' if stored['rows'] == 1 else 's'}"
     left_out = f" {stored['left_out']:,} stayed out." if stored["left_out"] else ""
     messages.success(request, f"Stored {rows} of {row.filename}.{left_out}")

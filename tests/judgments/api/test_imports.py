@@ -11,7 +11,7 @@ from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from judgments.models import Document, Job, Query, Upload
+from judgments.models import Document, Query, Upload
 
 pytestmark = pytest.mark.django_db
 SHOP = "/api/v1/collections/shop"
@@ -214,10 +214,17 @@ def test_a_large_file_is_worked_as_a_job(
     assert Document.objects.count() == 2
 
 
-def test_a_large_file_with_errors_is_no_job(api: APIClient, settings: LazySettings) -> None:
+def test_the_job_of_a_large_file_with_errors_fails_and_leaves_nothing(
+    api: APIClient, settings: LazySettings, django_capture_on_commit_callbacks: Any
+) -> None:
     settings.JOB_FROM_BYTES = 10
-    assert post(api, "documents", [{"title": "no id"}]).status_code == 400
-    assert not Job.objects.exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        response = post(api, "documents", [{"title": "no id"}])
+    assert response.status_code == 202
+    job = api.get(f"/api/v1/jobs/{response.json()['job']}/").json()
+    assert (job["state"], ":1: " in job["error"]) == ("failed", True)
+    assert not Upload.objects.exists()
+    assert not Document.objects.exists()
 
 
 def test_a_file_that_is_too_large(api: APIClient, settings: LazySettings) -> None:

@@ -7,6 +7,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.urls import reverse
 
+from judgments import jobs
 from judgments.models import Document, Job, LabelSource, Query, Upload
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +16,8 @@ QUERIES = "query_id,query\nq1,rain jacket\nq2,tent\n"
 
 
 def send(client, kind, content, name="file.txt", **fields):
-    return client.post(f"/c/shop/{kind}/new/", {"file": ContentFile(content.encode(), name=name), **fields})
+    content = content if isinstance(content, bytes) else content.encode()
+    return client.post(f"/c/shop/{kind}/new/", {"file": ContentFile(content, name=name), **fields})
 
 
 @pytest.fixture
@@ -149,11 +151,34 @@ def test_taken_name_is_said_at_the_name(client_of, collection, engineer, stored_
     assert "same-2" in response.context["form"].errors["name"][0]
 
 
-def test_large_file_is_stored_by_a_job(client_of, collection, lead, settings):
+def test_large_file_is_read_and_stored_by_jobs(
+    client_of, collection, lead, settings, django_capture_on_commit_callbacks
+):
     settings.JOB_FROM_BYTES = 10
     client = client_of(lead)
-    response = client.post(send(client, "documents", DOCUMENTS).url)
-    assert response.url == reverse("job", args=[Job.objects.get().uuid])
+    with django_capture_on_commit_callbacks():
+        waiting = send(client, "documents", DOCUMENTS)
+    reading = Job.objects.get()
+    page = reverse("upload", args=[Upload.objects.get().uuid])
+    assert waiting.url == reverse("job", args=[reading.uuid])
+    assert client.get(page).url == waiting.url  # nothing to see yet
+    jobs.work_on_job.call(str(reading.uuid))
+    assert page in client.get(waiting.url).content.decode()
+    assert client.get(page).status_code == 200
+    with django_capture_on_commit_callbacks(execute=True):
+        storing = client.post(page)
+    assert storing.url == reverse("job", args=[Job.objects.get(kind="import").uuid])
+    assert collection.documents.count() == 2
+
+
+def test_large_file_that_cannot_be_read_is_said_by_its_job(
+    client_of, collection, lead, settings, django_capture_on_commit_callbacks
+):
+    settings.JOB_FROM_BYTES = 10
+    with django_capture_on_commit_callbacks(execute=True):
+        response = send(client_of(lead), "documents", b"\xff\xfe" + b"binary" * 10)
+    assert "UTF-16" in client_of(lead).get(response.url).content.decode()
+    assert not Upload.objects.exists()
 
 
 def test_file_is_thrown_away(client_of, collection, lead):

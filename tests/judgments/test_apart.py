@@ -1,0 +1,166 @@
+"""Does what reads a file keep to its limits, and does it leave this process alone?"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgments import apart
+from judgments.core.errors import BeyondLimits, Conflict, NotValid, TooMany, UnreadableInput
+from judgments.formats.decoding import Content
+
+ENOUGH = apart.Limits(cpu=60, seconds=300, memory=1 << 30, expanded=1 << 30, lines=10**7)
+
+
+def process() -> int:
+    return os.getpid()
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def memory(size: int) -> int:
+    return len(bytearray(size))
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def match() -> None:
+    """One call that takes for ever and never comes back to Python."""
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def sleep() -> None:
+    time.sleep(3_600)
+
+
+def nested(depth: int) -> list[Any]:
+    return [nested(depth - 1)] if depth else []
+
+
+def end() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def rows(content: bytes) -> int:
+    with Content(content, "a.csv") as opened:
+        return sum(1 for _ in opened.lines())
+
+
+def wrong(kind: str) -> None:
+    if kind == "unreadable":
+        raise UnreadableInput("a.csv", 3, "no grade", "expected a grade", "E10")
+    if kind == "conflict":
+        raise Conflict("Taken.", {"name": "Taken."})
+    raise TooMany("Wait.", 7) if kind == "many" else ZeroDivisionError("nobody foresaw this")
+
+
+def steps(*, progress: Callable[[int], None]) -> str:
+    for step in range(3):
+        progress(step)
+    return "done"
+
+
+def everywhere(*, progress: Callable[[int], None]) -> None:
+    while True:
+        progress(1)
+        time.sleep(0.01)
+
+
+def test_it_is_another_process_and_the_answer_comes_back() -> None:
+    assert apart.call(process, limits=ENOUGH) != os.getpid()
+    assert apart.call(double, 21, limits=ENOUGH) == 42
+    assert len(apart.call(bytes, 50_000_000, limits=ENOUGH)) == 50_000_000
+
+
+def test_many_at_once() -> None:
+    answers: dict[int, int] = {}
+    threads = [
+        threading.Thread(target=lambda n=n: answers.update({n: apart.call(double, n, limits=ENOUGH)}))
+        for n in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {number: 2 * number for number in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "limits"),
+    [
+        (memory, (2 << 30,), {}),
+        (spin, (), {"cpu": 1}),
+        (match, (), {"cpu": 1}),
+        (sleep, (), {"seconds": 1}),
+        (nested, (10**6,), {}),
+        (end, (), {}),
+    ],
+)
+def test_what_takes_too_much_is_ended(
+    function: Callable[..., Any], args: tuple[Any, ...], limits: dict[str, Any]
+) -> None:
+    with pytest.raises(BeyondLimits):
+        apart.call(function, *args, limits=replace(ENOUGH, **limits))
+    assert apart.call(double, 1, limits=ENOUGH) == 2
+
+
+def test_a_file_has_so_many_lines_and_bytes() -> None:
+    content = b"x,y\n" * 1_000
+    assert apart.call(rows, content, limits=replace(ENOUGH, expanded=4_000, lines=1_000)) == 1_000
+    for less in ({"expanded": 3_999}, {"lines": 999}):
+        with pytest.raises(BeyondLimits, match=r"a\.csv"):
+            apart.call(rows, content, limits=replace(ENOUGH, **less))
+    assert rows(content) == 1_000  # of this process nothing is limited
+
+
+def test_errors_come_back_as_they_were() -> None:
+    with pytest.raises(UnreadableInput) as unreadable:
+        apart.call(wrong, "unreadable", limits=ENOUGH)
+    told = unreadable.value
+    assert (str(told), told.line, told.code) == ("a.csv:3: no grade; expected a grade", 3, "E10")
+    assert isinstance(told, NotValid)
+    with pytest.raises(Conflict) as conflict:
+        apart.call(wrong, "conflict", limits=ENOUGH)
+    assert conflict.value.fields == {"name": "Taken."}
+    with pytest.raises(TooMany) as many:
+        apart.call(wrong, "many", limits=ENOUGH)
+    assert many.value.retry_after == 7
+    with pytest.raises(apart.Crashed, match="ZeroDivisionError: nobody foresaw this"):
+        apart.call(wrong, "else", limits=ENOUGH)
+
+
+def test_who_waits_hears_how_far_it_is() -> None:
+    heard: list[int] = []
+    assert apart.call(steps, limits=ENOUGH, progress=heard.append, watched=True) == "done"
+    assert heard == [0, 1, 2]
+    assert apart.call(steps, limits=ENOUGH, watched=True) == "done"
+
+
+def test_who_gives_up_ends_it(tmp_path: Path) -> None:
+    def give_up(_: int) -> None:
+        raise Conflict("No more.")
+
+    with pytest.raises(Conflict):
+        apart.call(everywhere, limits=ENOUGH, progress=give_up, watched=True)
+
+
+def test_a_helper_that_died_is_started_again() -> None:
+    apart.call(double, 1, limits=ENOUGH)
+    helper, _ = apart._started[os.getpid()]
+    helper.kill()
+    helper.wait()
+    assert apart.call(double, 2, limits=ENOUGH) == 4
