@@ -5,7 +5,8 @@
 The model is a process of its own that answers each question after 200 ms; 32 are asked at once. Ideal is that it is
 never idle: pairs x 0.2 s / 32. `command` is the whole of ``assay judge``, start, reading, ledger and labels included;
 `sqlite` and `postgresql` are the server's job on a round, from its queue to its end, every answer committed.
-PostgreSQL is measured where ASSAY_BENCH_POSTGRES names a server.
+PostgreSQL is measured where ASSAY_BENCH_POSTGRES names a server. `wide` is the command against a model that takes a
+second, with 32, 128 and 256 questions in flight one after the other.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from side_by_side.rows import Row, note, options, tell
 
 SECONDS, AT_ONCE = 0.2, 32
 PAIRS, QUICK = 10_000, 640
+# A model that thinks, how many are asked at once, and how often each of them is.
+LONG, WIDE, TURNS, QUICK_TURNS = 1.0, (32, 128, 256), 30, 4
 CHARACTERS = 2_000
 # Nine tenths of the ideal throughput.
 LIMIT, MEGABYTES = 1 / 0.9, 300.0
@@ -37,7 +40,12 @@ RUN = "from assay.cli.process import run; run()"
 
 def main() -> int:
     """Measure."""
-    cases = {"command": command, "sqlite": partial(job, "sqlite"), "postgresql": partial(job, "postgresql")}
+    cases = {
+        "command": command,
+        "wide": wide,
+        "sqlite": partial(job, "sqlite"),
+        "postgresql": partial(job, "postgresql"),
+    }
     return tell(cases, options(__doc__, cases).parse_args())
 
 
@@ -48,6 +56,18 @@ def command(asked: argparse.Namespace) -> Iterator[Row]:
         write_pairs(Path(folder) / "pairs.jsonl", number)
         runs = [judged(Path(folder), url, number) for _ in range(asked.reps or 1)]
     yield from told(f"assay judge, {number:,} pairs", number, runs, asked.quick)
+
+
+def wide(asked: argparse.Namespace) -> Iterator[Row]:
+    """Grade pairs with ever more questions in flight."""
+    turns = QUICK_TURNS if asked.quick else TURNS
+    with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model(LONG) as url:
+        for at_once in WIDE:
+            number = at_once * turns
+            write_pairs(Path(folder) / "pairs.jsonl", number)
+            runs = [judged(Path(folder), url, number, at_once) for _ in range(asked.reps or 1)]
+            title = f"assay judge, {number:,} pairs, 1 s each"
+            yield next(told(title, number, runs, asked.quick, seconds=LONG, at_once=at_once))
 
 
 def job(database: str, asked: argparse.Namespace) -> Iterator[Row]:
@@ -77,23 +97,25 @@ def inside(environment: dict[str, str], *words: str | int) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def told(title: str, number: int, runs: Sequence[Measured], quick: bool) -> Iterator[Row]:
+def told(
+    title: str, number: int, runs: Sequence[Measured], quick: bool, *, seconds: float = SECONDS, at_once: int = AT_ONCE
+) -> Iterator[Row]:
     """A row for the time and one for the memory."""
-    ideal = number * SECONDS / AT_ONCE
+    ideal = number * seconds / at_once
     walls, peaks = [run.wall for run in runs], [run.peak for run in runs]
     times = f"{statistics.median(walls):.1f} s : {ideal:.1f} s, cpu {statistics.median(run.cpu for run in runs):.1f} s"
     limits = (None, None) if quick else (LIMIT, 1.0)
-    yield Row(title, f"{AT_ONCE} always in flight", [wall / ideal for wall in walls], limits[0], None, times)
+    yield Row(title, f"{at_once} always in flight", [wall / ideal for wall in walls], limits[0], None, times)
     memory = f"{statistics.median(peaks):.0f} MB"
     yield Row(f"{title}, peak", f"{MEGABYTES:.0f} MB", [peak / MEGABYTES for peak in peaks], limits[1], None, memory)
 
 
-def judged(folder: Path, url: str, number: int) -> Measured:
+def judged(folder: Path, url: str, number: int, at_once: int = AT_ONCE) -> Measured:
     """Run the command once, from nothing."""
     for name in ("labels.jsonl", "labels.ledger.jsonl"):
         (folder / name).unlink(missing_ok=True)
     words = ["judge", folder / "pairs.jsonl", "--judge", "graded", "--model", "slow", "--base-url", url]
-    words += ["--concurrency", str(AT_ONCE), "--out", folder / "labels.jsonl", "--price-in", "1", "--price-out", "4"]
+    words += ["--concurrency", str(at_once), "--out", folder / "labels.jsonl", "--price-in", "1", "--price-out", "4"]
     run = measure([sys.executable, "-c", RUN, *words])
     with (folder / "labels.jsonl").open() as labels:
         if (found := sum('"grade": 2' in line for line in labels)) != number:
@@ -111,10 +133,10 @@ def write_pairs(path: Path, number: int) -> None:
 
 
 @contextmanager
-def model() -> Iterator[str]:
+def model(seconds: float = SECONDS) -> Iterator[str]:
     """Serve the slow model, and answer where it is."""
     process = subprocess.Popen(
-        [sys.executable, HERE / "slow_model.py", str(SECONDS)],
+        [sys.executable, HERE / "slow_model.py", str(seconds)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -19,9 +19,8 @@ from judgments.providers.limits import Limits
 from judgments.providers.protocol import WITHOUT, Endpoint, odd_parameters
 
 if TYPE_CHECKING:
-    import httpx
-
     from judgments.network.addresses import Allowed
+    from judgments.network.pools import Pools
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_KEY = 5_000
@@ -160,7 +159,7 @@ def limits(provider: Provider) -> Limits:
     return Limits(provider.concurrency, provider.per_minute, provider.tokens_per_minute, provider.timeout)
 
 
-def client(provider: Provider) -> httpx.Client:
+def client(provider: Provider) -> Pools:
     """A client that reaches what the operator allowed and nothing else; whoever takes it closes it."""
     return checked_client(grants.provider_access(provider.collection), provider.timeout, provider.concurrency)
 

@@ -23,7 +23,7 @@ from judgments.providers.pace import Ratio
 from judgments.providers.protocol import Endpoint, Question
 
 if TYPE_CHECKING:
-    import httpx
+    from judgments.providers.reading import Client
 
 Asker = Callable[..., Ended]
 # What an answer takes at least: JSON with a grade and few words.
@@ -134,7 +134,7 @@ class Asking:
         limits: Limits | None = None,
         budget: Budget | None = None,
         stop: Callable[[], bool] = lambda: False,
-        client: httpx.Client | None = None,
+        client: Client | None = None,
         together: Callable[[Callable[[], None]], None] = lambda work: work(),
         by: Asker = ask,
     ) -> Ended:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import httpcore
     import httpx
 
+    from judgments.network.pools import Pools
+
 
 class CheckedNetwork:
     """The network, less what the operator did not allow; the interface of ``httpcore.NetworkBackend``.
@@ -74,7 +76,7 @@ class CheckedNetwork:
         self._inner.sleep(seconds)
 
 
-def checked_client(allowed: Allowed, timeout: float, connections: int) -> httpx.Client:
+def checked_client(allowed: Allowed, timeout: float, connections: int) -> Pools:
     """Return a client that reaches what is allowed and nothing else.
 
     Parameters
@@ -89,13 +91,19 @@ def checked_client(allowed: Allowed, timeout: float, connections: int) -> httpx.
     import httpcore
     import httpx
 
+    from judgments.network.pools import Pools
+
     context = ssl.create_default_context()  # once: it reads every certificate that the machine trusts
-    transport = httpx.HTTPTransport(verify=context, trust_env=False)
-    # httpx has no way to hand a network in; httpcore, on which it stands, has.
-    transport._pool = httpcore.ConnectionPool(
-        ssl_context=context,
-        max_connections=connections,
-        max_keepalive_connections=connections,
-        network_backend=CheckedNetwork(allowed),  # type: ignore[arg-type]
-    )
-    return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
+
+    def make() -> httpx.Client:
+        transport = httpx.HTTPTransport(verify=context, trust_env=False)
+        # httpx has no way to hand a network in; httpcore, on which it stands, has.
+        transport._pool = httpcore.ConnectionPool(
+            ssl_context=context,
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            network_backend=CheckedNetwork(allowed),  # type: ignore[arg-type]
+        )
+        return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
+
+    return Pools(make, connections)

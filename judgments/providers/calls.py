@@ -19,7 +19,7 @@ from judgments.providers.question_run import Ended, Run
 from judgments.providers.reading import plain_client
 
 if TYPE_CHECKING:
-    import httpx
+    from judgments.providers.reading import Client
 
 __all__ = ["Ended", "ask"]
 
@@ -32,7 +32,7 @@ def ask(
     limits: Limits | None = None,
     budget: Budget | None = None,
     stop: Callable[[], bool] = lambda: False,
-    client: httpx.Client | None = None,
+    client: Client | None = None,
     together: Callable[[Callable[[], None]], None] = lambda work: work(),
 ) -> Ended:
     """Ask all questions, several at once, and hand over each answer as it comes.
@@ -53,7 +53,7 @@ def ask(
         How dear. What a question can cost at most is held back before it is asked.
     stop : callable
         Asked before each question; True ends the run once the answers in flight are there.
-    client : httpx.Client, optional
+    client : httpx.Client or Pools, optional
         How requests leave; one with the limits' time-out by default.
     together : callable
         ``together(work)`` calls ``work()``, which hands over all answers that came while the last ones were handed

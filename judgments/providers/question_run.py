@@ -15,7 +15,7 @@ from judgments.providers.reading import TooLong, never_sent, posted
 from judgments.providers.responses import Busy, NotUnderstood, hidden, read
 
 if TYPE_CHECKING:
-    import httpx
+    from judgments.providers.reading import Client
 
 # So many questions that could not be understood, and none that could: all of them are wrong, not one.
 WRONG_IN_A_ROW = 5
@@ -87,7 +87,7 @@ class Run:
         budget: Budget,
         answered: Callable[[Question, Reply], None],
         stop: Callable[[], bool],
-        client: httpx.Client,
+        client: Client,
     ) -> None:
         self.endpoint, self.limits, self.budget = endpoint, limits, budget
         self._answered, self._stop, self._client = answered, stop, client

@@ -11,8 +11,11 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import httpx
 
+    from judgments.network.pools import Pools
     from judgments.providers.limits import Limits
     from judgments.providers.protocol import Endpoint
+
+    Client = httpx.Client | Pools
 
 # An answer of 400 tokens with ten others told for each has 300 KB; long thoughts and their probabilities fit as well.
 MOST_BYTES = 4_000_000
@@ -26,7 +29,7 @@ class TooLong(Exception):
     """An answer that goes on beyond all measure; it was written, and may have to be paid for."""
 
 
-def posted(client: httpx.Client, endpoint: Endpoint, request: bytes, seconds: float) -> httpx.Response:
+def posted(client: Client, endpoint: Endpoint, request: bytes, seconds: float) -> httpx.Response:
     """Send a question, as `sent` does; the answer may have `MOST_BYTES` beyond it: rerankers send documents back."""
     headers = {"Content-Type": "application/json", **endpoint.protocol.headers(endpoint.key)}
     most = MOST_BYTES + len(request)
@@ -34,7 +37,7 @@ def posted(client: httpx.Client, endpoint: Endpoint, request: bytes, seconds: fl
 
 
 def sent(
-    client: httpx.Client,
+    client: Client,
     method: str,
     url: str,
     *,
@@ -48,7 +51,7 @@ def sent(
 
     Parameters
     ----------
-    client : httpx.Client
+    client : httpx.Client or Pools
         How it leaves.
     method, url, headers
         What is sent; ``more`` is its content.
@@ -126,9 +129,16 @@ def never_sent(error: httpx.TransportError) -> bool:
     return isinstance(error, (*before, httpx.LocalProtocolError, httpx.UnsupportedProtocol))
 
 
-def plain_client(limits: Limits) -> httpx.Client:
+def plain_client(limits: Limits) -> Pools:
     """A client that goes wherever it is told; on a server another one is handed in."""
     import httpx
 
+    from judgments.network.pools import Pools
+
+    context = httpx.create_ssl_context()  # once: it reads every certificate that the machine trusts
     pool = httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency)
-    return httpx.Client(limits=pool, timeout=limits.timeout, follow_redirects=False)
+
+    def make() -> httpx.Client:
+        return httpx.Client(limits=pool, timeout=limits.timeout, follow_redirects=False, verify=context)
+
+    return Pools(make, limits.concurrency)
