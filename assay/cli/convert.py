@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import io
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli.files import tell_warnings
 from assay.cli.reader_options import add_reader_options, read_file
@@ -48,9 +49,11 @@ def run(args: argparse.Namespace) -> int:
     elif not found.report.ok:
         sys.stderr.write(f"note: {args.source}: {found.report.error_count:,} errors; those rows are left out\n")
     tell_warnings([found.report])
-    stream = io.BytesIO()
-    written = target.write(_rows(source, target, found.rows), stream, **_options(target, args))
-    _save(stream.getvalue(), args.out)
+    # All of it is written before any of it is seen.
+    with tempfile.TemporaryFile() as stream:
+        written = target.write(_rows(source, target, found.rows), stream, **_options(target, args))
+        stream.seek(0)
+        _save(stream, args.out)
     for note in written.notes[:20]:
         sys.stderr.write(f"note: {note}\n")
     if written.idmap:
@@ -104,18 +107,19 @@ def _without_options() -> argparse.Namespace:
     return parser.parse_args([])
 
 
-def _save(data: bytes, out: str | None) -> None:
+def _save(stream: BinaryIO, out: str | None) -> None:
     if out is None or out == "-":
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        shutil.copyfileobj(stream, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     elif out.endswith(".gz"):
         import gzip
 
         # Without time and name inside, the same rows give the same bytes.
-        Path(out).write_bytes(gzip.compress(data, mtime=0))
+        Path(out).write_bytes(gzip.compress(stream.read(), mtime=0))
     else:
-        Path(out).write_bytes(data)
+        with Path(out).open("wb") as file:
+            shutil.copyfileobj(stream, file)
 
 
 def _save_idmap(idmap: Any, out: str | None) -> None:

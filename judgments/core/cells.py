@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 _DANGEROUS = re.compile(r"'*[=+\-@\t\r]")
+_PLAIN = re.compile(r"[^'=+\-@\t\r\n,\"][^,\"\n\r]*")
+_QUOTED = re.compile(r'[,"\n\r]')
 _ESCAPED = re.compile(r"'+[=+\-@\t\r]")
 
 
@@ -34,6 +36,17 @@ def unescape(text: str) -> str:
     return text[1:] if _ESCAPED.match(text) else text
 
 
+def csv_cell(text: str) -> str:
+    """Return a text as `csv_row` writes it once it is escaped.
+
+    Examples
+    --------
+    >>> csv_cell("d1"), csv_cell("=sum"), csv_cell("a, b")
+    ('d1', "'=sum", '"a, b"')
+    """
+    return text if _PLAIN.fullmatch(text) else _quoted(escape(text))
+
+
 def csv_row(cells: list[str]) -> str:
     """Return one line of RFC 4180 with LF: a cell is quoted only where it must be, an empty one never.
 
@@ -46,6 +59,6 @@ def csv_row(cells: list[str]) -> str:
 
 
 def _quoted(cell: str) -> str:
-    if any(character in cell for character in ',"\n\r'):
+    if _QUOTED.search(cell):
         return '"' + cell.replace('"', '""') + '"'
     return cell

@@ -75,11 +75,16 @@ def distinct(texts: Texts) -> tuple[tuple[str, ...], Places]:
     >>> names, places.tolist()
     (('q1', 'q2'), [1, 0, 1])
     """
+    begins = np.flatnonzero(texts.changes())
+    if 2 * len(begins) < len(texts):
+        # Rows with one text mostly stand together: the first of them speaks for all.
+        names, places = distinct(texts.take(begins))
+        return names, np.repeat(places, np.diff(begins, append=len(texts)))
     _, first, codes = np.unique(texts.keys(), return_index=True, return_inverse=True)
-    names = texts.take(first)
+    known = texts.take(first)
     # Two texts may have one key: then the texts decide.
-    same = texts.same(np.arange(len(texts)), names, codes).all()
-    listed = names.tolist() if same else list(dict.fromkeys(texts.tolist()))
+    same = texts.same(np.arange(len(texts)), known, codes).all()
+    listed = known.tolist() if same else list(dict.fromkeys(texts.tolist()))
     ordered = sorted(listed)
     place = {name: at for at, name in enumerate(ordered)}
     if not same:

@@ -191,10 +191,8 @@ class Texts(Sequence[str]):
             return []
         first, last = min(starts), max(ends)
         if last - first > SPARSE * (sum(ends) - sum(starts)):
-            return [
-                self.buffer[begin:end].tobytes().decode("utf-8", "surrogatepass")
-                for begin, end in zip(starts, ends, strict=True)
-            ]
+            letters = self.buffer.data
+            return [str(letters[begin:end], "utf-8", "surrogatepass") for begin, end in zip(starts, ends, strict=True)]
         data = self.buffer[first:last].tobytes()
         if data.isascii():
             text = data.decode("ascii")

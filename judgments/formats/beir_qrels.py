@@ -6,18 +6,17 @@ BEIR's loader skips the first line whatever it holds, so that a file without a h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import BinaryIO
 
 from judgments.core.errors import NotValid
 from judgments.core.ids import id_fault
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source
+from judgments.formats.decoding import Source
 from judgments.formats.grades import Fault, Keyed, Pick, scale_grade
-from judgments.formats.reading import Read, collect, note_unusual, open_as
+from judgments.formats.reading import Read, note_unusual, open_as
 from judgments.formats.rows import LabelRow
-from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+from judgments.formats.writing import Written, graded_order, refuse_ids, whole_grade
 
 NAME = "beir-qrels"
 HEADER = "query-id\tcorpus-id\tscore"
@@ -44,8 +43,11 @@ def read(
     UnreadableInput
         When the whole file is refused; F04 when the header is missing.
     """
+    from judgments.formats.column_reader import read_in_columns
+    from judgments.formats.label_layouts import BeirQrels
+
     content, tally = open_as(source, path, NAME, "q001<TAB>doc-abc<TAB>3", encoding=encoding)
-    return collect(content, tally, partial(_parse, grades=grades, conflicts=conflicts))
+    return read_in_columns(content, tally, BeirQrels().of(grades, conflicts))
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
@@ -56,36 +58,49 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     NotValid
         When an id begins with a quotation mark or holds a control character, or a grade is no whole number.
     """
-    ordered = export_order(row for row in rows if row.grade is not None)
-    ids = {text for row in ordered for text in (row.query_id, row.doc_id)}
-    refuse_ids(NAME, ids, spaces=True)
-    if quoted := sorted(text for text in ids if text.startswith('"')):
+    ordered = graded_order(rows)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
+    if quoted := sorted({text for text in ordered.ids() if text.startswith('"')}):
         raise NotValid(f"{NAME} cannot carry ids that begin with a quotation mark: {', '.join(quoted[:20])}")
     stream.write(f"{HEADER}\n".encode())
-    for row in ordered:
-        stream.write(f"{row.query_id}\t{row.doc_id}\t{whole_grade(row)}\n".encode())
+    for query_id, doc_id, grade in ordered.values("query_id", "doc_id", "grade"):
+        stream.write(f"{query_id}\t{doc_id}\t{whole_grade(grade, query_id, doc_id)}\n".encode())
     return Written(len(ordered))
 
 
-def _parse(
-    content: Content, tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
-) -> Iterator[LabelRow]:
-    kept: Keyed[LabelRow] = Keyed(tally, conflicts)
-    for line, text in content.lines():
+def read_header(lines: Iterable[tuple[int, str]], tally: Tally) -> None:
+    """Read the header, which stands in the first line that is not blank.
+
+    Raises
+    ------
+    UnreadableInput
+        F04 when it is missing.
+    """
+    for line, text in _filled(lines, tally):
+        if text.strip().casefold() != HEADER:
+            expected = f"expected the header {HEADER!r}; this file seems to have none"
+            tally.refuse(f"the first line is {text[:80]!r}", line=line, expected=expected, code="F04")
+        tally.put("header")
+        return
+
+
+def add_lines(
+    lines: Iterable[tuple[int, str]], tally: Tally, kept: Keyed[LabelRow], grades: tuple[int, ...] | None
+) -> None:
+    """Take in the labels of the lines after the header."""
+    for line, text in _filled(lines, tally):
+        _label(text, line, tally, kept, grades)
+
+
+def _filled(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[tuple[int, str]]:
+    """Yield the lines that say something; blank ones are put into their bin here."""
+    for line, text in lines:
         tally.read()
-        if not text.strip():
+        if text.strip():
+            yield line, text
+        else:
             tally.put("blank")
             tally.once("W35", line, "a blank line", done="skipped")
-        elif not tally.bins["header"]:
-            if text.strip().casefold() != HEADER:
-                expected = f"expected the header {HEADER!r}; this file seems to have none"
-                tally.refuse(f"the first line is {text[:80]!r}", line=line, expected=expected, code="F04")
-            tally.put("header")
-        else:
-            _label(text, line, tally, kept, grades)
-    for row in kept.rows():
-        tally.grade(row.grade or 0)
-        yield row
 
 
 def _label(text: str, line: int, tally: Tally, kept: Keyed[LabelRow], grades: tuple[int, ...] | None) -> None:

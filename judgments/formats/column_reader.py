@@ -24,7 +24,7 @@ from judgments.core.texts import SPREAD, WORD, Bytes, Keys, Places, Texts
 from judgments.formats.decoding import LINES_WITH_ENDS, Content
 from judgments.formats.grades import Keyed
 from judgments.formats.reading import Read, finish
-from judgments.formats.row_columns import Coded, Column, RowColumns, joined, letters_of, like, taken
+from judgments.formats.row_columns import LARGEST, Coded, Column, Growing, RowColumns, joined, letters_of, like, taken
 from judgments.formats.trec_columns import NEWLINE, RETURN, Fields
 
 Row = TypeVar("Row")
@@ -154,12 +154,13 @@ def read_in_columns(content: Content, tally: Tally, layout: Layout[Row], *, empt
 class _Parts:
     """The plain rows of all pieces, and which lines are not among them; lines are numbered from 0."""
 
-    bases: list[int] = field(default_factory=list)
-    columns: list[dict[str, Column]] = field(default_factory=list)
-    lines: list[Places] = field(default_factory=list)
+    keys: Growing
+    lines: Growing
+    columns: dict[str, Growing] = field(default_factory=dict)
     odd: list[Places] = field(default_factory=list)
     repaired: list[Flags] = field(default_factory=list)
     warned: list[dict[str, Flags]] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
     comments: list[Places] = field(default_factory=list)
     blanks: list[Places] = field(default_factory=list)
 
@@ -190,6 +191,7 @@ class _File(Generic[Row]):
         self.lone = lone
         self.size = len(data)
         data += bytes(WORD)
+        self.lines = content.lines_read + 1
         # Lines that end in CR or CRLF, among them the first one outside quotes.
         self.returns: list[int] = []
         self.buffer: Bytes = np.frombuffer(data, dtype=np.uint8)
@@ -243,7 +245,10 @@ class _File(Generic[Row]):
 
     def _parts(self) -> _Parts | None:
         """Look at all pieces; None where so many lines are odd that all are to be read with care."""
-        parts, number, offset = _Parts(), self.first, self.offset
+        small = np.zeros(0, dtype=np.int32 if self.lines < LARGEST else np.int64)
+        keys, lines_of = np.zeros(0, dtype=np.uint64), small
+        parts = _Parts(Growing(keys, self.lines, self.buffer), Growing(lines_of, self.lines, self.buffer))
+        number, offset = self.first, self.offset
         odd = 0
         while offset < self.size:
             end = self._end_of_lines(offset)
@@ -299,28 +304,35 @@ class _File(Generic[Row]):
         whole = bool(good.all())
         rows = np.flatnonzero(good)
         repaired = np.zeros(len(good), dtype=np.bool_) if plain.repaired is None else plain.repaired
-        parts.bases.append(offset)
-        parts.columns.append(
-            plain.columns if whole else {name: taken(column, rows) for name, column in plain.columns.items()}
-        )
-        parts.lines.append(lines if whole else lines[rows])
+        columns = plain.columns
+        if not whole:
+            columns = {name: taken(column, rows) for name, column in columns.items()}
+        # Done here, the work stays in the processor's cache.
+        parts.keys.add(_keys([columns[name] for name in self.layout.keys]), 0)
+        for name, column in columns.items():
+            if name not in parts.columns:
+                parts.columns[name] = Growing(column, self.lines, self.buffer)
+            parts.columns[name].add(column, offset)
+        parts.lines.add(lines if whole else lines[rows], 0)
+        parts.counts.append(len(rows))
         parts.repaired.append(repaired[rows])
         parts.warned.append({warned.code: warned.rows[rows] for warned in plain.warned})
 
     def _rows(self, parts: _Parts, tally: Tally) -> Sequence[Row]:
         if not parts.columns:
             return self._with_care(tally)
-        names = list(parts.columns[0])
-        columns = {name: joined([part.pop(name) for part in parts.columns], parts.bases, self.buffer) for name in names}
-        lines = np.concatenate(parts.lines)
+        columns = {name: column.column() for name, column in parts.columns.items()}
+        lines = np.asarray(parts.lines.column())
         odd = np.concatenate(parts.odd)
-        twice = _repeated([columns[name] for name in self.layout.keys])
+        keys = np.asarray(parts.keys.column())
+        twice = _repeated(keys)
         if len(odd):
-            twice |= self._stand_in(odd, columns, tally)
+            twice |= self._stand_in(odd, columns, keys, tally)
+        del keys, parts.keys
         if (len(odd) + np.count_nonzero(twice)) * MOST_ODD > len(odd) + len(lines):
             return self._with_care(tally)
         skipped = {"comment": np.concatenate(parts.comments), "blank": np.concatenate(parts.blanks)}
-        warned = _merged(parts.warned, parts.lines)
+        warned = _merged(parts.warned, parts.counts)
         # The first row and the first line with each warning are read with care: they are the ones that are listed.
         for flags in warned.values():
             twice[np.flatnonzero(flags)[:1]] = True
@@ -359,7 +371,7 @@ class _File(Generic[Row]):
             accept()
         return kept
 
-    def _stand_in(self, odd: Places, columns: dict[str, Column], tally: Tally) -> Flags:
+    def _stand_in(self, odd: Places, columns: dict[str, Column], keys: Keys, tally: Tally) -> Flags:
         """Say which plain rows have the key of a row on an odd line."""
         trial = tally.part()
         # The lines are not the first of the file: nobody is to refuse it because of them.
@@ -370,15 +382,12 @@ class _File(Generic[Row]):
             self.layout.careful(Lines(self._some_lines(odd)), trial, kept)
         except UnreadableInput:
             # Reading them again will say so.
-            return np.zeros(len(self._keys(columns)), dtype=np.bool_)
+            return np.zeros(len(keys), dtype=np.bool_)
         rows = kept.all_rows()
         if not rows:
-            return np.zeros(len(self._keys(columns)), dtype=np.bool_)
-        theirs = {name: like(columns[name], [getattr(row, name) for row in rows]) for name in self.layout.keys}
-        return np.isin(self._keys(columns), self._keys(theirs))
-
-    def _keys(self, columns: dict[str, Column]) -> Keys:
-        return _keys([columns[name] for name in self.layout.keys])
+            return np.zeros(len(keys), dtype=np.bool_)
+        theirs = [like(columns[name], [getattr(row, name) for row in rows]) for name in self.layout.keys]
+        return np.isin(keys, _keys(theirs))
 
     def _some_lines(self, numbers: Places) -> Iterator[tuple[int, str]]:
         """Yield (number, text) of the lines with these numbers from 0, which are in order."""
@@ -404,14 +413,13 @@ class _File(Generic[Row]):
         tails = {name: letters_of(column) for name, column in others.items()}
         buffer, base = np.concatenate([self.buffer, *tails.values()]), len(self.buffer)
         for name, column in columns.items():
-            columns[name] = taken(joined([column, others[name]], [0, base], buffer), order)
+            columns[name] = taken(joined(column, others[name], buffer, base), order)
             base += len(tails[name])
         return RowColumns(self.layout.row, columns)
 
 
-def _repeated(columns: Sequence[Column]) -> Flags:
+def _repeated(keys: Keys) -> Flags:
     """Say which rows have a key that stands twice."""
-    keys = _keys(columns)
     ascending = np.sort(keys)
     twice = ascending[1:][ascending[1:] == ascending[:-1]]
     return np.isin(keys, twice) if len(twice) else np.zeros(len(keys), dtype=np.bool_)
@@ -447,11 +455,11 @@ def rows_outside_ascii(texts: Texts) -> Places:
     return np.unique(row[inside])
 
 
-def _merged(parts: Sequence[dict[str, Flags]], lines: Sequence[Places]) -> dict[str, Flags]:
+def _merged(parts: Sequence[dict[str, Flags]], counts: Sequence[int]) -> dict[str, Flags]:
     codes = dict.fromkeys(code for part in parts for code in part)
     return {
         code: np.concatenate(
-            [part.get(code, np.zeros(len(of), dtype=np.bool_)) for part, of in zip(parts, lines, strict=True)]
+            [part.get(code, np.zeros(count, dtype=np.bool_)) for part, count in zip(parts, counts, strict=True)]
         )
         for code in codes
     }

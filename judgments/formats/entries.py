@@ -6,7 +6,7 @@ what is wrong with one is found here, so that all layouts say it in the same wor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from judgments.core.ids import id_fault
@@ -62,18 +62,23 @@ def labels(
     """Yield the labels; every entry ends in one bin of the books."""
     kept: Keyed[LabelRow] = Keyed(tally, conflicts)
     for entry in entries:
-        try:
-            _check_ids(entry, tally)
-            grade, repaired = _grade(entry, grades, tally)
-        except RowFault as fault:
-            _reject(entry, fault, tally, "grade")
-            continue
-        row = LabelRow(entry.query_id, entry.doc_id, grade, "2", line=entry.line)
-        bin = "repaired" if repaired or entry.repaired else "accepted"
-        kept.add((entry.query_id, entry.doc_id), grade, row, entry.line, entry.raw, bin)
+        add_label(entry, tally, grades, kept)
     for row in kept.rows():
         tally.grade(row.grade or 0)
         yield row
+
+
+def add_label(entry: Entry, tally: Tally, grades: tuple[int, ...] | None, kept: Keyed[LabelRow]) -> None:
+    """Take in one label, unless something is wrong with it."""
+    try:
+        _check_ids(entry, tally)
+        grade, repaired = _grade(entry, grades, tally)
+    except RowFault as fault:
+        _reject(entry, fault, tally, "grade")
+        return
+    row = LabelRow(entry.query_id, entry.doc_id, grade, "2", line=entry.line)
+    bin = "repaired" if repaired or entry.repaired else "accepted"
+    kept.add((entry.query_id, entry.doc_id), grade, row, entry.line, entry.raw, bin)
 
 
 def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
@@ -86,22 +91,30 @@ def results(entries: Iterable[Entry], tally: Tally) -> Iterator[RunRow]:
     ranked, without = False, None
     for entry in entries:
         without = entry.value is Absent if without is None else without
-        try:
-            _check_ids(entry, tally)
-            if (entry.value is Absent) is not without:
-                raise RowFault("E23", *MIXED[without])
-            score, rank = _score(entry, tally)
-        except RowFault as fault:
-            _reject(entry, fault, tally, "rank" if entry.value is Absent else "score")
-            continue
-        ranked = ranked or entry.rank not in (None, "")
-        row = RunRow(entry.query_id, entry.doc_id, score, rank, entry.tag, entry.line)
-        bin = "repaired" if entry.repaired else "accepted"
-        kept.add((entry.query_id, entry.doc_id), score, row, entry.line, entry.raw, bin)
+        ranked = add_result(entry, tally, kept, without=without) or ranked
     rows = list(kept.rows())
     if ranked and rows:
-        _compare_ranks(rows, tally)
+        compare_ranks(rows, tally)
     yield from rows
+
+
+def add_result(entry: Entry, tally: Tally, kept: Keyed[RunRow], *, without: bool) -> bool:
+    """Take in one result, unless something is wrong with it; return whether it has a rank.
+
+    `without` says that the file has no scores.
+    """
+    try:
+        _check_ids(entry, tally)
+        if (entry.value is Absent) is not without:
+            raise RowFault("E23", *MIXED[without])
+        score, rank = _score(entry, tally)
+    except RowFault as fault:
+        _reject(entry, fault, tally, "rank" if entry.value is Absent else "score")
+        return False
+    row = RunRow(entry.query_id, entry.doc_id, score, rank, entry.tag, entry.line)
+    bin = "repaired" if entry.repaired else "accepted"
+    kept.add((entry.query_id, entry.doc_id), score, row, entry.line, entry.raw, bin)
+    return entry.rank not in (None, "")
 
 
 def note_ranks_for_scores(tally: Tally, line: int, rows: int = 1) -> None:
@@ -183,7 +196,8 @@ def _reject(entry: Entry, fault: RowFault, tally: Tally, name: str) -> None:
     tally.reject(fault.code, entry.line, str(fault), fix=fault.fix, raw=entry.raw, column=column)
 
 
-def _compare_ranks(rows: list[RunRow], tally: Tally) -> None:
+def compare_ranks(rows: Sequence[RunRow], tally: Tally) -> None:
+    """Warn where the ranks of a run contradict its scores (W40)."""
     from judgments.core.grouping import grouped
     from judgments.formats.run_rows import RunRows
 

@@ -119,11 +119,13 @@ def write(
     return Written(len(ordered))
 
 
+def _rating(row: LabelRow) -> str:
+    return "null" if row.grade is None else whole_grade(row.grade, row.query_id, row.doc_id)
+
+
 def _element(query_id: str, text: str, labels: list[LabelRow]) -> str:
     ratings = ",\n".join(
-        f'      {{"doc_id": {_quoted(row.doc_id)}, "rating": {"null" if row.grade is None else whole_grade(row)}'
-        f"{_copied(row)}}}"
-        for row in labels
+        f'      {{"doc_id": {_quoted(row.doc_id)}, "rating": {_rating(row)}{_copied(row)}}}' for row in labels
     )
     return (
         f'  {{\n    "query_id": {_quoted(query_id)},\n    "query": {_quoted(text)},\n'

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
-from judgments.formats.entries import Absent, Entry, note_ranks_for_scores, results
+from judgments.formats.entries import Absent, Entry, note_ranks_for_scores
 from judgments.formats.pair_tables import checked_ids, checked_numbers, headless_columns
-from judgments.formats.reading import NeedsCare, Read, collect, open_as
+from judgments.formats.reading import NeedsCare, Read, open_as
 from judgments.formats.rows import RunRow
 from judgments.formats.writing import Written, ranked_order, refuse_ids
 
@@ -34,12 +34,11 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
     UnreadableInput
         When the whole file is refused.
     """
+    from judgments.formats.column_reader import read_in_columns
+    from judgments.formats.run_layouts import MsMarcoRun
 
-    def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
-        return results(_entries(content, tally), tally)
-
-    example = EXAMPLE.partition("\n")[0]
-    return collect(*open_as(source, path, NAME, example, encoding=encoding), parse, empty="results")
+    content, tally = open_as(source, path, NAME, EXAMPLE.partition("\n")[0], encoding=encoding)
+    return read_in_columns(content, tally, MsMarcoRun(), empty="results")
 
 
 def quick(content: Content, tally: Tally) -> Iterator[PairColumns]:
@@ -70,14 +69,16 @@ def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
         When an id holds white space.
     """
     ordered = ranked_order(rows)
-    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=False)
-    for row, rank in ordered:
-        stream.write(f"{row.query_id}\t{row.doc_id}\t{rank}\n".encode())
-    return Written(len(ordered), (f"{NAME} has no place for scores; only the ranks are written",) if ordered else ())
+    refuse_ids(NAME, ordered.ids(), spaces=False)
+    for query_id, doc_id, rank in ordered.values("query_id", "doc_id", "rank"):
+        stream.write(f"{query_id}\t{doc_id}\t{rank}\n".encode())
+    note = f"{NAME} has no place for scores; only the ranks are written"
+    return Written(len(ordered), (note,) if len(ordered) else ())
 
 
-def _entries(content: Content, tally: Tally) -> Iterator[Entry]:
-    for line, text in content.lines():
+def entries(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[Entry]:
+    """Yield the pairs of numbered lines; what is no record is put into its bin here."""
+    for line, text in lines:
         tally.read()
         cells = text.split("\t")
         if not text.strip():

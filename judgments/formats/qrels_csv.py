@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import BinaryIO
 
-from judgments.core.cells import csv_row, escape
-from judgments.core.report import Tally
+from judgments.core.cells import csv_cell
 from judgments.formats.column_names import LABEL_COLUMNS, SILENT
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source
-from judgments.formats.delimited import Columns
-from judgments.formats.entries import labels
+from judgments.formats.decoding import Source
+from judgments.formats.delimited import Columns, check_mapping
 from judgments.formats.grades import Pick
-from judgments.formats.pair_tables import table_columns, table_entries
-from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.pair_tables import table_columns
+from judgments.formats.reading import Read, open_as
 from judgments.formats.rows import LabelRow
-from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+from judgments.formats.writing import Written, graded_order, refuse_ids, whole_grade
 
 NAME = "qrels-csv"
 EXAMPLE = "query_id,doc_id,grade\nq001,doc-abc,3\nq001,doc-mno,0\n"
@@ -50,12 +48,13 @@ def read(
     UnreadableInput
         When the whole file is refused; F04 when a column is missing.
     """
+    from judgments.formats.column_reader import read_in_columns
+    from judgments.formats.label_layouts import CsvQrels
 
-    def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
-        entries = table_entries(content, tally, COLUMNS, "grade", mapping=columns, delimiter=delimiter)
-        return labels(entries, tally, grades, conflicts)
-
-    return collect(*open_as(source, path, NAME, "query_id,doc_id,grade", encoding=encoding), parse, empty="judgments")
+    check_mapping(columns or {}, COLUMNS)
+    content, tally = open_as(source, path, NAME, "query_id,doc_id,grade", encoding=encoding)
+    layout = CsvQrels(content, COLUMNS, mapping=columns, delimiter=delimiter)
+    return read_in_columns(content, tally, layout.of(grades, conflicts), empty="judgments")
 
 
 def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
@@ -66,11 +65,12 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     NotValid
         When an id cannot be written, or a grade is no whole number.
     """
-    ordered = export_order(row for row in rows if row.grade is not None)
-    refuse_ids(NAME, (text for row in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    ordered = graded_order(rows)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
     stream.write(b"query_id,doc_id,grade\n")
-    for row in ordered:
-        stream.write(csv_row([escape(row.query_id), escape(row.doc_id), whole_grade(row)]).encode())
+    for query_id, doc_id, grade in ordered.values("query_id", "doc_id", "grade"):
+        digits = whole_grade(grade, query_id, doc_id)
+        stream.write(f"{csv_cell(query_id)},{csv_cell(doc_id)},{digits}\n".encode())
     return Written(len(ordered))
 
 

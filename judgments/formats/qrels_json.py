@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import BinaryIO
 
 from judgments.core.report import Tally
@@ -20,7 +21,7 @@ from judgments.formats.nested_json import nested_columns, nested_entries
 from judgments.formats.object_rows import list_entries
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LabelRow
-from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+from judgments.formats.writing import Written, graded_order, refuse_ids, whole_grade
 
 NAME = "qrels-json"
 EXAMPLE = """{
@@ -78,11 +79,14 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     NotValid
         When an id cannot be written, or a grade is no whole number.
     """
-    ordered = export_order(row for row in rows if row.grade is not None)
-    refuse_ids(NAME, (text for row in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    ordered = graded_order(rows)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
     lines = []
-    for query_id, found in groupby(ordered, key=lambda row: row.query_id):
-        pairs = ", ".join(f"{json.dumps(row.doc_id, ensure_ascii=False)}: {whole_grade(row)}" for row in found)
+    for query_id, found in groupby(ordered.values("query_id", "doc_id", "grade"), key=itemgetter(0)):
+        pairs = ", ".join(
+            f"{json.dumps(doc_id, ensure_ascii=False)}: {whole_grade(grade, query_id, doc_id)}"
+            for _, doc_id, grade in found
+        )
         lines.append(f"  {json.dumps(query_id, ensure_ascii=False)}: {{{pairs}}}")
     stream.write(("{\n" + ",\n".join(lines) + "\n}\n" if lines else "{}\n").encode())
     return Written(len(ordered))

@@ -16,7 +16,7 @@ from judgments.formats.json_lines import dump
 from judgments.formats.object_rows import line_columns, line_entries
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LabelRow
-from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+from judgments.formats.writing import Written, graded_order, refuse_ids, whole_grade
 
 NAME = "qrels-jsonl"
 EXAMPLE = (
@@ -61,10 +61,11 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     NotValid
         When an id cannot be written, or a grade is no whole number.
     """
-    ordered = export_order(row for row in rows if row.grade is not None)
-    refuse_ids(NAME, (text for row in ordered for text in (row.query_id, row.doc_id)), spaces=True)
-    for row in ordered:
-        stream.write(dump({"query_id": row.query_id, "doc_id": row.doc_id, "grade": int(whole_grade(row))}))
+    ordered = graded_order(rows)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
+    for query_id, doc_id, grade in ordered.values("query_id", "doc_id", "grade"):
+        whole = int(whole_grade(grade, query_id, doc_id))
+        stream.write(dump({"query_id": query_id, "doc_id": doc_id, "grade": whole}))
     return Written(len(ordered))
 
 

@@ -15,7 +15,7 @@ from judgments.formats.grades import Pick
 from judgments.formats.parquet import parquet_columns, parquet_entries, write_table
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LabelRow
-from judgments.formats.writing import Written, export_order, refuse_ids, whole_grade
+from judgments.formats.writing import Written, graded_order, refuse_ids, whole_grade
 
 NAME = "qrels-parquet"
 EXAMPLE = "q_id,doc_id,score\nq001,doc-abc,3\nq001,doc-mno,0\n"
@@ -56,10 +56,12 @@ def write(rows: Iterable[LabelRow], stream: BinaryIO) -> Written:
     NotValid
         When an id cannot be written, or a grade is no whole number.
     """
-    ordered = export_order(row for row in rows if row.grade is not None)
-    refuse_ids(NAME, (text for row in ordered for text in (row.query_id, row.doc_id)), spaces=True)
-    ids = {"q_id": [row.query_id for row in ordered], "doc_id": [row.doc_id for row in ordered]}
-    write_table(ids, [int(whole_grade(row)) for row in ordered], stream, whole=True)
+    ordered = graded_order(rows)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
+    found = list(ordered.values("query_id", "doc_id", "grade"))
+    ids = {"q_id": [query_id for query_id, _, _ in found], "doc_id": [doc_id for _, doc_id, _ in found]}
+    grades = [int(whole_grade(grade, query_id, doc_id)) for query_id, doc_id, grade in found]
+    write_table(ids, grades, stream, whole=True)
     return Written(len(ordered))
 
 

@@ -17,6 +17,7 @@ Row = TypeVar("Row")
 
 # So many rows are made at a time.
 CHUNK = 1 << 13
+LARGEST = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,10 +65,18 @@ class Coded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meant:
-    """A column of numbers as they are written, or nothing; they are worked out when a row is asked for."""
+    """A column of whole numbers or nothing, worked out of what stands for them when a row is asked for.
 
-    texts: Texts
-    meaning: Callable[[str], int | None]
+    Parameters
+    ----------
+    given : Texts or float64 array
+        The numbers as they are written, empty for none; or as they are, NaN for none.
+    meaning : callable
+        Returns the number.
+    """
+
+    given: Texts | npt.NDArray[np.float64]
+    meaning: Callable[[Any], int | None]
 
 
 Column = Texts | Coded | Meant | npt.NDArray[Any]
@@ -128,6 +137,21 @@ class RowColumns(Sequence[Row]):
     def __repr__(self) -> str:
         return f"RowColumns({list(self)!r})"
 
+    def values(self, *names: str, order: Places | None = None) -> Iterator[tuple[Any, ...]]:
+        """Yield these fields of each row without making the rows, in another order where one is given."""
+        default = {field.name: field.default for field in fields(self.make)}  # type: ignore[arg-type]
+        for start in range(0, self._size, CHUNK):
+            stop = min(start + CHUNK, self._size)
+            found: list[Any] = []
+            for name in names:
+                if name not in self.columns:
+                    found.append(repeat(default[name], stop - start))
+                elif order is None:
+                    found.append(values_of(self.columns[name], start, stop))
+                else:
+                    found.append(values_of(taken(self.columns[name], order[start:stop]), 0, stop - start))
+            yield from zip(*found, strict=True)
+
     def _made(self, start: int, stop: int) -> Iterator[Row]:
         given = [
             values_of(self.columns[field.name], start, stop) if field.name in self.columns else repeat(field.default)
@@ -141,7 +165,7 @@ def size_of(column: Column) -> int:
     """Return how many rows a column has."""
     if isinstance(column, Coded):
         return len(column.codes)
-    return len(column.texts if isinstance(column, Meant) else column)
+    return len(column.given if isinstance(column, Meant) else column)
 
 
 def values_of(column: Column, start: int, stop: int) -> Sequence[Any]:
@@ -149,31 +173,65 @@ def values_of(column: Column, start: int, stop: int) -> Sequence[Any]:
     if isinstance(column, Coded):
         return [column.values[code] for code in column.codes[start:stop].tolist()]
     if isinstance(column, Meant):
-        return list(map(column.meaning, column.texts[start:stop]))
+        return list(map(column.meaning, values_of(column.given, start, stop)))
     if isinstance(column, Texts):
         return column[start:stop]
     found: list[Any] = column[start:stop].tolist()
     return found
 
 
-def joined(parts: Sequence[Any], bases: Sequence[int], buffer: Bytes) -> Any:
-    """Put columns of one sort one behind the other; the texts of each stand in the common buffer from its base on."""
-    first = parts[0]
-    if isinstance(first, Coded):
-        places: dict[Any, int] = {}
-        codes = []
-        for part in parts:
+class Growing:
+    """A column that is put together of parts, with room for a number of rows from the beginning.
+
+    Parameters
+    ----------
+    first : column
+        A column of the same sort.
+    room : int
+        How many rows there may be.
+    buffer : uint8 array
+        Where the texts of all parts stand.
+    """
+
+    def __init__(self, first: Column, room: int, buffer: Bytes) -> None:
+        self.first, self.buffer, self.size = first, buffer, 0
+        self.codes: dict[Any, int] = {}
+        given = first.given if isinstance(first, Meant) else first
+        small = np.dtype(np.int32 if len(buffer) < LARGEST else np.int64)
+        if isinstance(given, Texts):
+            self.arrays = [np.empty(room, dtype=small), np.empty(room, dtype=small)]
+        else:
+            self.arrays = [np.empty(room, dtype=given.codes.dtype if isinstance(given, Coded) else given.dtype)]
+
+    def add(self, part: Column, base: int) -> None:
+        """Put a part behind the others; its texts stand in the buffer from the base on."""
+        given = part.given if isinstance(part, Meant) else part
+        begin, self.size = self.size, self.size + size_of(part)
+        if isinstance(given, Texts):
+            np.add(given.starts, base, out=self.arrays[0][begin : self.size], casting="same_kind")
+            np.add(given.ends, base, out=self.arrays[1][begin : self.size], casting="same_kind")
+        elif isinstance(given, Coded):
             # Numbers of different types are equal; that is no reason to mix them up.
-            here = [places.setdefault((type(value), value), len(places)) for value in part.values]
-            codes.append(np.array(here, dtype=np.int32)[part.codes])
-        return Coded([value for _, value in places], np.concatenate(codes))
-    if isinstance(first, Meant):
-        return Meant(joined([part.texts for part in parts], bases, buffer), first.meaning)
-    if isinstance(first, Texts):
-        begins = np.concatenate([part.starts + base for part, base in zip(parts, bases, strict=True)])
-        ends = np.concatenate([part.ends + base for part, base in zip(parts, bases, strict=True)])
-        return Texts(buffer, begins, ends)
-    return np.concatenate(parts)
+            here = [self.codes.setdefault((type(value), value), len(self.codes)) for value in given.values]
+            self.arrays[0][begin : self.size] = np.array(here, dtype=np.int32)[given.codes]
+        else:
+            self.arrays[0][begin : self.size] = given
+
+    def column(self) -> Column:
+        """Return the column."""
+        arrays = [array[: self.size] for array in self.arrays]
+        if isinstance(self.first, Coded):
+            return Coded([value for _, value in self.codes], arrays[0])
+        given: Any = Texts(self.buffer, arrays[0], arrays[1]) if len(arrays) == 2 else arrays[0]
+        return Meant(given, self.first.meaning) if isinstance(self.first, Meant) else given
+
+
+def joined(first: Column, second: Column, buffer: Bytes, base: int) -> Column:
+    """Put two columns one behind the other; the texts of the second one stand in the buffer from a base on."""
+    column = Growing(first, size_of(first) + size_of(second), buffer)
+    column.add(first, 0)
+    column.add(second, base)
+    return column.column()
 
 
 def like(column: Column, values: list[Any]) -> Column:
@@ -183,7 +241,9 @@ def like(column: Column, values: list[Any]) -> Column:
         codes = np.array([places[type(value), value] for value in values], dtype=np.int32)
         return Coded([value for _, value in places], codes)
     if isinstance(column, Meant):
-        return Meant(Texts.of(["" if value is None else str(value) for value in values]), column.meaning)
+        missing = "" if isinstance(column.given, Texts) else float("nan")
+        shown = [missing if value is None else type(missing)(value) for value in values]
+        return Meant(cast(Texts, like(column.given, shown)), column.meaning)
     return Texts.of(values) if isinstance(column, Texts) else np.array(values, dtype=column.dtype)
 
 
@@ -192,11 +252,11 @@ def taken(column: Column, places: Places) -> Column:
     if isinstance(column, Coded):
         return Coded(column.values, column.codes[places])
     if isinstance(column, Meant):
-        return Meant(column.texts.take(places), column.meaning)
+        return Meant(cast(Texts, taken(column.given, places)), column.meaning)
     return column.take(places) if isinstance(column, Texts) else column[places]
 
 
 def letters_of(column: Column) -> Bytes:
     """Return the buffer of a column's texts, empty for columns of another sort."""
-    texts = column.texts if isinstance(column, Meant) else column
+    texts = column.given if isinstance(column, Meant) else column
     return texts.buffer if isinstance(texts, Texts) else np.zeros(0, dtype=np.uint8)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import BinaryIO
 
-from judgments.core.cells import csv_row, escape
-from judgments.core.report import Tally
+from judgments.core.cells import csv_cell
 from judgments.formats.column_names import RESULT_COLUMNS, SILENT
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source
-from judgments.formats.delimited import Columns
-from judgments.formats.entries import results
-from judgments.formats.pair_tables import table_columns, table_entries
-from judgments.formats.reading import Read, collect, open_as
+from judgments.formats.decoding import Source
+from judgments.formats.delimited import Columns, check_mapping
+from judgments.formats.pair_tables import table_columns
+from judgments.formats.reading import Read, open_as
 from judgments.formats.rows import RunRow
 from judgments.formats.writing import Written, ranked_order, refuse_ids, tags_left_out
 
@@ -47,12 +45,13 @@ def read(
     UnreadableInput
         When the whole file is refused; F04 when a column is missing.
     """
+    from judgments.formats.column_reader import read_in_columns
+    from judgments.formats.run_layouts import CsvRun
 
-    def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
-        entries = table_entries(content, tally, COLUMNS, "score", mapping=columns, delimiter=delimiter)
-        return results(entries, tally)
-
-    return collect(*open_as(source, path, NAME, "query_id,doc_id,score", encoding=encoding), parse, empty="results")
+    check_mapping(columns or {}, COLUMNS)
+    content, tally = open_as(source, path, NAME, "query_id,doc_id,score", encoding=encoding)
+    layout = CsvRun(content, COLUMNS, mapping=columns, delimiter=delimiter)
+    return read_in_columns(content, tally, layout, empty="results")
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
@@ -64,10 +63,10 @@ def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
         When an id cannot be written.
     """
     ordered = ranked_order(rows)
-    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
     stream.write(b"query_id,doc_id,rank,score\n")
-    for row, rank in ordered:
-        stream.write(csv_row([escape(row.query_id), escape(row.doc_id), str(rank), repr(float(row.score))]).encode())
+    for query_id, doc_id, rank, score in ordered.values("query_id", "doc_id", "rank", "score"):
+        stream.write(f"{csv_cell(query_id)},{csv_cell(doc_id)},{rank},{float(score)!r}\n".encode())
     return Written(len(ordered), tags_left_out(NAME, ordered))
 
 

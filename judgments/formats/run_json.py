@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import BinaryIO
 
 from judgments.core.report import Tally
@@ -67,10 +68,13 @@ def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
         When an id cannot be written, or a score is infinite.
     """
     ordered = ranked_order(rows)
-    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=True)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
     lines = []
-    for query_id, found in groupby((row for row, _ in ordered), key=lambda row: row.query_id):
-        pairs = ", ".join(f"{json.dumps(row.doc_id, ensure_ascii=False)}: {finite_score(NAME, row)}" for row in found)
+    for query_id, found in groupby(ordered.values("query_id", "doc_id", "score"), key=itemgetter(0)):
+        pairs = ", ".join(
+            f"{json.dumps(doc_id, ensure_ascii=False)}: {finite_score(NAME, score, query_id, doc_id)}"
+            for _, doc_id, score in found
+        )
         lines.append(f"  {json.dumps(query_id, ensure_ascii=False)}: {{{pairs}}}")
     stream.write(("{\n" + ",\n".join(lines) + "\n}\n" if lines else "{}\n").encode())
     return Written(len(ordered), tags_left_out(NAME, ordered))

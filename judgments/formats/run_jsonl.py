@@ -53,10 +53,10 @@ def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
         When an id cannot be written, or a score is infinite.
     """
     ordered = ranked_order(rows)
-    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=True)
-    for row, rank in ordered:
-        score = finite_score(NAME, row)
-        stream.write(dump({"query_id": row.query_id, "doc_id": row.doc_id, "rank": rank, "score": score}))
+    refuse_ids(NAME, ordered.ids(), spaces=True)
+    for query_id, doc_id, rank, given in ordered.values("query_id", "doc_id", "rank", "score"):
+        score = finite_score(NAME, given, query_id, doc_id)
+        stream.write(dump({"query_id": query_id, "doc_id": doc_id, "rank": rank, "score": score}))
     return Written(len(ordered), tags_left_out(NAME, ordered))
 
 

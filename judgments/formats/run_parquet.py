@@ -51,9 +51,10 @@ def write(rows: Iterable[RunRow], stream: BinaryIO) -> Written:
         When an id cannot be written.
     """
     ordered = ranked_order(rows)
-    refuse_ids(NAME, (text for row, _ in ordered for text in (row.query_id, row.doc_id)), spaces=True)
-    ids = {"q_id": [row.query_id for row, _ in ordered], "doc_id": [row.doc_id for row, _ in ordered]}
-    write_table(ids, [float(row.score) for row, _ in ordered], stream, whole=False)
+    refuse_ids(NAME, ordered.ids(), spaces=True)
+    found = list(ordered.values("query_id", "doc_id", "score"))
+    ids = {"q_id": [query_id for query_id, _, _ in found], "doc_id": [doc_id for _, doc_id, _ in found]}
+    write_table(ids, [float(score) for _, _, score in found], stream, whole=False)
     return Written(len(ordered), tags_left_out(NAME, ordered))
 
 

@@ -13,6 +13,7 @@ from judgments.core.grouping import Groups, grouped
 from judgments.core.report import Tally
 from judgments.core.run import Run
 from judgments.core.texts import Places, Texts
+from judgments.formats.row_columns import Meant, RowColumns
 from judgments.formats.trec_fields import EXACT_WHOLE
 
 if TYPE_CHECKING:
@@ -49,7 +50,17 @@ class RunRows:
 
     @classmethod
     def of(cls, rows: Sequence[RunRow]) -> RunRows:
-        """Build the columns of rows that were read one by one."""
+        """Build the columns of rows, which may be columns already."""
+        if isinstance(rows, RowColumns):
+            columns = rows.columns
+            ranks = columns.get("rank")
+            return cls(
+                rows.texts("query_id"),
+                rows.texts("doc_id"),
+                np.asarray(columns["score"]),
+                np.nan_to_num(np.asarray(ranks.given)) if isinstance(ranks, Meant) else np.zeros(len(rows)),
+                np.asarray(columns["line"]),
+            )
         return cls(
             Texts.of([row.query_id for row in rows]),
             Texts.of([row.doc_id for row in rows]),

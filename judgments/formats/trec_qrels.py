@@ -14,7 +14,7 @@ from judgments.core.ids import id_fault
 from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines
-from judgments.formats.reading import Read, collect, finish, note_skipped, note_unusual, open_as, refuse_early
+from judgments.formats.reading import Read, finish, note_skipped, note_unusual, open_as, refuse_early
 from judgments.formats.sniffing import sniff
 from judgments.formats.trec_fields import records
 
@@ -62,12 +62,11 @@ def read(
     UnreadableInput
         When the whole file is refused.
     """
+    from judgments.formats.column_reader import read_in_columns
+    from judgments.formats.label_layouts import TrecQrels
+
     content, tally = _open(source, path, encoding)
-
-    def parse(content: Content, tally: Tally) -> Iterator[LabelRow]:
-        return parse_lines(content.lines(), tally, grades=grades, conflicts=conflicts)
-
-    return collect(content, tally, parse, empty="judgments")
+    return read_in_columns(content, tally, TrecQrels().of(grades, conflicts), empty="judgments")
 
 
 def load_qrels(source: Source, path: str = "-") -> Qrels:
@@ -115,19 +114,13 @@ def _load(content: Content, tally: Tally) -> tuple[Qrels, Report]:
     return table, report
 
 
-def parse_lines(
-    lines: Iterable[tuple[int, str]],
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    conflicts: Pick | None = None,
-) -> Iterator[LabelRow]:
+def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[LabelRow]:
     """Yield the labels of numbered lines; every line ends in one bin of the books."""
     from judgments.formats.grades import Keyed
 
-    kept: Keyed[LabelRow] = Keyed(tally, conflicts)
+    kept: Keyed[LabelRow] = Keyed(tally)
     for line, text, parts in records(lines, tally):
-        _label(parts, line, text, tally, kept, grades)
+        add_line(parts, line, text, tally, kept, None)
     for row in kept.rows():
         tally.grade(row.grade or 0)
         yield row
@@ -154,16 +147,16 @@ def write(
     NotValid
         When an id has white space in it, or a grade is no whole number.
     """
-    from judgments.formats.writing import Written, export_order, id_encoder, refuse_ids, whole_grade
+    from judgments.formats.writing import Written, graded_order, id_encoder, refuse_ids, whole_grade
 
-    ordered = export_order(row for row in rows if row.grade is not None)
-    encode = id_encoder((row.query_id, row.doc_id) for row in ordered) if encode_ids else None
-    if encode is None:
-        refuse_ids(NAME, (identifier for row in ordered for identifier in (row.query_id, row.doc_id)))
-    encoded = encode or {}
-    for row in ordered:
-        query_id, doc_id = encoded.get(row.query_id, row.query_id), encoded.get(row.doc_id, row.doc_id)
-        stream.write(f"{query_id} {origin or row.origin} {doc_id} {whole_grade(row)}\n".encode())
+    ordered = graded_order(rows)
+    encoded = id_encoder((text, text) for text in ordered.ids()) if encode_ids else {}
+    if not encode_ids:
+        refuse_ids(NAME, ordered.ids())
+    for query_id, doc_id, grade, own in ordered.values("query_id", "doc_id", "grade", "origin"):
+        digits = whole_grade(grade, query_id, doc_id)
+        query, document = encoded.get(query_id, query_id), encoded.get(doc_id, doc_id)
+        stream.write(f"{query} {origin or own} {document} {digits}\n".encode())
     return Written(len(ordered), idmap=encoded)
 
 
@@ -175,9 +168,10 @@ def _open(source: Source, path: str, encoding: str) -> tuple[Content, Tally]:
     return content, tally
 
 
-def _label(
+def add_line(
     parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[LabelRow], grades: tuple[int, ...] | None
 ) -> None:
+    """Take in the label of one line, unless something is wrong with it."""
     # As in trec_run: only lines that are read one by one need these.
     from judgments.formats.grades import Fault, any_grade, scale_grade
     from judgments.formats.rows import LabelRow

@@ -7,14 +7,15 @@ fall strictly, so that no reader breaks a tie in its own way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 from judgments.core.ids import id_fault
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source, numbered_lines
-from judgments.formats.reading import Read, collect, note_skipped, note_unusual, open_as, refuse_early
+from judgments.formats.reading import Read, note_skipped, note_unusual, open_as, refuse_early
 from judgments.formats.trec_fields import number, rank_of, records
 
 if TYPE_CHECKING:
@@ -45,11 +46,11 @@ def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[Ru
     UnreadableInput
         When the whole file is refused.
     """
+    from judgments.formats.column_reader import read_in_columns
+    from judgments.formats.run_layouts import TrecRun
 
-    def parse(content: Content, tally: Tally) -> Iterator[RunRow]:
-        return parse_lines(content.lines(), tally)
-
-    return collect(*open_as(source, path, NAME, _LINE, encoding=encoding), parse, empty="results")
+    content, tally = open_as(source, path, NAME, _LINE, encoding=encoding)
+    return read_in_columns(content, tally, TrecRun(), empty="results")
 
 
 def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
@@ -96,7 +97,7 @@ def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
     scores = None if found is None else numbers(found.texts(4))
     ranks = None if found is None or scores is None else numbers(found.texts(3))
     if found is None or scores is None or ranks is None:
-        rows = list(parse_lines(((before + line, text) for line, text in numbered_lines(data)), tally, ranked=False))
+        rows = list(parse_lines(((before + line, text) for line, text in numbered_lines(data)), tally))
         tally.report().raise_if_errors()
         return RunRows.of(rows) if rows else None
     tally.read(found.rows + len(found.comments) + len(found.blanks))
@@ -110,21 +111,18 @@ def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
     return RunRows(found.texts(0), found.texts(2), scores, usable_ranks(ranks), found.lines_from(before))
 
 
-def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally, *, ranked: bool = True) -> Iterator[RunRow]:
+def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunRow]:
     """Yield the rows of numbered lines; every line ends in one bin of the books.
 
-    Where not `ranked`, the rank column is not compared with the scores: the lines are not all that there are.
+    The rank column is not compared with the scores: the lines are not all that there are.
     """
     # What only lines that are read one by one need is not imported for a well-formed file.
     from judgments.formats.grades import Keyed
 
     kept: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
     for line, text, parts in records(lines, tally):
-        _result(parts, line, text, tally, kept)
-    rows = list(kept.rows())
-    if ranked and rows:
-        _compare_ranks(rows, tally)
-    yield from rows
+        add_line(parts, line, text, tally, kept)
+    yield from kept.rows()
 
 
 def write(rows: Iterable[RunRow], stream: BinaryIO, *, tag: str | None = None, encode_ids: bool = False) -> Written:
@@ -146,26 +144,25 @@ def write(rows: Iterable[RunRow], stream: BinaryIO, *, tag: str | None = None, e
     NotValid
         When an id has white space in it.
     """
-    from judgments.formats.writing import Written, id_encoder, refuse_ids
+    from judgments.formats.writing import Written, id_encoder, ranked_order, refuse_ids
 
-    by_query: dict[str, list[RunRow]] = {}
-    for row in rows:
-        by_query.setdefault(row.query_id, []).append(row)
-    ids = [(row.query_id, row.doc_id) for found in by_query.values() for row in found]
-    encoded = id_encoder(ids) if encode_ids else {}
+    ordered = ranked_order(rows)
+    encoded = id_encoder((text, text) for text in ordered.ids()) if encode_ids else {}
     if not encode_ids:
-        refuse_ids(NAME, (text for pair in ids for text in pair))
+        refuse_ids(NAME, ordered.ids())
     notes = []
-    for query_id in sorted(by_query):
-        ordered = sorted(by_query[query_id], key=lambda row: (row.score, row.doc_id), reverse=True)
-        scores, replaced = _falling([row.score for row in ordered])
+    found = ordered.values("query_id", "doc_id", "score", "tag")
+    names: dict[str, str] = {}
+    for query_id, grouped in groupby(found, key=itemgetter(0)):
+        results = list(grouped)
+        scores, replaced = _falling([score for _, _, score, _ in results])
         if replaced:
             notes.append(f"query {query_id!r}: tied scores were replaced by depth - rank + 1")
-        for rank, (row, score) in enumerate(zip(ordered, scores, strict=True), 1):
-            name = "-".join((tag or row.tag or "run").split())
-            parts = (encoded.get(query_id, query_id), "Q0", encoded.get(row.doc_id, row.doc_id), rank, score, name)
-            stream.write((" ".join(map(str, parts)) + "\n").encode())
-    return Written(len(ids), tuple(notes), encoded)
+        query = encoded.get(query_id, query_id)
+        for rank, ((_, doc_id, _, own), score) in enumerate(zip(results, scores, strict=True), 1):
+            name = names.get(own) or names.setdefault(own, "-".join((tag or own or "run").split()))
+            stream.write(f"{query} Q0 {encoded.get(doc_id, doc_id)} {rank} {score} {name}\n".encode())
+    return Written(len(ordered), tuple(notes), encoded)
 
 
 def _falling(scores: Sequence[float]) -> tuple[list[str], bool]:
@@ -174,7 +171,8 @@ def _falling(scores: Sequence[float]) -> tuple[list[str], bool]:
     return [str(len(scores) - place) for place in range(len(scores))], True
 
 
-def _result(parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[RunRow]) -> None:
+def add_line(parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[RunRow]) -> None:
+    """Take in the result of one line, unless something is wrong with it."""
     fault = _row_fault(parts)
     if fault:
         tally.reject(fault.code, line, fault.what, fix=fault.fix, raw=raw)
@@ -208,14 +206,6 @@ def _row_fault(parts: list[str]) -> Fault | None:
 
 def _note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
     tally.once("W45", line, f"{width} fields where a run line has 6", done="the tag keeps the rest", times=rows)
-
-
-def _compare_ranks(rows: list[RunRow], tally: Tally) -> None:
-    from judgments.core.grouping import grouped
-    from judgments.formats.run_rows import RunRows
-
-    columns = RunRows.of(rows)
-    columns.compare_ranks(grouped(columns.query_ids), tally)
 
 
 FORMAT = Format(

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from judgments.core.ids import id_fault
 from judgments.core.report import Report, Tally
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content, Source, numbered_lines
+from judgments.formats.decoding import Source, numbered_lines
 from judgments.formats.grades import Fault, Keyed, Pick, any_grade, scale_grade
-from judgments.formats.reading import Read, collect, finish, note_unusual, open_as, refuse_early
-from judgments.formats.rows import LabelRow, SubtopicRow
+from judgments.formats.reading import Read, finish, note_unusual, open_as, refuse_early
+from judgments.formats.rows import SubtopicRow
 from judgments.formats.trec_fields import records
 from judgments.formats.writing import Written, id_encoder, refuse_ids, whole_grade
 
@@ -55,12 +55,11 @@ def read(
     UnreadableInput
         When the whole file is refused.
     """
+    from judgments.formats.column_reader import read_in_columns
+    from judgments.formats.label_layouts import TrecSubtopicQrels
+
     content, tally = open_as(source, path, NAME, _LINE, encoding=encoding)
-
-    def parse(content: Content, tally: Tally) -> Iterator[SubtopicRow]:
-        return parse_lines(content.lines(), tally, grades=grades, conflicts=conflicts)
-
-    return collect(content, tally, parse, empty="judgments")
+    return read_in_columns(content, tally, TrecSubtopicQrels().of(grades, conflicts), empty="judgments")
 
 
 def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]:
@@ -87,29 +86,30 @@ def load_subtopic_qrels(source: Source, path: str = "-") -> tuple[Qrels, Report]
     return table, report
 
 
-def parse_lines(
-    lines: Iterable[tuple[int, str]],
-    tally: Tally,
-    *,
-    grades: tuple[int, ...] | None = None,
-    conflicts: Pick | None = None,
-) -> Iterator[SubtopicRow]:
+def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[SubtopicRow]:
     """Yield the labels of numbered lines; every line ends in one bin of the books."""
-    kept: Keyed[SubtopicRow] = Keyed(tally, conflicts)
+    kept: Keyed[SubtopicRow] = Keyed(tally)
     for line, raw, parts in records(lines, tally):
-        grade = _row_fault(parts) or (any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades))
-        if isinstance(grade, Fault):
-            tally.reject(grade.code, line, grade.what, fix=grade.fix, raw=raw)
-            continue
-        value, repaired = grade
-        if repaired:
-            tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
-        note_unusual(tally, line, *parts[:3])
-        row = SubtopicRow(parts[0], parts[1], parts[2], value, line=line)
-        kept.add(tuple(parts[:3]), value, row, line, raw, "repaired" if repaired else "accepted")
+        add_line(parts, line, raw, tally, kept, None)
     for row in kept.rows():
         tally.grade(row.grade)
         yield row
+
+
+def add_line(
+    parts: list[str], line: int, raw: str, tally: Tally, kept: Keyed[SubtopicRow], grades: tuple[int, ...] | None
+) -> None:
+    """Take in the label of one line, unless something is wrong with it."""
+    grade = _row_fault(parts) or (any_grade(parts[3]) if grades is None else scale_grade(parts[3], grades))
+    if isinstance(grade, Fault):
+        tally.reject(grade.code, line, grade.what, fix=grade.fix, raw=raw)
+        return
+    value, repaired = grade
+    if repaired:
+        tally.once("W32", line, f"the grade is written as {parts[3]}", done=f"read as {value:g}")
+    note_unusual(tally, line, *parts[:3])
+    row = SubtopicRow(parts[0], parts[1], parts[2], value, line=line)
+    kept.add(tuple(parts[:3]), value, row, line, raw, "repaired" if repaired else "accepted")
 
 
 def write(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_ids: bool = False) -> Written:
@@ -136,7 +136,7 @@ def write(rows: Iterable[SubtopicRow], stream: BinaryIO, *, encode_ids: bool = F
         refuse_ids(NAME, identifiers)
     for row in ordered:
         texts = " ".join(encoded.get(text, text) for text in (row.query_id, row.subtopic, row.doc_id))
-        stream.write(f"{texts} {whole_grade(LabelRow(row.query_id, row.doc_id, row.grade))}\n".encode())
+        stream.write(f"{texts} {whole_grade(row.grade, row.query_id, row.doc_id)}\n".encode())
     return Written(len(ordered), idmap=encoded)
 
 

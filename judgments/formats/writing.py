@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from judgments.core.errors import NotValid
-from judgments.core.ids import id_fault
+from judgments.core.grouping import distinct
+from judgments.core.ids import MAX_LENGTH, id_fault
+from judgments.formats.row_columns import RowColumns
 
 if TYPE_CHECKING:
+    from judgments.core.texts import Places
     from judgments.formats.rows import LabelRow, RunRow
 
 MAX_SHOWN = 20
 
+PLAIN_ID = re.compile(f"[!-~]{{1,{MAX_LENGTH}}}")
 _CONTROL_OR_SPACE = re.compile(r"[%\s\x00-\x1f\x7f-\x9f]")
 
 
@@ -27,6 +33,7 @@ class _Paired(Protocol):
 
 
 PairedRow = TypeVar("PairedRow", bound=_Paired)
+WrittenRow = TypeVar("WrittenRow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,45 @@ def export_order(rows: Iterable[PairedRow]) -> list[PairedRow]:
     return sorted(rows, key=lambda row: (row.query_id, row.doc_id))
 
 
+class Ordered(Generic[WrittenRow]):
+    """Rows in the order in which they are written, which may be gone through more than once.
+
+    Parameters
+    ----------
+    rows : list or RowColumns
+        The rows.
+    order : int array, optional
+        Where each row stands in them; columns are put in order some rows at a time, when they are written.
+    """
+
+    def __init__(self, rows: Sequence[WrittenRow], order: Places | None = None) -> None:
+        self.rows, self.order = rows, order
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def values(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Yield these fields of each row; there are at least two of them."""
+        if isinstance(self.rows, RowColumns):
+            return self.rows.values(*names, order=self.order)
+        return map(attrgetter(*names), self.rows)
+
+    def ids(self) -> Iterator[str]:
+        """Yield all ids of queries and documents, a query's at least once."""
+        if isinstance(self.rows, RowColumns):
+            documents = (doc_id for doc_id, _ in self.rows.values("doc_id", "line"))
+            return chain(distinct(self.rows.texts("query_id"))[0], documents)
+        return chain.from_iterable(self.values("query_id", "doc_id"))
+
+
+def graded_order(rows: Iterable[LabelRow]) -> Ordered[LabelRow]:
+    """Return rows that have a grade by query id, then document id."""
+    if not isinstance(rows, RowColumns):
+        return Ordered(export_order(row for row in rows if row.grade is not None))
+    _, query = distinct(rows.texts("query_id"))
+    return Ordered(rows, rows.texts("doc_id").descending(-query)[::-1])
+
+
 def refuse_ids(format: str, identifiers: Iterable[str], *, spaces: bool = False) -> None:
     """Refuse the whole export when an id cannot be written.
 
@@ -51,7 +97,9 @@ def refuse_ids(format: str, identifiers: Iterable[str], *, spaces: bool = False)
     NotValid
         With the list of those ids.
     """
-    bad = sorted({text for text in identifiers if id_fault(text, spaces=spaces)})
+    # Most ids are plain ASCII, for which a look is enough.
+    doubtful = {text for text in identifiers if not PLAIN_ID.fullmatch(text)}
+    bad = sorted(text for text in doubtful if id_fault(text, spaces=spaces))
     if bad:
         shown = ", ".join(map(repr, bad[:MAX_SHOWN])) + (f" and {len(bad) - MAX_SHOWN} more" if bad[MAX_SHOWN:] else "")
         raise NotValid(f"{format} cannot carry these ids: {shown}; rename them, or write with encode_ids")
@@ -82,7 +130,7 @@ def id_encoder(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {text: code for text, code in sorted(encoded.items()) if text != code}
 
 
-def whole_grade(row: LabelRow) -> str:
+def whole_grade(grade: float | None, query_id: str, doc_id: str) -> str:
     """Return a grade as digits; a fraction is no label and is refused.
 
     Raises
@@ -90,28 +138,43 @@ def whole_grade(row: LabelRow) -> str:
     NotValid
         When the grade is not a whole number.
     """
-    grade = row.grade
     if grade is None or grade != int(grade):
-        where = f"query {row.query_id!r}, document {row.doc_id!r}"
+        where = f"query {query_id!r}, document {doc_id!r}"
         raise NotValid(f"{where}: the grade {grade} is not a whole number; use a label rule that ends on the scale")
     return str(int(grade))
 
 
-def ranked_order(rows: Iterable[RunRow]) -> list[tuple[RunRow, int]]:
+def ranked_order(rows: Iterable[RunRow]) -> Ordered[RunRow]:
     """Return results with their ranks, by query, then in trec_eval's order: score, then document, descending."""
+    if isinstance(rows, RowColumns):
+        return _ranked_columns(rows)
     by_query: dict[str, list[RunRow]] = {}
     for row in rows:
         by_query.setdefault(row.query_id, []).append(row)
-    return [
-        (row, rank)
-        for query_id in sorted(by_query)
-        for rank, row in enumerate(
-            sorted(by_query[query_id], key=lambda row: (row.score, row.doc_id), reverse=True), start=1
-        )
-    ]
+    return Ordered(
+        [
+            replace(row, rank=rank)
+            for query_id in sorted(by_query)
+            for rank, row in enumerate(
+                sorted(by_query[query_id], key=lambda row: (row.score, row.doc_id), reverse=True), start=1
+            )
+        ]
+    )
 
 
-def finite_score(format: str, row: RunRow) -> float:
+def _ranked_columns(rows: RowColumns[RunRow]) -> Ordered[RunRow]:
+    import numpy as np
+
+    _, query = distinct(rows.texts("query_id"))
+    order = rows.texts("doc_id").descending(query)
+    order = order[np.lexsort((-np.asarray(rows.columns["score"])[order], query[order]))]
+    sizes = np.bincount(query)
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Ordered(RowColumns(rows.make, rows.columns | {"rank": ranks}), order)
+
+
+def finite_score(format: str, score: float, query_id: str, doc_id: str) -> float:
     """Return a score that the format can hold.
 
     Raises
@@ -119,15 +182,15 @@ def finite_score(format: str, row: RunRow) -> float:
     NotValid
         When it is infinite.
     """
-    if not math.isfinite(row.score):
-        where = f"query {row.query_id!r}, document {row.doc_id!r}"
-        raise NotValid(f"{where}: {format} cannot carry the score {row.score}; give it a number, or write a TREC run")
-    return float(row.score)
+    if not math.isfinite(score):
+        where = f"query {query_id!r}, document {doc_id!r}"
+        raise NotValid(f"{where}: {format} cannot carry the score {score}; give it a number, or write a TREC run")
+    return float(score)
 
 
-def tags_left_out(format: str, ordered: Iterable[tuple[RunRow, int]]) -> tuple[str, ...]:
+def tags_left_out(format: str, ordered: Ordered[RunRow]) -> tuple[str, ...]:
     """Say that tags are not written, where there are any."""
-    tags = sorted({row.tag for row, _ in ordered if row.tag})
+    tags = sorted({tag for tag, _ in ordered.values("tag", "doc_id") if tag})
     if not tags:
         return ()
     shown = ", ".join(tags[:3]) + (f" and {len(tags) - 3} more" if tags[3:] else "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,8 +20,19 @@ QUOTED = ['"d4"', '"a ""b"" c"', '"red, blue"', '"two\nlines"', '"two\r\nlines"'
 GRADES = ["0", "1", "2", "3"]
 ODD_GRADES = ["3.0", "2.5", "", "x", "-1", "1e0", " 2 ", "+1", "1.", ".5", '"2"', "9" * 16, "inf", "nan"]
 STATES = ["", "graded", "unrateable", "later", "cannot_judge", "lost"]
-LINES = ["", "   ", ",", "x", '"', "a,b,c,d,e,f,g,h,i"]
-HEADERS = {"ratings-csv": "query_id,doc_id,rater_id,grade,state,source,ms_active,note"}
+LINES = ["", "   ", ",", "x", '"', "a,b,c,d,e,f,g,h,i", "# a comment", "a b c", "\t"]
+RATINGS = ["query_id", "doc_id", "rater_id", "grade", "state", "source", "ms_active", "note"]
+# What separates cells, whether a header names them, and which there are.
+FILES = {
+    "ratings-csv": (",", True, RATINGS),
+    "qrels-csv": (";", True, ["doc_id", "query_id", "grade"]),
+    "run-csv": (",", True, ["query_id", "doc_id", "rank", "score", "tag"]),
+    "beir-qrels": ("\t", True, ["query-id", "corpus-id", "score"]),
+    "msmarco-run": ("\t", False, ["query_id", "doc_id", "rank"]),
+    "trec-qrels": (" ", False, ["query_id", "iteration", "doc_id", "grade"]),
+    "trec-subtopic-qrels": ("\t", False, ["query_id", "subtopic", "doc_id", "grade"]),
+    "trec-run": (" ", False, ["query_id", "iteration", "doc_id", "rank", "score", "tag"]),
+}
 
 
 def values(common: list[str], odd: list[str]) -> st.SearchStrategy[str]:
@@ -30,14 +43,16 @@ def values(common: list[str], odd: list[str]) -> st.SearchStrategy[str]:
 @st.composite
 def files(draw: st.DrawFn, name: str) -> bytes:
     """A file of the format in which some lines are odd, and some stand twice."""
+    separator, named, columns = FILES[name]
     cell = values(IDS, ODD_IDS + QUOTED)
-    grade = values(GRADES, ODD_GRADES)
-    by_name = {"grade": grade, "state": values(["", "graded"], STATES), "ms_active": values(["12", ""], ODD_GRADES)}
-    row = st.tuples(*(by_name.get(column, cell) for column in HEADERS[name].split(","))).map(",".join)
+    number = values(GRADES, ODD_GRADES)
+    by_name = dict.fromkeys(("grade", "score", "rank"), number)
+    by_name |= {"state": values(["", "graded"], STATES), "ms_active": values(["12", ""], ODD_GRADES)}
+    row = st.tuples(*(by_name.get(column, cell) for column in columns)).map(separator.join)
     lines = draw(st.lists(st.one_of(row, row, row, row, row, row, st.sampled_from(LINES)), max_size=40))
     again = draw(st.lists(st.sampled_from(lines), max_size=3)) if lines else []
     end = draw(st.sampled_from(["\n", "\n", "\r\n", "\r"]))
-    text = end.join([HEADERS[name], *lines, *again]) + draw(st.sampled_from(["", end]))
+    text = end.join([*([separator.join(columns)] if named else []), *lines, *again]) + draw(st.sampled_from(["", end]))
     return text.encode()
 
 
@@ -50,11 +65,12 @@ def outcome(name: str, data: bytes, **options: Any) -> tuple[object, object]:
     return [repr(row) for row in found.rows], found.report
 
 
-@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.parametrize("name", FILES)
 @given(data=st.data())
 def test_odd_lines_are_reported_as_the_careful_reader_reports_them(name: str, data: st.DataObject) -> None:
     file = data.draw(files(name))
-    options = data.draw(st.sampled_from([{}, {"grades": (0, 1, 2, 3)}, {"grades": (0, 1, 2, 3), "conflicts": "last"}]))
+    graded: list[dict[str, Any]] = [{"grades": (0, 1, 2, 3)}, {"grades": (0, 1, 2, 3), "conflicts": "last"}]
+    options = data.draw(st.sampled_from([{}, *([] if "run" in name else graded)]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(column_reader, "PIECE", data.draw(st.sampled_from([40, 400, 1 << 20])))
         # Lines are read with care as soon as one is odd, or only where that one is.
@@ -90,6 +106,30 @@ def test_quoted_cells_are_read_in_columns() -> None:
     found = FORMATS["ratings-csv"].read(quoted, path="file")
     assert isinstance(found.rows, RowColumns)
     assert [(row.doc_id, row.grade, row.note) for row in found.rows] == [("d1", 3, "slow, but fine"), ("d2", 0, "")]
+
+
+@pytest.mark.parametrize("target", ["trec-qrels", "qrels-csv", "beir-qrels", "qrels-jsonl", "qrels-json"])
+def test_labels_that_are_columns_are_written_as_rows_are(target: str) -> None:
+    lines = [f"q{n * 7 % 5} {n % 2} d{n * 13 % 40} {n % 4}" for n in range(40)]
+    rows = FORMATS["trec-qrels"].read("\n".join(lines).encode(), path="file").rows
+    assert isinstance(rows, RowColumns)
+    assert written(target, rows) == written(target, list(rows))
+
+
+@pytest.mark.parametrize("target", ["trec-run", "run-csv", "msmarco-run", "run-jsonl", "run-json"])
+def test_results_that_are_columns_are_written_as_rows_are(target: str) -> None:
+    lines = [f"q{n * 7 % 5} Q0 d{n * 13 % 40} {n} {n % 6 / 2} bm25" for n in range(40)]
+    rows = FORMATS["trec-run"].read("\n".join(lines).encode(), path="file").rows
+    assert isinstance(rows, RowColumns)
+    assert written(target, rows) == written(target, list(rows))
+
+
+def written(target: str, rows: Sequence[Any]) -> tuple[bytes, object]:
+    """What a writer makes of rows."""
+    write, stream = FORMATS[target].write, io.BytesIO()
+    assert write is not None
+    found = write(rows, stream)
+    return stream.getvalue(), found
 
 
 def test_rows_are_a_sequence() -> None:
