@@ -5,6 +5,7 @@ Everything is read from the tallies and the round's own counters: no judgment is
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from django.utils import timezone
 
 from judgments import stranded
-from judgments.models import Round, RoundRater, Tally
+from judgments.models import Round, RoundRater, Tally, User
 from judgments.pace import Pace, eighty_percent, pace_of, paces_of
 from judgments.stranded import Lack
 from judgments.tallies import median_seconds
@@ -165,7 +166,7 @@ def progress(round_: Round) -> Progress:
     together = _all_seconds(tallies.values())
     usual = pace_of(together)
     lacks = stranded.lacks(round_)
-    left = max(0, wanted - filled - sum(lack.places for lack in lacks))
+    left = _within_reach(round_, tallies.values(), lacks)
     parts = _parts(asked, tallies, left)
     paces = paces_of([tallies[one.user_id].seconds if one.user_id in tallies else {} for one in asked], together)
     raters = [
@@ -194,6 +195,19 @@ def progress(round_: Round) -> Progress:
         done_by=_done_by(round_, left, a_day),
         lacks=tuple(lacks),
     )
+
+
+def part_left(round_: Round, rater: User) -> int:
+    """How many ratings are the rater's if all who rate take the same part of the whole: what the lead is shown too."""
+    asked = list(round_.raters.select_related("user"))
+    tallies = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
+    return _parts(asked, tallies, _within_reach(round_, tallies.values(), stranded.lacks(round_))).get(rater.pk, 0)
+
+
+def _within_reach(round_: Round, tallies: Iterable[Tally], lacks: Iterable[Lack]) -> int:
+    """How many ratings are wanted that somebody may give."""
+    filled = sum(tally.filled for tally in tallies)
+    return max(0, round_.slots_made - filled - sum(lack.places for lack in lacks))
 
 
 def planned(round_: Round, pairs: int) -> int:

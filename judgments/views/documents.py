@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,7 +23,13 @@ def _address(document: Document) -> str:
 
 
 def _content(document: Document) -> str:
-    return state("warn", "id only") if document.stub else state("done", "complete")
+    if document.stub:
+        return state("warn", "id only")
+    return state("done", "with text") if document.has_text else state("warn", "no text")
+
+
+def _with_content(rows: Any, value: str) -> Any:
+    return rows.filter(stub=True) if value == "id" else rows.filter(stub=False, has_text=value == "complete")
 
 
 DOCUMENTS = Listing(
@@ -38,8 +47,8 @@ DOCUMENTS = Listing(
         Choice(
             "content",
             "Content",
-            lambda rows, value: rows.filter(stub=value == "id"),
-            [("complete", "complete"), ("id", "id only")],
+            _with_content,
+            [("complete", "with text"), ("no-text", "no text"), ("id", "id only")],
         ),
     ),
     order="doc_id",
@@ -51,7 +60,7 @@ DOCUMENTS = Listing(
 def document_list(request: HttpRequest, slug: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
     rows = collection.documents.active().select_related("collection").defer("text", "fields")
-    rows = rows.annotate(pair_count=how_many(Pair.objects, "document"))
+    rows = rows.annotate(pair_count=how_many(Pair.objects, "document"), has_text=~Q(text=""))
     context = {"collection": collection, "stubs": collection.documents.filter(stub=True).count()}
     return answer(request, DOCUMENTS, rows, "judgments/documents.html", context)
 

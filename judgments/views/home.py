@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from judgments import access, assignment, inviting, openings, probe_counts, settled_pairs
 from judgments.models import Membership, Query, Round, Snapshot
+from judgments.progress import part_left
 from judgments.views.lists import how_many
 from judgments.views.station_script import outbox_data
 
@@ -21,12 +22,14 @@ from judgments.views.station_script import outbox_data
 class Work:
     """One open round with how much the reader has done in it and how much could still be handed to them.
 
+    ``part`` is how much of that is theirs if all raters take the same part of the whole: what the lead is shown.
     ``held`` says whether some of it is in their hand, where nobody else can take it.
     """
 
     round: Round
     graded: int
     left: int
+    part: int = 0
     held: bool = False
 
     @property
@@ -69,8 +72,8 @@ def open_work(user: Any) -> list[Work]:
     """The open rounds that ask the user for ratings, the unfinished ones first."""
     rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
     work = [
-        Work(round_, _graded(round_, user), assignment.remaining(round_, user), _holds(round_, user))
-        for round_ in rounds
+        Work(round_, _graded(round_, user), left, min(left, part_left(round_, user)), _holds(round_, user))
+        for round_, left in ((round_, assignment.remaining(round_, user)) for round_ in rounds)
     ]
     return sorted(work, key=lambda one: (not one.more, one.left == 0, one.round.opened_at or one.round.created_at))
 

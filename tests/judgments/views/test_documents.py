@@ -55,3 +55,14 @@ def test_list_counts_and_filters_them(client_of, collection, lead):
     response = client_of(lead).get(reverse("documents", args=["shop"]) + "?content=id")
     assert "Of 1 document only the id is known" in response.content.decode()
     assert [row.doc_id for row in response.context["listing"].rows] == ["d1"]
+
+
+def test_a_document_without_text_is_not_called_complete(client_of, collection, lead):
+    for doc_id, how in {"a": {"text": "for rain"}, "b": {"title": "Tent"}, "c": {"stub": True}}.items():
+        Document.objects.create(collection=collection, doc_id=doc_id, content_sha256="0" * 64, **how)
+    address = reverse("documents", args=["shop"])
+    found = {
+        content: [row.doc_id for row in client_of(lead).get(f"{address}?content={content}").context["listing"].rows]
+        for content in ("complete", "no-text", "id")
+    }
+    assert found == {"complete": ["a"], "no-text": ["b"], "id": ["c"]}

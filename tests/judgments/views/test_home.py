@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from judgments import assignment, guidelines
+from judgments import assignment, guidelines, progress
 from judgments.models import Document, Judgment, Pair, Query, Round, RoundRater, Scale, Slot, Tally
 from judgments.views.home import open_work
 
@@ -90,3 +90,12 @@ def test_closed_round_is_no_work(round_, rater):
 def test_removed_member_has_no_work(round_, rater, collection):
     collection.memberships.get(user=rater).delete()
     assert open_work(rater) == []
+
+
+def test_a_rater_is_told_the_part_that_the_lead_sees(make_round, rater, rater2):
+    """Two raters and one rating a pair: each could get all six pairs, and half of them is theirs."""
+    round_ = make_round(raters=[rater, rater2], ratings_per_pair=1)
+    (work,) = open_work(rater)
+    lead_sees = {one.username: one.left for one in progress.progress(round_).raters}
+    assert (work.left, work.part) == (6, 3)
+    assert lead_sees[rater.username] == work.part
