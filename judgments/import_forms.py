@@ -123,9 +123,10 @@ class StoreForm(AssayForm):
         member = KINDS[upload.kind]
         for name in {"name", "description"} - set(member.asks):
             del self.fields[name]
-        self.more = list(member.questions())
+        questions = member.questions(upload)
+        self.more = list(questions)
         accept = self.fields.pop("accept_errors")
-        self.fields.update({**member.questions(), "accept_errors": accept})
+        self.fields.update({**questions, "accept_errors": accept})
         errors = upload.report["error_count"]
         if errors:
             lines = "error; its line stays out" if errors == 1 else "errors; their lines stay out"

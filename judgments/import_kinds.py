@@ -66,7 +66,8 @@ class ImportKind:
     prepare : callable, optional
         ``prepare(checked, upload, *, progress) -> Checked``: what takes long and is done before the transaction begins.
     questions : callable, optional
-        ``questions() -> {name: form field}``: what else the user is asked when the file is stored; named in ``asks``.
+        ``questions(upload) -> {name: form field}``: what else the user is asked when this file is stored; named in
+        ``asks``.
     personal : bool
         Whether such files may name persons: one that nobody stores is gone after a day.
     quiet : frozenset of str
@@ -85,7 +86,7 @@ class ImportKind:
     read: Callable[..., tuple[Any, Report]] | None = None
     watched: bool = False
     prepare: Callable[..., Checked] | None = None
-    questions: Callable[[], dict[str, Any]] = dict
+    questions: Callable[[Upload], dict[str, Any]] = lambda upload: {}
     personal: bool = False
     quiet: frozenset[str] = frozenset()
 

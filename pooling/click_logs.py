@@ -230,7 +230,7 @@ def _rows(
             )
 
 
-def questions() -> dict[str, forms.Field]:
+def questions(upload: Upload) -> dict[str, forms.Field]:
     """What is asked before labels are stored."""
     usual = Rules()
     return {

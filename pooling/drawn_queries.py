@@ -7,7 +7,8 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from judgments.core.errors import NotValid
+from judgments.core.errors import Conflict, NotValid
+from judgments.formats.query_texts import numbered_ids
 from judgments.models import Query, QuerySample
 from pooling.log_traffic import rows_on
 from pooling.models import QueryLog
@@ -81,7 +82,8 @@ def add(log: QueryLog, record: QuerySample, sample: Sample) -> list[Query]:
     for drawn in sample.queries:
         query = known.get(drawn.query.text)
         if query is None:
-            query = Query(collection=collection, query_id=free_id(taken), text=drawn.query.text)
+            own = issued_id(drawn, raw.get(drawn.query.raw), taken)
+            query = Query(collection=collection, query_id=own, text=drawn.query.text)
             new.append(query)
         else:
             changed.append(query)
@@ -99,13 +101,23 @@ def raw_rows(log: QueryLog, drawn: Iterable[SampledQuery]) -> dict[object, dict[
     return {line: row for line, found in rows_on(log, lines).items() if (row := _raw(found)) is not None}
 
 
-def free_id(taken: set[str]) -> str:
-    """The next query id of the form q001 that is not taken; it is, from then on."""
-    number = len(taken) + 1
-    while f"q{number:03d}" in taken:
-        number += 1
-    taken.add(f"q{number:03d}")
-    return f"q{number:03d}"
+def issued_id(drawn: SampledQuery, row: Mapping[str, Any] | None, taken: set[str]) -> str:
+    """The id that the log gives a query, else the one of the draw; it is taken from then on.
+
+    Raises
+    ------
+    Conflict
+        The log's id is that of another query of the collection.
+    """
+    brought = (row or {}).get("query_id", "")
+    if brought and brought in taken:
+        said = f"The log calls “{drawn.query.text}” {brought}, which is the id of another query here."
+        raise Conflict(f"{said} Rename one of them, or leave the log's column query_id out.")
+    own = brought or drawn.query_id
+    if own in taken:
+        own = numbered_ids([drawn.query.text], taken, of=own)[drawn.query.text]
+    taken.add(own)
+    return own
 
 
 def _raw(row: Any) -> dict[str, Any] | None:

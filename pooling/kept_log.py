@@ -174,6 +174,7 @@ class _Rows:
             client_id=self._clients(block),
             language=pl.lit(None, dtype=pl.String) if language is None else language,
             count=pl.lit(None, dtype=pl.Int64) if block.count is None else pl.Series(block.count),
+            query_id=pl.col("query_id"),
             clients=pl.lit(None, dtype=pl.Int64)
             if block.clients is None
             else pl.Series(block.clients).replace(0, None),

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import IO, Any, overload
 from uuid import UUID
 
+from django import forms
 from django.db import IntegrityError, transaction
 
 from judgments import audit, jobs, storage
@@ -38,6 +39,8 @@ LONGEST_WINDOW = 36_500
 MOST_RANKS = 2**31 - 1
 # A column with more values than that holds something else.
 MOST_LANGUAGES = 100
+# The confirmation that a log is one although every query in it counts once.
+SINGLE = "single_counts"
 SHOWN_LANGUAGES = 10
 # How many queries that may hold personal data are listed with the report.
 SHOWN_DOUBTFUL = 100
@@ -107,11 +110,28 @@ def _doubt(query: LogQuery) -> Finding:
     return Finding(line, "W56", "warning", query.text, "this may be an e-mail address in disguise", "kept", fix)
 
 
+def single(figures: Mapping[str, Any]) -> bool:
+    """Whether every query of a log counts once: it may be a list of queries, or its column of counts was not read."""
+    return bool(figures) and figures["searches"] == figures["distinct queries"] > 1
+
+
+def questions(upload: Upload) -> dict[str, Any]:
+    """What is asked of a log that says nothing of traffic."""
+    if not single(upload.preview.get("figures", {})):
+        return {}
+    text = "If a column holds counts, go back and name it. If this is a list of queries, store it as queries."
+    label = "Every query of this file counts once, and it is a log all the same"
+    return {SINGLE: forms.BooleanField(label=label, help_text=text, error_messages={"required": text})}
+
+
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Keep the searches, without what could name a person; queries are drawn later, as often as needed."""
     figures = checked.figures
+    if single(figures) and not options.get(SINGLE):
+        said = "Every query of this file counts once: it says nothing of traffic."
+        raise NotValid(f"{said} Confirm that it is a log, or name its column of counts.", {SINGLE: "Confirm it."})
     if checked.kept is None:
         raise AssertionError("a log is written anew before it is stored")
     languages = list(checked.rows.log.languages.items())[:MOST_LANGUAGES]
@@ -275,7 +295,8 @@ QUERY_LOGS = ImportKind(
     store=store,
     roles=LEADS,
     columns=("query", "count", "timestamp"),
-    asks=("name",),
+    asks=("name", SINGLE),
+    questions=questions,
     read=read,
     watched=True,
     prepare=prepare,

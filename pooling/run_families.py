@@ -7,7 +7,7 @@ from django.db import transaction
 
 from judgments import audit
 from judgments.judges.families import FAMILIES, LONGEST, NO_MODEL, System, declared_family
-from judgments.models import Collection, User
+from judgments.models import Collection, Upload, User
 from pooling.models import Run
 
 HELP = (
@@ -47,6 +47,6 @@ def family_field() -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=LONGEST, help_text=HELP)
 
 
-def questions() -> dict[str, forms.Field]:
+def questions(upload: Upload) -> dict[str, forms.Field]:
     """What is asked of a run before it is stored."""
     return {"generator_family": family_field()}

@@ -23,10 +23,10 @@ from judgments.core.cells import csv_row, escape
 from judgments.core.content_hash import content_hash
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import MAX_LENGTH
+from judgments.formats.query_texts import numbered_ids
 from judgments.guidelines import DEFAULT_TEMPLATE, add_version, latest
 from judgments.models import Collection, Document, Query, Round, User
 from pooling import pools, runs
-from pooling.drawn_queries import free_id
 
 MOST_QUERIES = 100
 MOST_RESULTS = 100
@@ -221,7 +221,8 @@ def _queries(collection: Collection, texts: Sequence[str]) -> dict[str, Query]:
     found = {query.text: query for query in collection.queries.filter(text__in=texts)}
     taken = set(collection.queries.values_list("query_id", flat=True))
     new = [text for text in dict.fromkeys(texts) if text not in found]
-    made = [Query(collection=collection, query_id=free_id(taken), text=text) for text in new]
+    ids = numbered_ids(new, taken)
+    made = [Query(collection=collection, query_id=ids[text], text=text) for text in new]
     Query.objects.bulk_create(made)
     return {**found, **{query.text: query for query in made}}
 

@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 
 from judgments import audit, jobs, storage, strata
 from judgments.core.errors import Conflict, NotValid
-from judgments.formats.query_texts import query_fault
+from judgments.formats.query_texts import numbered_ids, query_fault
 from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User
 from pooling import drawn_queries, log_traffic, query_logs
 from pooling.models import QueryLog
@@ -159,10 +159,11 @@ def add_list(
         )
         known, taken = _known(collection), set(collection.queries.values_list("query_id", flat=True))
         new, there = [], []
+        ids = numbered_ids(texts, taken, of=name)
         for text in texts:
             query = known.get(normalize(text))
             if query is None:
-                query = Query(collection=collection, query_id=drawn_queries.free_id(taken), text=text)
+                query = Query(collection=collection, query_id=ids[text], text=text)
                 new.append(query)
             else:
                 there.append(query)
@@ -255,7 +256,8 @@ def _place(
             places.append(Place(query=query, **told))
             continue
         if query is None:
-            query = Query(collection=log.collection, query_id=drawn_queries.free_id(taken), text=one.query.text)
+            own = drawn_queries.issued_id(one, raw.get(one.query.raw), taken)
+            query = Query(collection=log.collection, query_id=own, text=one.query.text)
             new.append(query)
         else:
             filled.append(query)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="leave out queries of fewer clients, where the log names or counts clients; default 1",
     )
+    parser.add_argument(
+        "--single-counts", action="store_true", help="the file is a log although every query in it counts once"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw; default 0")
     parser.add_argument("--detect", type=float, metavar="X", help="also say how many queries a difference of X takes")
     parser.add_argument(
@@ -94,8 +98,13 @@ def run(args: argparse.Namespace) -> int:
     log = source.counted(window_days=args.window_days, min_clients=args.min_clients, language=args.language)
     if not log.queries:
         raise NotValid(f"{args.log}: no query is left to sample; {_left_out(log) or 'the log is empty'}")
+    if log.searches == len(log.queries) > 1 and not args.single_counts:
+        raise NotValid(
+            f"{args.log}: every query counts once, which says nothing of traffic; if a column holds counts, name it "
+            "(--columns count=NAME); if this is a log all the same, say --single-counts"
+        )
     cut = cut_tiers(log.queries, **cuts)
-    sample = _draw(args, cut)
+    sample = _with_ids(_draw(args, cut), source)
     write_out(_as_csv(sample), args.out)
     if args.raw_out:
         write_out(_raw_rows(sample, source, bool(log.languages)), args.raw_out)
@@ -121,6 +130,7 @@ class LogFile:
         from judgments.formats.decoding import kept
 
         self.path = args.log
+        self.counts = False
         # What comes through a pipe is needed twice; a file is opened again.
         self.source = kept(args.log)
         self.format = FORMATS_OF[args.format] if args.format else self._recognized()
@@ -152,6 +162,7 @@ class LogFile:
         stream.report.raise_if_errors()
         tell_warnings([stream.report])
         ignored = any(problem.code == "W41" for problem in stream.report.problems)
+        self.counts = log.searches != log.rows
         if ignored and not log.first and log.searches == log.rows:
             sys.stderr.write("note: each row counts as one search; --columns count=NAME says which holds counts\n")
         return log
@@ -186,6 +197,16 @@ def _draw(args: argparse.Namespace, cut: TierCut) -> Sample:
     if args.method == "pps":
         return draw_pps(cut, args.n, args.seed)
     return draw_stratified(cut, {tier: getattr(args, tier) or 0 for tier in ("head", "torso", "tail")}, args.seed)
+
+
+def _with_ids(sample: Sample, source: LogFile) -> Sample:
+    """The sample with the ids that the log gives its queries, where it does."""
+    if not source.counts:
+        return sample
+    rows = source.rows({int(str(drawn.query.raw)) for drawn in sample.queries})
+    own = {line: row.query_id for line, row in rows.items() if row.query_id}
+    queries = (replace(drawn, query_id=own.get(int(str(drawn.query.raw)), drawn.query_id)) for drawn in sample.queries)
+    return replace(sample, queries=tuple(queries))
 
 
 def _as_csv(sample: Sample) -> str:

@@ -56,7 +56,8 @@ class LogBlock:
     language : uint32 array or None
         The place of its language in the languages of the stream's texts, 0 for none; None when the log names none.
     written : DataFrame or None
-        Columns ``timestamp`` and ``clicks`` as the log writes them, null for none; None where nobody asked for them.
+        Columns ``timestamp``, ``clicks`` and ``query_id`` (of counted queries) as the log writes them, null for none;
+        None where nobody asked for them.
     clients : int64 array or None
         By how many clients each counted query was asked, 0 where the log does not say; None when it never does.
     """
@@ -216,18 +217,24 @@ def block_of(rows: list[LogRow], texts: LogTexts) -> LogBlock:
         None if (counts == 1).all() else counts,
         np.array([row.line for row in rows], dtype=np.int64),
         texts.languages.codes(pl.Series([row.language for row in rows], dtype=pl.String)) if named else None,
-        as_written([row.timestamp for row in rows], [row.clicks for row in rows]) if texts.written else None,
+        as_written(*([getattr(row, name) for row in rows] for name in ("timestamp", "clicks", "query_id")))
+        if texts.written
+        else None,
         np.array([row.clients or 0 for row in rows], dtype=np.int64) if any(row.clients for row in rows) else None,
     )
 
 
 def as_written(
-    timestamps: polars.Series | list[str] | None, clicks: polars.Series | list[str] | None, number: int = 0
+    timestamps: polars.Series | list[str] | None,
+    clicks: polars.Series | list[str] | None,
+    query_ids: list[str] | None = None,
+    *,
+    number: int = 0,
 ) -> polars.DataFrame:
     """Return what a block has as `written`; columns that the log does not have get so many nulls."""
     import polars as pl
 
-    given = {"timestamp": timestamps, "clicks": clicks}
+    given = {"timestamp": timestamps, "clicks": clicks, "query_id": query_ids}
     columns = {
         name: pl.Series([None] * number if texts is None else texts, dtype=pl.String) for name, texts in given.items()
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
+from judgments.core.ids import id_fault
 from judgments.core.report import MAX_RAW, Tally
 from judgments.formats.grades import RowFault
 from judgments.formats.numbers import count as whole_number
@@ -14,6 +15,23 @@ from judgments.formats.rows import LogRow
 from judgments.formats.timestamps import EXPECTED, IN_WORDS, family, time_kind
 
 Repeated = Literal["sum", "max", "first", "each"]
+
+
+SEARCHED = ("count", "clients", "timestamp", "client_id", "clicks")
+
+
+def check_for_queries(columns: Container[str], tally: Tally, line: int) -> None:
+    """Refuse a list of queries: it has their ids, and nothing that tells of searches.
+
+    Raises
+    ------
+    UnreadableInput
+        It is one.
+    """
+    if "query_id" in columns and not any(name in columns for name in SEARCHED):
+        remedy = "store it as queries, which keeps its ids; if a column counts searches, name it (columns: count=NAME)"
+        said = "looks like a list of queries: they have ids, and no count, time or client"
+        tally.refuse(said, line=line, expected=remedy)
 
 
 class LogBooks:
@@ -45,6 +63,7 @@ class LogBooks:
         clicks: str,
         language: str = "",
         clients: str = "",
+        query_id: str = "",
         *,
         line: int,
         raw: str,
@@ -58,6 +77,8 @@ class LogBooks:
             return
         try:
             row = self._row(query, count, timestamp.strip(), client_id, clicks, language, clients, line)
+            if count is not None and query_id:
+                row = replace(row, query_id=_own_id(query_id))
         except RowFault as fault:
             self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
             return
@@ -147,3 +168,10 @@ class LogBooks:
 def _most(some: int | None, others: int | None) -> int | None:
     """The larger number: of clients in two rows nobody knows how many are the same, and so many there are at least."""
     return max((number for number in (some, others) if number is not None), default=None)
+
+
+def _own_id(query_id: str) -> str:
+    """The id of a query in a counted log."""
+    if fault := id_fault(query_id):
+        raise RowFault("E23", f"the query_id {query_id!r} {fault[1]}", "write it without that")
+    return query_id

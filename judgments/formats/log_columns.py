@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from judgments.core.report import Tally
+from judgments.formats.column_names import QUERY_ID
 from judgments.formats.decoding import LINES_WITH_ENDS, MAX_LINE, Content
 from judgments.formats.delimited import (
     Header,
@@ -86,7 +87,8 @@ def _opened(
     check_mapping(columns, known)
     chosen = delimiter or usual_delimiter(content)
     names = [name.strip().strip('"').casefold() for name in _first_line(content).split(chosen)]
-    if columns.get("count", "count").casefold() in names:
+    if columns.get("count", "count").casefold() in names or {"query_id", *QUERY_ID} & set(names):
+        # Counted, or a list of queries: both are read row by row.
         return None
     return _Log(content, tally, known, columns, chosen, bool(delimiter))
 

@@ -129,7 +129,7 @@ class ObjectLog(PlainLog):
         told = None
         if self.texts.written:
             clicks = _values(found["clicks"].gather(places)) if "clicks" in found.columns else None
-            told = as_written(columns.get("timestamp"), clicks, len(places))
+            told = as_written(columns.get("timestamp"), clicks, number=len(places))
         counts = found["count"].gather(places).cast(pl.Int64).to_numpy() if "count" in found.columns else None
         named = found["clients"].gather(places).cast(pl.Int64).fill_null(0) if "clients" in found.columns else None
         asked_by = None if named is None else named.to_numpy()

@@ -96,7 +96,7 @@ def plain_lines(data: bytes, header: Header, delimiter: str, *, written: bool = 
     if frame.height != len(places):
         return None
     columns = dict(zip(frame.columns, frame.get_columns(), strict=True))
-    told = as_written(columns.get("timestamp"), columns.get("clicks"), len(places)) if written else None
+    told = as_written(columns.get("timestamp"), columns.get("clicks"), number=len(places)) if written else None
     moment, times = usual_times(columns.get("timestamp"), len(places))
     clients = client_keys(columns["client_id"]) if "client_id" in columns else None
     language = columns["language"].str.strip_chars(" \t") if "language" in columns else None

@@ -9,11 +9,12 @@ from typing import BinaryIO
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import NotValid
 from judgments.core.report import Tally
+from judgments.formats.column_names import QUERY_ID
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
 from judgments.formats.delimited import Columns, read_table
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
-from judgments.formats.log_books import LogBooks, Repeated
+from judgments.formats.log_books import LogBooks, Repeated, check_for_queries
 from judgments.formats.log_columns import csv_blocks, csv_rows
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LogRow
@@ -34,6 +35,7 @@ COLUMNS = Columns(
         "client_id": ("session_id", "user_id", "user"),
         "clicks": (),
         "language": ("lang", "locale"),
+        "query_id": QUERY_ID,
     },
     ("query",),
     numeric=frozenset({"count", "clients", "timestamp"}),
@@ -51,7 +53,8 @@ def read(
 ) -> Read[LogRow]:
     """Read a query log and account for every record.
 
-    With a column ``count`` the log is counted, and ``clients`` says how many asked; without, each record is a search.
+    With a column ``count`` the log is counted, ``clients`` says how many asked, and ``query_id`` names the query;
+    without, each record is a search.
 
     Parameters
     ----------
@@ -91,6 +94,7 @@ def parse_log(
     books = LogBooks(tally, repeated)
     for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
         of = cells.of
+        check_for_queries(of, tally, cells.line)
         yield from books.take(
             of["query"],
             of.get("count"),
@@ -99,6 +103,7 @@ def parse_log(
             of.get("clicks", ""),
             of.get("language", ""),
             of.get("clients", ""),
+            of.get("query_id", ""),
             line=cells.line,
             raw=cells.raw,
             bin="repaired" if cells.repaired else "accepted",
@@ -149,14 +154,16 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     """
     listed = list(rows)
     raw = any(row.timestamp or row.client_id or row.clicks for row in listed)
+    owned = not raw and any(row.query_id for row in listed)
     named = any(row.language for row in listed)
     clients = not raw and any(row.clients is not None for row in listed)
     header = "query,timestamp,client_id,clicks" if raw else "query,count"
-    stream.write(f"{header}{',clients' * clients}{',language' * named}\n".encode())
+    stream.write(f"{header}{',clients' * clients}{',language' * named}{',query_id' * owned}\n".encode())
     for row in listed:
         cells = [row.timestamp, escape(row.client_id), escape(row.clicks)] if raw else [str(row.count)]
         cells += ["" if row.clients is None else str(row.clients)] if clients else []
         cells += [escape(row.language)] if named else []
+        cells += [escape(row.query_id)] if owned else []
         try:
             stream.write(csv_row([escape(row.query), *cells]).encode())
         except UnicodeEncodeError as error:

@@ -13,7 +13,7 @@ from judgments.formats.delimited import check_mapping
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import dump, objects
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
-from judgments.formats.log_books import LogBooks, Repeated
+from judgments.formats.log_books import LogBooks, Repeated, check_for_queries
 from judgments.formats.log_objects import NumberedLines, ObjectLog
 from judgments.formats.query_log_csv import COLUMNS
 from judgments.formats.reading import Read, collect, open_as
@@ -67,6 +67,7 @@ def parse_log(
         except RowFault as fault:
             tally.reject(fault.code, element.line, str(fault), fix=tally.expected, raw=element.raw)
             continue
+        check_for_queries([column for column, value in found.items() if value is not None], tally, element.line)
         query, count = found.pop("query"), found.pop("count")
         if query is None:
             fix = "say which key is the query (columns: query=NAME)"
@@ -134,7 +135,8 @@ def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
     for row in listed:
         rest = {"timestamp": row.timestamp, "client_id": row.client_id, "clicks": row.clicks}
         language = {"language": row.language} if row.language else {}
-        counted = {"count": row.count} | ({} if row.clients is None else {"clients": row.clients})
+        counted = {"count": row.count, "clients": row.clients, "query_id": row.query_id or None}
+        counted = {name: value for name, value in counted.items() if value is not None}
         stream.write(dump({"query": row.query, **(rest if raw else counted), **language}))
     return Written(len(listed))
 

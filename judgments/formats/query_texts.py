@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 
 from judgments.core.ids import id_fault
@@ -38,16 +39,28 @@ def query_id_fault(text: str) -> Fault | None:
     return Fault(fault[0], f"the query id {fault[1]}", "mend the id") if fault else None
 
 
-def numbered_ids(texts: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
-    """Return an id for each distinct text, counted in the order of the file.
+def numbered_ids(texts: Iterable[str], taken: Iterable[str] = (), *, of: str = "") -> dict[str, str]:
+    """Return an id for each distinct text, counted in the order given, under a prefix that no other list has.
+
+    A file or a run may have ids of its own such as q001: the prefix, made from the texts, keeps ours apart from them.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        What was typed.
+    taken : iterable of str
+        Ids that are in use.
+    of : str
+        What else makes the list the one that it is, such as the seed of a draw.
 
     Examples
     --------
-    >>> numbered_ids(["boots", "tent", "boots"], taken=["q001"])
-    {'boots': 'q002', 'tent': 'q003'}
+    >>> numbered_ids(["boots", "tent", "boots"])
+    {'boots': 'q55a25f-001', 'tent': 'q55a25f-002'}
     """
     distinct = list(dict.fromkeys(texts))
     used = set(taken)
+    prefix = hashlib.sha256("\x1f".join([of, *distinct]).encode("utf-8", "surrogatepass")).hexdigest()[:6]
     width = max(3, len(str(len(distinct) + len(used))))
-    numbers = (f"q{number:0{width}d}" for number in range(1, len(distinct) + len(used) + 1))
+    numbers = (f"q{prefix}-{number:0{width}d}" for number in range(1, len(distinct) + len(used) + 1))
     return dict(zip(distinct, (name for name in numbers if name not in used), strict=False))

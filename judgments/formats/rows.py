@@ -100,7 +100,7 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """One search of a raw log (``count`` is 1), or one query of a counted log, with the clients that asked it."""
+    """One search of a raw log (``count`` is 1), or one query of a counted log with its clients and its own id."""
 
     query: str
     count: int = 1
@@ -110,6 +110,7 @@ class LogRow:
     line: int = field(default=0, compare=False)
     language: str = ""
     clients: int | None = None
+    query_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

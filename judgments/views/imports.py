@@ -179,7 +179,7 @@ def _upload_for(request: HttpRequest, uuid: str) -> Upload:
 
 
 def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
-    options = {name: form.cleaned_data[name] for name in KINDS[row.kind].asks}
+    options = {name: form.cleaned_data[name] for name in KINDS[row.kind].asks if name in form.cleaned_data}
     accept = form.cleaned_data.get("accept_errors", False)
     stored = ingestion.store_soon(row, actor=request.user, accept_errors=accept, options=options)
     if isinstance(stored, Job):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from judgments import access
 from judgments.api.endpoint import InCollection
-from judgments.api.import_bodies import documented
+from judgments.api.import_bodies import FileSent, Reading, documented
 from judgments.api.imports import Imports
 from judgments.api.jobs import Started, started
 from judgments.api.posted import PostedFile, json_lines
@@ -130,14 +130,27 @@ class Drawn(serializers.Serializer):
     queries = DrawnQuery(many=True)
 
 
+class LogReading(Reading):
+    """How to read and store a log that is sent as a list."""
+
+    single_counts = serializers.BooleanField(
+        required=False, help_text="Confirms that it is a log although every query in it counts once."
+    )
+
+
+class LogFileSent(LogReading, FileSent):
+    """A log as a file."""
+
+
 @extend_schema_view(
     get=extend_schema(summary="The query logs"),
-    post=documented("Send a query log", SearchSent, [{"query": "rain jacket", "count": 310}]),
+    post=documented("Send a query log", SearchSent, [{"query": "rain jacket", "count": 310}], LogReading, LogFileSent),
 )
 class QueryLogs(Imports):
     """The query logs of a collection."""
 
     kind = "query-logs"
+    reading, file_sent = LogReading, LogFileSent
     queryset = QueryLog.objects.order_by("-created_at", "-pk")
     serializer_class = LogBody
     tag = "query logs"

@@ -10,6 +10,7 @@ from math import fsum
 from random import Random
 
 from judgments.core.errors import NotValid
+from judgments.formats.query_texts import numbered_ids
 from pooling.sampling.queries import LogQuery, frequencies_of
 from pooling.sampling.tiers import TIERS, TierCut
 
@@ -25,7 +26,7 @@ class SampledQuery:
     Parameters
     ----------
     query_id : str
-        ``q001`` and on, most frequent first.
+        The draw's prefix and a number, most frequent first.
     query : LogQuery
         The query as it was counted.
     tier : str
@@ -224,16 +225,16 @@ def _shuffled(places: Sequence[int], random: Random, first: int | None = None) -
 
 def _sample(cut: TierCut, drawn: Mapping[int, float], design: str, seed: int, asked: dict[str, int]) -> Sample:
     places = sorted(drawn)
-    width = max(3, len(str(len(places))))
+    ids = numbered_ids([cut.queries[place].text for place in places], of=f"{design} {seed}")
     queries = tuple(
         SampledQuery(
-            f"q{number:0{width}}",
+            ids[cut.queries[place].text],
             cut.queries[place],
             cut.tier[place],
             drawn[place],
             cut.queries[place].frequency / cut.traffic,
         )
-        for number, place in enumerate(places, start=1)
+        for place in places
     )
     tiers = [cut.tier[place] for place in places]
     return Sample(

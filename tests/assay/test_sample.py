@@ -31,7 +31,7 @@ def test_a_stratified_sample_has_the_columns_of_queries_csv(log: str, capsys: py
     out, err = capsys.readouterr()
     assert out.splitlines()[0] == HEADER
     assert [row["tier"] for row in rows_of(out)] == ["head"] * 2 + ["torso"] * 3 + ["tail"] * 4
-    assert rows_of(out)[0]["query_id"] == "q001"
+    assert rows_of(out)[0]["query_id"].endswith("-001")
     assert all(0 < float(row["probability"]) <= 1 for row in rows_of(out))
     assert "head:" in err
 
@@ -56,7 +56,7 @@ def test_raw_rows_name_no_client(log: str, capsys: pytest.CaptureFixture[str]) -
     assert main(["sample", log, "--head", "1", "--raw-out", "raw.csv"]) == 0
     (row,) = rows_of(Path("raw.csv").read_text(encoding="utf-8"))
     (drawn,) = rows_of(capsys.readouterr().out)
-    assert (row["query_id"], row["query"]) == ("q001", drawn["query"])
+    assert (row["query_id"], row["query"]) == (drawn["query_id"], drawn["query"])
     assert "client_id" not in row
     assert Path(log).read_text(encoding="utf-8").splitlines()[int(row["line"]) - 1].startswith(row["query"])
 
@@ -91,10 +91,26 @@ def test_rows_beside_an_unknown_column_are_said_to_count_one_each(
 ) -> None:
     log = tmp_path / "log.csv"
     log.write_text("query,visits\ntent,12\nboots,3\n", encoding="utf-8")
-    assert main(["sample", str(log), "--head", "1"]) == 0
+    assert main(["sample", str(log), "--head", "1"]) == 2
+    assert "--single-counts" in capsys.readouterr().err
+    assert main(["sample", str(log), "--head", "1", "--single-counts"]) == 0
     assert "each row counts as one search; --columns count=NAME" in capsys.readouterr().err
     assert main(["sample", str(log), "--head", "1", "--column", "count=visits"]) == 0
     assert "counts as one" not in capsys.readouterr().err
+
+
+def test_a_list_of_queries_is_no_log_and_keeps_its_ids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Read as a log, it would lose its ids and counts, and runs would attach to other queries."""
+    queries = tmp_path / "queries.csv"
+    queries.write_text("query_id,query,count_generated\ns9,tent,12\ns3,boots,3\n", encoding="utf-8")
+    assert main(["sample", str(queries), "--head", "2"]) == 2
+    assert "list of queries" in capsys.readouterr().err
+    assert main(["sample", str(queries), "--columns", "count=count_generated", "--head", "1", "--tail", "1"]) == 0
+    rows = rows_of(capsys.readouterr().out)
+    assert {(row["query_id"], row["query"], row["frequency"]) for row in rows} == {
+        ("s9", "tent", "12"),
+        ("s3", "boots", "3"),
+    }
 
 
 def test_a_jsonl_log_is_known_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

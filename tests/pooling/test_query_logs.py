@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from judgments import ingestion, jobs
-from judgments.core.errors import Conflict, NotValid
+from judgments.core.errors import Conflict, NotValid, UnreadableInput
 from judgments.models import AuditRow, Job, Query, QuerySample
 from pooling import drawn_queries, log_traffic, query_logs
 from pooling.models import QueryLog
@@ -236,3 +236,53 @@ def test_a_disguised_address_is_taken_out_and_a_likely_one_is_listed(collection:
     assert upload.preview["figures"]["queries that may hold an e-mail address"] == 1
     stored = QueryLog.objects.get(uuid=ingestion.store(upload, actor=lead)["id"])
     assert {query.text for query in log_traffic.counted(stored).queries} == {"[e-mail]", "jobs at host.example", "tent"}
+
+
+QUERIES = b"query_id,query,count_generated\ns9,tent,12\ns3,boots,3\n"
+
+
+def test_a_list_of_queries_is_no_log(store: Any, collection: Any) -> None:
+    """Read as a log, it would lose its ids and counts, and runs would attach to other queries."""
+    with pytest.raises(UnreadableInput, match="list of queries"):
+        store(collection, "query-logs", QUERIES, "queries.csv")
+    assert not QueryLog.objects.exists()
+
+
+def test_a_counted_log_keeps_the_ids_that_it_brings(lead: Any, collection: Any) -> None:
+    upload = ingestion.receive(
+        collection,
+        kind="query-logs",
+        file=io.BytesIO(QUERIES),
+        filename="queries.csv",
+        actor=lead,
+        options={"columns": {"count": "count_generated"}},
+    )
+    ingestion.store(upload, actor=lead)
+    query_logs.draw(QueryLog.objects.get(), actor=lead, sizes={"head": 5, "torso": 5, "tail": 5}, seed=1)
+    drawn = dict(Query.objects.values_list("query_id", "text"))
+    assert drawn == {"s9": "tent", "s3": "boots"}
+
+
+def test_an_id_of_a_log_that_another_query_has_stops_the_draw(lead: Any, collection: Any, store: Any) -> None:
+    store(collection, "queries", b"query_id,query\ns9,stove\n", "queries.csv")
+    store(collection, "query-logs", QUERIES.replace(b"count_generated", b"count"), "log.csv")
+    with pytest.raises(Conflict, match="s9"):
+        query_logs.draw(QueryLog.objects.get(), actor=lead, sizes={"head": 5, "torso": 5, "tail": 5}, seed=1)
+    assert list(Query.objects.values_list("text", flat=True)) == ["stove"]
+
+
+def test_ids_of_a_draw_never_meet_those_of_a_file(log: Any, lead: Any, collection: Any, store: Any) -> None:
+    store(collection, "queries", b"query_id,query\nq001,stove\nq002,mug\n", "queries.csv")
+    _, new = query_logs.draw(log, actor=lead, sizes={"head": 1, "torso": 2, "tail": 3}, seed=7)
+    assert {query.query_id for query in new}.isdisjoint(f"q{number:03d}" for number in range(1, 100))
+    assert len({query.query_id.rpartition("-")[0] for query in new}) == 1
+
+
+def test_a_log_in_which_every_query_counts_once_is_confirmed(lead: Any, collection: Any) -> None:
+    rows = io.BytesIO(b"query,timestamp\ntent,2026-03-02T09:14:07Z\nboots,2026-03-02T09:15:07Z\n")
+    upload = ingestion.receive(collection, kind="query-logs", file=rows, filename="log.csv", actor=lead)
+    with pytest.raises(NotValid) as refused:
+        ingestion.store(upload, actor=lead)
+    assert list(refused.value.fields) == ["single_counts"]
+    ingestion.store(upload, actor=lead, options={"single_counts": True})
+    assert QueryLog.objects.get().searches == 2

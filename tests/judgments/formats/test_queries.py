@@ -8,6 +8,7 @@ import pytest
 
 from judgments.core.errors import UnreadableInput
 from judgments.formats import FORMATS
+from judgments.formats.query_texts import numbered_ids
 from judgments.formats.rows import QueryRow, StratumRow
 
 ROWS = [
@@ -41,12 +42,19 @@ def test_golden_bytes_and_round_trip():
 
 
 def test_only_the_query_is_required():
-    assert read("query\ntent\nboots\ntent\n").rows == [QueryRow("q001", "tent"), QueryRow("q002", "boots")]
+    ids = numbered_ids(["tent", "boots"])
+    assert read("query\ntent\nboots\ntent\n").rows == [QueryRow(ids["tent"], "tent"), QueryRow(ids["boots"], "boots")]
+
+
+def test_ids_of_two_files_never_meet():
+    one, other = (set(numbered_ids([f"{name} {n}" for n in range(20)]).values()) for name in ("tent", "boots"))
+    assert len(one) == len(other) == 20
+    assert not one & other
 
 
 def test_numbers_are_wide_enough_to_sort():
     rows = read("query\n" + "".join(f"query {n}\n" for n in range(1000))).rows
-    assert (rows[0].query_id, rows[-1].query_id) == ("q0001", "q1000")
+    assert [row.query_id.rpartition("-")[2] for row in (rows[0], rows[-1])] == ["0001", "1000"]
 
 
 @pytest.mark.parametrize(
@@ -174,4 +182,5 @@ def test_an_odd_line_of_jsonl_is_told(line: str, code: str):
 
 
 def test_jsonl_without_ids_is_numbered():
-    assert [row.query_id for row in read('{"query": "b"}\n{"query": "a"}\n', "queries-jsonl").rows] == ["q001", "q002"]
+    rows = read('{"query": "b"}\n{"query": "a"}\n', "queries-jsonl").rows
+    assert [row.query_id for row in rows] == list(numbered_ids(["b", "a"]).values())

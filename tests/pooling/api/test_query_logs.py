@@ -45,7 +45,10 @@ def test_tiers_by_rank_and_the_languages_of_a_log(draw: Any, api: Any) -> None:
     assert (told["parameters"]["head_ranks"], told["frame"]["tiers"]["head"]["queries"]) == (1, 1)
     assert "torso_ranks" in str(draw(head=1, head_ranks=1).json())
     assert "language" in str(draw(head=1, language="de").json())
-    told = api.post(LOGS, [{"query": "lamp", "language": "en"}, {"query": "Lampe", "language": "de"}], format="json")
+    rows = [{"query": "lamp", "language": "en"}, {"query": "Lampe", "language": "de"}]
+    refused = api.post(LOGS, rows, format="json")
+    assert (refused.status_code, "single_counts" in str(refused.json())) == (400, True)
+    told = api.post(f"{LOGS}?single_counts=true", rows, format="json")
     (log,) = [row for row in api.get(LOGS).json()["results"] if row["id"] == told.json()["id"]]
     assert log["languages"] == {"de": 1, "en": 1}
 
