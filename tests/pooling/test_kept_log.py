@@ -53,7 +53,9 @@ def keep(collection: Any, lead: Any) -> Store:
         upload = ingestion.receive(
             collection, kind="query-logs", file=file, filename=filename, actor=lead, options=options
         )
-        return QueryLog.objects.get(uuid=ingestion.store(upload, actor=lead, accept_errors=True)["id"])
+        confirmed = {query_logs.SINGLE: True}
+        stored = ingestion.store(upload, actor=lead, accept_errors=True, options=confirmed)
+        return QueryLog.objects.get(uuid=stored["id"])
 
     return store
 
