@@ -70,7 +70,7 @@ def test_a_pool_names_its_copies_and_one_can_be_taken_out(draw: Callable[..., Po
     made = copies.take_out(pool, query_id="q1", doc_id="d2", actor=lead)
     pool.refresh_from_db()
     assert _told(pool) == {"d1": [], "d4": ["d5"], "d3": [], "d2": []}
-    assert (made.origin["runs"], made.origin["step"], made.origin["why"]) == ({"bm25": 2}, 4, "depth")
+    assert (made.origin["runs"], made.origin["step"], made.origin["why"]) == ({"bm25": 3}, 4, "depth")
     assert (pool.summary["pairs"], pool.summary["copies"], pool.summary["groups"]) == (4, 1, 1)
     assert AuditRow.objects.get(verb="copies.take_out").sentence.startswith("lena took document d2")
     # Drawn with it apart from the start, the pool and its provenance are the same.
