@@ -105,6 +105,23 @@ class FileForm(AssayForm):
         super().tell(error)
 
 
+class ReadForm(FileForm):
+    """How a file that is here already is read in another way."""
+
+    def __init__(self, upload: Upload, *args: Any, **kwargs: Any) -> None:
+        options = upload.options
+        columns = {f"column_{column}": name for column, name in options.get("columns", {}).items()}
+        grades = options.get("grades")
+        scale = {"grades": f"{min(grades)}:{max(grades)}"} if grades else {}
+        kwargs.setdefault("initial", {**options, **columns, **scale, "format": upload.format})
+        super().__init__(KINDS[upload.kind], *args, **kwargs)
+        del self.fields["file"]
+
+    @property
+    def columns_asked(self) -> bool:
+        return True
+
+
 class StoreForm(AssayForm):
     """What is asked before a file that was read is stored."""
 

@@ -24,7 +24,17 @@ from django.utils import timezone
 from judgments import audit, jobs, storage
 from judgments.apart import Limits
 from judgments.core.amounts import amount
-from judgments.core.errors import AssayError, BeyondLimits, Busy, Conflict, NotFound, NotValid, TooLarge, TooMany
+from judgments.core.errors import (
+    AssayError,
+    BeyondLimits,
+    Busy,
+    Conflict,
+    NotFound,
+    NotValid,
+    TooLarge,
+    TooMany,
+    UnreadableInput,
+)
 from judgments.core.report import Report
 from judgments.import_kinds import KINDS, Checked
 from judgments.models import Collection, Job, Upload, User
@@ -37,6 +47,8 @@ KEPT_PERSONAL = timedelta(days=1)
 # Files that a web process has read at once while people wait for them; how many more may wait, and how long.
 AT_ONCE, WAITING, WAITING_SECONDS = 1, 4, 3.0
 RETRY_AFTER = 60
+# Where the preview of a file that cannot be read says why.
+REFUSED = "refused"
 
 
 def receive(
@@ -91,8 +103,12 @@ def take_in(
     actor: User,
     format: str = "",
     options: dict[str, Any] | None = None,
+    keep_refused: bool = False,
 ) -> Upload:
     """The same for somebody who waits: what is not read within moments is left unread, for a job.
+
+    With ``keep_refused`` a file that cannot be read stays, so that it can be read in another way: `refusal` then says
+    what is wrong.
 
     Raises
     ------
@@ -102,11 +118,44 @@ def take_in(
     check_quota(actor)
     upload = _taken(collection, kind, file, filename, actor, format, options or {})
     with _forgotten_unless_read(upload):
-        if upload.bytes <= settings.JOB_FROM_BYTES:
-            with suppress(BeyondLimits, Busy), turns().turn():
-                _look(upload, limits=small())
+        try:
+            _look_now(upload)
+        except (UnreadableInput, NotValid) as error:
+            if not keep_refused:
+                raise
+            upload.preview = {REFUSED: str(error)}
     upload.save()
     return upload
+
+
+def _look_now(upload: Upload) -> None:
+    """Read a file while somebody waits; one that takes longer stays unread."""
+    if upload.bytes <= settings.JOB_FROM_BYTES:
+        with suppress(BeyondLimits, Busy), turns().turn():
+            _look(upload, limits=small())
+
+
+def refusal(upload: Upload) -> str:
+    """Why a file that was kept could not be read; empty for every other."""
+    return str(upload.preview.get(REFUSED, "")) if not upload.report else ""
+
+
+def read_again(upload: Upload, *, format: str, options: dict[str, Any], actor: User) -> Job | None:
+    """Read a file that is not stored yet in another way; the job, where it takes longer than a page may.
+
+    Raises
+    ------
+    Conflict
+        It was stored meanwhile.
+    UnreadableInput
+        It cannot be read this way either. What was found before stays.
+    """
+    if Upload.objects.filter(pk=upload.pk, stored_at__isnull=False).exists():
+        raise Conflict(f"{upload.filename} was stored already.")
+    upload.format, upload.options, upload.report, upload.preview = format, options, {}, {}
+    _look_now(upload)
+    upload.save(update_fields=["format", "options", "report", "preview"])
+    return None if upload.report else read_later(upload, actor=actor)
 
 
 def _taken(

@@ -82,6 +82,7 @@ urlpatterns = [
         for kind in KINDS
     ),
     path("uploads/<uuid:uuid>/", imports.upload, name="upload"),
+    path("uploads/<uuid:uuid>/read/", imports.read_again, name="upload_read"),
     path("uploads/<uuid:uuid>/throw-away/", imports.throw_away, name="upload_throw_away"),
     path("c/<slug:slug>/qrels/", label_sources.source_list, name="qrels"),
     # Rounds: progress, agreement, conflicts, and the rater's own page.

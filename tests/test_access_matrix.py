@@ -224,6 +224,8 @@ POST   tokens/                                                        422 422 42
 POST   tokens/<uuid:uuid>/revoke/                                     404 404 404 302 302
 GET    uploads/<uuid:uuid>/                                           404 403 403 200 302
 POST   uploads/<uuid:uuid>/                                           404 403 403 302 302
+GET    uploads/<uuid:uuid>/read/                                      404 403 403 200 302
+POST   uploads/<uuid:uuid>/read/                                      404 403 403 409 302
 POST   uploads/<uuid:uuid>/throw-away/                                404 403 403 302 302
 GET    api/docs/                                                      200 200 200 200 200
 GET    api/schema/                                                    200 200 200 200 200

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from judgments import access, ingestion, snapshots
 from judgments.core.errors import NotFound
 from judgments.core.report import Problem, Report
-from judgments.import_forms import FileForm, StoreForm
+from judgments.import_forms import FileForm, ReadForm, StoreForm
 from judgments.import_kinds import KINDS, ImportKind
 from judgments.models import Collection, Job, Upload
 from judgments.views.bodies import takes_files
@@ -47,20 +47,51 @@ def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if post and form.is_valid():
         with form.telling():
             upload = _receive(request, collection, member, form)
+            if ingestion.refusal(upload):
+                return _ask(request, collection, member, ReadForm(upload), upload)
             if upload.report:
                 return redirect("upload", upload.uuid)
-            job = ingestion.read_later(upload, actor=request.user)
-            messages.success(request, f"{upload.filename} is being read. You can leave this page.")
-            return redirect("job", job.uuid)
+            return _read_by(request, upload, ingestion.read_later(upload, actor=request.user))
+    return _ask(request, collection, member, form)
+
+
+def _read_by(request: HttpRequest, upload: Upload, job: Job) -> HttpResponse:
+    messages.success(request, f"{upload.filename} is being read. You can leave this page.")
+    return redirect("job", job.uuid)
+
+
+def _ask(
+    request: HttpRequest, collection: Collection, member: ImportKind, form: FileForm, upload: Upload | None = None
+) -> HttpResponse:
+    """The page that asks for a file and how it is read, or only how, of a file that is here."""
     context = {
         "collection": collection,
         "kind": member,
         "form": form,
+        "upload": upload,
+        "refusal": ingestion.refusal(upload) if upload and not form.is_bound else "",
         "list_url": _list_url(collection, member),
-        "list_name": LISTS.get(kind, member.title),
-        "step": STEPS.get(kind, ""),
+        "list_name": LISTS.get(member.name, member.title),
+        "step": STEPS.get(member.name, ""),
     }
-    return render(request, "judgments/import_new.html", context, status=form.status)
+    status = 422 if context["refusal"] and request.method == "POST" else form.status
+    return render(request, "judgments/import_new.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def read_again(request: HttpRequest, uuid: str) -> HttpResponse:
+    """Read a file that is here in another way: as another format, or with other names of columns."""
+    row = _upload_for(request, uuid)
+    if row.stored_at is not None:
+        return redirect("upload", row.uuid)
+    form = ReadForm(row, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            chosen = form.cleaned_data["format"]
+            job = ingestion.read_again(row, format=chosen, options=form.options(), actor=request.user)
+            return redirect("upload", row.uuid) if job is None else _read_by(request, row, job)
+    return _ask(request, row.collection, KINDS[row.kind], form, row)
 
 
 def _receive(request: HttpRequest, collection: Collection, member: ImportKind, form: FileForm) -> Upload:
@@ -73,6 +104,7 @@ def _receive(request: HttpRequest, collection: Collection, member: ImportKind, f
         actor=request.user,
         format=form.cleaned_data["format"],
         options=form.options(),
+        keep_refused=True,
     )
 
 
@@ -104,6 +136,8 @@ ODD_LINES = Listing(
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, uuid: str) -> HttpResponse:
     row = _upload_for(request, uuid)
+    if ingestion.refusal(row):
+        return redirect("upload_read", row.uuid)
     if not row.report:
         return redirect(_reading(row))
     if request.GET.get("format") == "json":

@@ -101,8 +101,8 @@ def test_report_can_be_taken_away(client_of, collection, lead, stored_queries):
 def test_refused_file_brings_the_form_back_with_one_message(client_of, collection, lead):
     response = send(client_of(lead), "documents", "\x00\x01\x02")
     assert response.status_code == 422
-    assert "file.txt" in response.content.decode()
-    assert not Upload.objects.exists()
+    assert "file.txt" in response.context["refusal"]
+    assert not Document.objects.exists()
 
 
 def test_no_file_is_told_at_the_field(client_of, collection, lead):
@@ -235,3 +235,40 @@ def test_real_run_is_read(client_of, collection, engineer, shared):
         response = client_of(engineer).post("/c/shop/runs/new/", {"file": file})
     assert response.status_code == 302
     assert Upload.objects.get().preview["figures"]["rows"] > 10_000
+
+
+def test_a_file_that_cannot_be_read_is_kept_and_read_with_other_columns(client_of, collection, lead):
+    client = client_of(lead)
+    refused = send(client, "query-logs", "term,searches\ntent,12\nboots,3\n", "log.csv")
+    upload = Upload.objects.get()
+    assert refused.status_code == 422
+    assert refused.context["refusal"]
+    page = reverse("upload_read", args=[upload.uuid])
+    assert client.get(reverse("upload", args=[upload.uuid])).url == page
+    read = client.post(page, {"column_query": "term", "column_count": "searches"})
+    assert read.url == reverse("upload", args=[upload.uuid])
+    upload.refresh_from_db()
+    assert (upload.preview["figures"]["searches"], upload.report["error_count"]) == (15, 0)
+
+
+def test_a_file_that_was_read_wrongly_is_read_differently_from_the_preview(client_of, collection, lead):
+    client = client_of(lead)
+    content = "query_id,query,count_generated\nq9,tent,12\nq3,boots,3\n"
+    preview = send(client, "queries", content, "queries.csv").url
+    upload = Upload.objects.get()
+    page = reverse("upload_read", args=[upload.uuid])
+    assert f'href="{page}"' in client.get(preview).content.decode()
+    assert client.post(page, {"column_frequency": "count_generated"}).url == preview
+    client.post(preview)
+    assert dict(Query.objects.values_list("query_id", "frequency")) == {"q9": 12, "q3": 3}
+    assert client.post(page, {}).url == preview  # stored: nothing is read again
+
+
+def test_another_way_that_does_not_work_leaves_what_was_found(client_of, collection, lead):
+    client = client_of(lead)
+    preview = send(client, "documents", DOCUMENTS).url
+    before = Upload.objects.get().report
+    wrong = client.post(reverse("upload_read", args=[Upload.objects.get().uuid]), {"format": "documents-csv"})
+    assert wrong.status_code == 422
+    assert Upload.objects.get().report == before
+    assert client.get(preview).status_code == 200
