@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from evaluation.charts import MOST_ROWS, NAME, ROW, WIDTH, Axis, more
+from judgments.core.amounts import amount
 from pooling.chart_names import LONGEST_NAME, short, shorts
 from pooling.charts import Bar, Chart, Stroke, Words
 
@@ -69,7 +70,7 @@ def overlap(systems: Sequence[tuple[str, int, int]], in_all: int) -> Chart:
     foot = 1 + ROW * min(len(systems), MOST_ROWS) + 12
     words += [Words(NAME, foot, "in all", kind="mute"), Words(WIDTH, foot, "only here", "end", "mute")]
     said = "; ".join(f"{name} brings {unique:,} of its {pairs:,} alone" for name, pairs, unique in systems)
-    label = f"Overlap of {len(systems)} systems, {in_all:,} pairs in all of them: {said}"
+    label = f"Overlap of {len(systems)} systems, {amount(in_all, 'pair')} in all of them: {said}"
     return Chart(foot + 4, label, bars=tuple(bars), words=(*words, *more(systems, foot)), width=WIDTH)
 
 
@@ -128,7 +129,9 @@ def grades(by_grade: Mapping[str, int], note: str) -> Chart:
     x = 0.0
     for grade, count in counts:
         width = round(room * count / total, 1) if total else 0.0
-        bars.append(Bar(round(x, 1), 16, width, 22, f"g{shade(grade, top)}", f"grade {grade}: {count:,} labels"))
+        bars.append(
+            Bar(round(x, 1), 16, width, 22, f"g{shade(grade, top)}", f"grade {grade}: {amount(count, 'label')}")
+        )
         if width >= 22:
             middle = round(x + width / 2, 1)
             words += [Words(middle, 11, str(grade), "middle"), Words(middle, 51, f"{count:,}", "middle", "mute")]

@@ -134,7 +134,9 @@ def round_card(look: Look) -> Card:
 
 def _round_words(look: Look, round_: Round, done: progress.Progress) -> str:
     many = "every pair" if round_.overlap == 1 else f"{percent(round_.overlap)} of the pairs"
-    raters = "one rater a pair" if round_.ratings_per_pair == 1 else f"{round_.ratings_per_pair} raters on {many}"
+    raters = (
+        "one rater a pair" if round_.ratings_per_pair == 1 else f"{amount(round_.ratings_per_pair, 'rater')} on {many}"
+    )
     words = f"{round_}{' is closed' if round_.state == Round.State.CLOSED else ''}, {raters}."
     if round_.state == Round.State.OPEN and not done.left:
         words += " All ratings are in."

@@ -16,6 +16,7 @@ from evaluation.overview import gate_says
 from evaluation.staleness.unjudged import UNJUDGED
 from evaluation.standing import Standing
 from judgments.agreement.reading import reason_in_words
+from judgments.core.amounts import amount
 from judgments.guidelines import DEFAULT_TEMPLATE
 from judgments.models import Collection, GuidelinesVersion
 from judgments.templatetags.figures import percent
@@ -125,8 +126,8 @@ def enough(standing: Standing) -> Found:
     if not total:
         return "todo", "no queries yet"
     if total >= ENOUGH_QUERIES:
-        return "done", f"{total:,} queries"
-    return "warn", f"{total:,} queries: enough to explore, intervals will be wide"
+        return "done", f"{amount(total, 'query', 'queries')}"
+    return "warn", f"{amount(total, 'query', 'queries')}: enough to explore, intervals will be wide"
 
 
 def needs(standing: Standing) -> Found:
@@ -179,7 +180,7 @@ def overlapping(standing: Standing) -> Found:
         return "todo", "no ratings yet"
     both, pairs = report["overlap"], report["pairs"]
     if report["raters"] < 2:
-        return "fail", f"{round_}: one rater only, {pairs:,} pairs"
+        return "fail", f"{round_}: one rater only, {amount(pairs, 'pair')}"
     share = both / pairs
     numbers = f"{round_}: {both:,} of {pairs:,} rated pairs, {report['raters']} raters"
     return ("done" if share >= ENOUGH_OVERLAP else "warn" if both else "fail"), numbers
@@ -194,7 +195,7 @@ def agreeing(standing: Standing) -> Found:
     state, word, _ = gate_says(answer)
     interval = f"{answer.low:.3f}–{answer.high:.3f}, " if answer.low is not None else "no interval, "
     named = "alpha" if answer.coefficient == "alpha-ordinal" else answer.coefficient
-    shown = f"{named} {answer.value:.3f} ({interval}{answer.n:,} pairs)"
+    shown = f"{named} {answer.value:.3f} ({interval}{amount(answer.n, 'pair')})"
     return state, f"{word}: {shown}, gate {answer.threshold:.2f}"
 
 

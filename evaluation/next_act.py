@@ -131,7 +131,7 @@ def rating_due(look: Look) -> Next | None:
     if not look.to_rate:
         return None
     round_ = look.standing.round
-    pairs = "1 pair" if look.to_rate == 1 else f"{look.to_rate:,} pairs"
+    pairs = amount(look.to_rate, "pair")
     act = Act(f"Rate {pairs}", reverse("rate", args=[round_.uuid]))
     return Next("round", f"rate the {pairs} that wait for you in {round_}.", act)
 
@@ -215,7 +215,7 @@ def reading_due(look: Look) -> Next | None:
     if len(scorings) < 2:
         return Next("scores", "read the scores.", Act("See the scores", reverse("scores", args=[look.slug])))
     act = Act("See the scores", reverse("scores", args=[look.slug]))
-    return Next("scores", f"compare {len(scorings)} runs on {look.standing.snapshot}.", act)
+    return Next("scores", f"compare {amount(len(scorings), 'run')} on {look.standing.snapshot}.", act)
 
 
 DUES: tuple[Callable[[Look], Next | None], ...] = (

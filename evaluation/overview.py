@@ -12,6 +12,7 @@ from django.urls import reverse
 from evaluation.standing import Standing
 from judgments.agreement.gate import GateAnswer
 from judgments.agreement.reading import reason_in_words
+from judgments.core.amounts import amount
 from judgments.models import AuditRow, Collection, Round
 from judgments.templatetags.figures import percent
 
@@ -97,7 +98,7 @@ def round_state(standing: Standing) -> State:
         return "doing", f"{round_} is a draft"
     filled = standing.filled
     if filled.full:
-        return "done", f"all {filled.wanted:,} ratings of {round_}"
+        return "done", f"all {amount(filled.wanted, 'rating')} of {round_}"
     if round_.state == Round.State.CLOSED:
         return "done", f"{round_} was closed with {percent(filled.share)} of its ratings"
     if filled.growing:

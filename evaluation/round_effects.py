@@ -16,6 +16,7 @@ from django.utils import timezone
 from evaluation.models import RoundEffect
 from evaluation.round_runs import all_runs, runs_by_job, state_key
 from judgments import jobs
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.core.family import Family
 from judgments.models import Job, Round
@@ -104,7 +105,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         raise NotFound("The round is gone.")
     runs = all_runs(round_.collection)
     before = {"events": events(round_), "state": state_key(round_, runs)}
-    work.say(f"counting over {before['events']:,} answers and {sum(run.rows for run in runs):,} rows of runs")
+    work.say(f"counting over {before['events']:,} answers and {amount(sum(run.rows for run in runs), 'row')} of runs")
     try:
         found = COUNTERS[told["what"]](round_, runs_by_job(round_.collection), **told["asked"])
     except NotValid as error:

@@ -9,6 +9,7 @@ from typing import Any
 from evaluation.metrics.declaration import BoundMetric
 from evaluation.models import Score
 from evaluation.stored_scores import in_order
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Adjudication, Collection, Round
 from judgments.round_reports import events
@@ -31,7 +32,7 @@ def runs_of(collection: Collection) -> list[Run]:
     """
     runs = all_runs(collection)
     if (rows := _rows(runs)) > ROWS_AT_ONCE:
-        raise NotValid(f"The runs have {rows:,} rows together, more than can be read while a page waits.")
+        raise NotValid(f"The runs have {amount(rows, 'row')} together, more than can be read while a page waits.")
     return runs
 
 
@@ -45,7 +46,7 @@ def runs_by_job(collection: Collection) -> list[Run]:
     """
     runs = all_runs(collection)
     if (rows := _rows(runs)) > ROWS_BY_JOB:
-        raise NotValid(f"The runs have {rows:,} rows together, and up to {ROWS_BY_JOB:,} are held at once.")
+        raise NotValid(f"The runs have {amount(rows, 'row')} together, and up to {ROWS_BY_JOB:,} are held at once.")
     return runs
 
 

@@ -11,6 +11,7 @@ from uuid import uuid5
 from evaluation import blindness, rankings, scoring
 from evaluation.models import Scoring
 from judgments.computed import once
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Document, Query, User
 from pooling import pools
@@ -52,7 +53,8 @@ def turn(a: Scoring, b: Scoring, metric: str, *, withheld: frozenset[str] = froz
     """
     if rows(a, b) > ROWS_AT_ONCE:
         raise NotValid(
-            f"These runs have {rows(a, b):,} rows, more than a page can read. Export the snapshot’s qrels and ask "
+            f"These runs have {amount(rows(a, b), 'row')}, more than a page can read. Export the snapshot’s qrels "
+            "and ask "
             "assay compare --turning."
         )
     key = f"turning:{FORM}:{_hash([str(a.snapshot.uuid), a.run.sha256, b.run.sha256, metric, sorted(withheld)])}"

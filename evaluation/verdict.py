@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.comparison import Comparison
+from judgments.core.amounts import amount
 
 ALPHA = 0.05
 # Judged@10 of two runs further apart than this: their difference may be one of holes.
@@ -78,17 +79,17 @@ def draws(comparison: Comparison) -> str:
     of, pair = comparison.settings, comparison.pair
     said = []
     if pair["low"] is not None:
-        said.append(
-            f"Interval of the mean difference: paired percentile bootstrap over queries, {of['resamples']:,} draws, "
-            f"seed {of['seed']}."
-        )
+        drawn = f"paired percentile bootstrap over queries, {of['resamples']:,} draws, seed {of['seed']}"
+        how = "Student's t over queries" if of.get("interval") == "t" else drawn
+        said.append(f"Interval of the mean difference: {how}.")
     if pair["p"] is not None:
         every = of["permutations"] == 2 ** pair["queries"]
         patterns = (
             f"all {of['permutations']:,} patterns" if every else f"{of['permutations']:,} draws, seed {of['seed']}"
         )
         said.append(
-            f"Sign-flip test, {patterns}; Holm over all {comparison.family:,} pairs of runs that share the metric."
+            f"Sign-flip test, {patterns}; Holm over all {amount(comparison.family, 'pair')} of runs that share "
+            "the metric."
         )
     if comparison.metric in of.get("logarithms", ()):
         said.append(f"The mean of {comparison.metric} is geometric: its difference is one of logarithms.")

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from judgments import audit, judged, machine_runs, people_rounds, untold
 from judgments.agreement.audited import alpha_of, right_outside
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Role, Round, User
 from judgments.rejudging import still_raters
@@ -224,7 +225,9 @@ def _standing(round_: Round, judge: Judge, bound: float, *, looks: int) -> Stand
     if judged.money(judge, round_).renamed:
         return Standing(False, "Not now: a model answered under more than one name.", found)
     if found.judged < LEAST:
-        said = f"People have judged {found.judged:,} pairs of the audit slice with this grade; it takes {LEAST}."
+        said = (
+            f"People have judged {amount(found.judged, 'pair')} of the audit slice with this grade; it takes {LEAST}."
+        )
         return Standing(False, said, found)
     outside = found.population - found.sampled
     if found.low is None:

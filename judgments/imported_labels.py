@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Collection, ImportedLabel, LabelSource
 
@@ -48,7 +49,8 @@ def _refuse(what: str, pairs: Sequence[Key]) -> None:
     if pairs:
         query_id, doc_id = pairs[0]
         raise NotValid(
-            f"{len(pairs):,} imported labels are {what}, the first for query {query_id}, document {doc_id}. "
+            f"{amount(len(pairs), 'imported label is', 'imported labels are')} {what}, "
+            f"the first for query {query_id}, document {doc_id}. "
             "Import the labels again on the scale of the rounds; labels from clicks are made grades on their page.",
             {"sources": "Leave out imported."},
         )

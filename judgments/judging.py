@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from judgments import audit, audit_slice, ensembles, judge_kinds, machine_runs, model_judges, prejudging
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.judge_choice import Choice, check_used
 from judgments.judges.model_judge import ModelJudge
@@ -109,7 +110,7 @@ def start(
         canaries=canaries,
         created_by=actor,
     )
-    sentence = f"{actor} let {judge} judge {told.pairs:,} pairs of round {round_}"
+    sentence = f"{actor} let {judge} judge {amount(told.pairs, 'pair')} of round {round_}"
     caps: dict[str, Any] = {"judge": str(judge.uuid), "cap_usd": cap_usd, "cap_calls": cap_calls}
     audit.record("judging.start", sentence, actor=actor, collection=round_.collection, target=run, **caps)
     queue(run, actor)

@@ -107,7 +107,9 @@ def _locked(asked: RoundRater) -> RoundRater:
 def chosen(asked: RoundRater, choice: Choice = EVERYTHING) -> JudgmentQuerySet:
     """The rater's standing judgments that are meant; what they put off is no judgment."""
     if len(choice.queries) > MOST_QUERIES:
-        said = f"{len(choice.queries):,} queries; {MOST_QUERIES:,} at most. Name none for all of them."
+        said = (
+            f"{amount(len(choice.queries), 'query', 'queries')}; {MOST_QUERIES:,} at most. Name none for all of them."
+        )
         raise NotValid(said, {"queries": said})
     rows = Judgment.objects.current().of_round(asked.round).filter(rater=asked.user_id, state__in=SET_ASIDE)
     if choice.since is not None:

@@ -15,6 +15,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from judgments import computed, jobs, stranded
+from judgments.core.amounts import amount
 from judgments.core.errors import NotFound
 from judgments.grade_tables import planned_grades
 from judgments.models import Job, Judgment, Query, Round, RoundReport, Slot, Tally
@@ -199,7 +200,7 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     round_ = Round.objects.select_related("scale", "collection").filter(uuid=work.job.parameters["round"]).first()
     if round_ is None:
         raise NotFound("The round is gone.")
-    work.say(f"counting {events(round_):,} answers and changes of answers")
+    work.say(f"counting {amount(events(round_), 'answer')} and changes of answers")
     report = exact(round_)
     work.say(f"{report['agreement']['overlap']:,} pairs with two or more grades")
     return {"overlap": report["agreement"]["overlap"], "pairs": report["agreement"]["pairs"]}

@@ -163,7 +163,7 @@ def draft_round(round_: Round, *, actor: User, most: int | None = None) -> Round
         raise Conflict("People have judged all of these pairs already.")
     audited = sum(one.reason == AUDIT for one in found)
     if most is not None and most < max(audited, 1):
-        said = f"The audit slice alone has {audited:,} pairs, and it is never cut."
+        said = f"The audit slice alone has {amount(audited, 'pair')}, and it is never cut."
         raise NotValid(said, {"most": said})
     chosen = found if most is None else found[:most]
     how = {"routed": {"round": round_.name, "audited": audited}}

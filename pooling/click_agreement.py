@@ -14,6 +14,7 @@ from django.db.models import Max
 from judgments import access, carried
 from judgments.agreement import REASONS, Agreement, cohen_kappa
 from judgments.computed import once
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.labels import HUMAN, settle_labels
 from judgments.models import Adjudication, ImportedLabel, Judgment, LabelSource, Round, User
@@ -187,6 +188,7 @@ def checked_scale(cuts: tuple[float, ...], scale: tuple[int, ...]) -> None:
     """
     if scale and len(cuts) >= len(scale):
         message = (
-            f"{len(cuts)} cuts make {len(cuts) + 1} grades; the scale has {len(scale)}: give {len(scale) - 1} or fewer"
+            f"{len(cuts)} cuts make {amount(len(cuts) + 1, 'grade')}; the scale has {len(scale)}: give "
+            f"{len(scale) - 1} or fewer"
         )
         raise NotValid(message, {"cuts": message})

@@ -17,6 +17,7 @@ from typing import Any
 from django.db import transaction
 
 from judgments import audit, jobs, storage
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.models import Job, User
 from pooling import connected, fetched
@@ -68,7 +69,7 @@ def start(connector: Connector, *, actor: User, run_name: str, depth: int) -> Fe
         settings={"kind": connector.kind, **connector.settings},
         created_by=actor,
     )
-    sentence = f"{actor} asked {connector.name} {len(queries):,} queries for the run {made.run_name}"
+    sentence = f"{actor} asked {connector.name} {amount(len(queries), 'query', 'queries')} for the run {made.run_name}"
     audit.record("fetching.start", sentence, actor=actor, collection=connector.collection, target=made)
     _queue(made, actor, without_failed=False)
     return made

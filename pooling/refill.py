@@ -11,6 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from judgments import audit, jobs, rounds
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Job, Round, Slot, User
 from pooling import pools
@@ -103,11 +104,15 @@ def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | No
     queries = pool.entries.order_by().values("query").distinct().count()
     first, last = pool.entries.count(), residual * queries
     if most_pairs <= first + last:
-        of = f"{first:,} pairs are drawn already" + (f" and {last:,} are kept for the residual stratum" if last else "")
+        of = f"{amount(first, 'pair is', 'pairs are')} drawn already" + (
+            f" and {last:,} are kept for the residual stratum" if last else ""
+        )
         said = f"{of}, so that {most_pairs:,} in all leave nothing to choose."
         raise NotValid(said, {"most_pairs": said})
     if pairs_per_query is not None and pairs_per_query * queries <= first:
-        said = f"{first:,} pairs of {queries:,} queries are drawn already; {pairs_per_query:,} a query leave none."
+        said = (
+            f"{amount(first, 'pair')} of {queries:,} queries are drawn already; {pairs_per_query:,} a query leave none."
+        )
         raise NotValid(said, {"pairs_per_query": said})
     earlier = Refill.objects.filter(pool=pool).select_related("round").first()
     if earlier is not None:

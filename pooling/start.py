@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, transaction
 
 from judgments import ingestion, rounds
+from judgments.core.amounts import amount
 from judgments.core.cells import csv_row, escape
 from judgments.core.content_hash import content_hash
 from judgments.core.errors import Conflict, NotValid
@@ -67,7 +68,10 @@ def read_queries(text: str) -> list[str]:
     if not queries:
         raise NotValid("There is no query.", {"queries": "Type one query a line; ten are enough to begin."})
     if len(queries) > MOST_QUERIES:
-        message = f"{len(queries)} queries; this page takes {MOST_QUERIES}. Store a queries file for more."
+        message = (
+            f"{amount(len(queries), 'query', 'queries')}; this page takes {MOST_QUERIES}. Store a queries file "
+            "for more."
+        )
         raise NotValid(message, {"queries": message})
     if any("\0" in query for query in queries):
         raise NotValid("A query holds a NUL character.", {"queries": "Type it again; a NUL character cannot be kept."})

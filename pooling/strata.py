@@ -15,6 +15,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from judgments import audit, jobs, storage, strata
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.formats.query_texts import numbered_ids, query_fault
 from judgments.models import Collection, Job, Place, Query, QuerySample, Stratum, User
@@ -276,7 +277,8 @@ def _place(
 def _tell(actor: User, stratum: Stratum, collection: Collection, new: int, there: int, whence: str) -> None:
     audit.record(
         "strata.add_stratum",
-        f"{actor} added stratum {stratum} with {new + there:,} queries{whence}; {there:,} were here already",
+        f"{actor} added stratum {stratum} with {amount(new + there, 'query', 'queries')}{whence}; {there:,} "
+        "were here already",
         actor=actor,
         collection=collection,
         target=stratum,

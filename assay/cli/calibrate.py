@@ -140,7 +140,7 @@ def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None, 
 
 
 def _left_out(found: Calibrated, machine: MachineLabels) -> list[str]:
-    lines = [f"only people graded {found.only_people:,} pairs, only the machine {found.only_machine:,}\n"]
+    lines = [f"only people graded {counted(found.only_people, 'pair')}, only the machine {found.only_machine:,}\n"]
     if machine.left_out:
         lines.append(f"left out: {counted(machine.left_out, 'pair')} that the judge was shown as examples\n")
     if found.off_people or found.off_machine:

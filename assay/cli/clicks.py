@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, tell_warnings, write_out
 from assay.cli.progress import progress_of_bytes
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -209,7 +210,10 @@ def _tell(evidence: Evidence, found: ClickLabels, rules: Rules, names: Names) ->
     from pooling.clicks import CLICK_MODELS
 
     shown, clicked = int(evidence.impressions.sum()), int(evidence.clicks.sum())
-    lines = [f"{shown} impressions, {clicked} clicks ({found.overall:.1%}), {len(evidence.queries)} queries"]
+    lines = [
+        f"{counted(shown, 'impression')}, {counted(clicked, 'click')} ({found.overall:.1%}), "
+        f"{counted(len(evidence.queries), 'query', 'queries')}"
+    ]
     rates = ", ".join(f"{rank.rank or 'unknown'}: {rank.rate:.3f}" for rank in found.ranks[:TOLD_RANKS])
     lines.append(f"  expected clicks per impression by rank: {rates}{' ...' if found.ranks[TOLD_RANKS:] else ''}")
     strength = rules.as_json()["strength"]
@@ -217,12 +221,15 @@ def _tell(evidence: Evidence, found: ClickLabels, rules: Rules, names: Names) ->
         f"  {rules.model}: {strength:g} {CLICK_MODELS[rules.model].unit} of a usual pair on top of each pair's own"
     )
     told = len(_rows(evidence, found, names))
-    lines.append(f"  {told} labels; {found.few} pairs with fewer than {rules.least_impressions} impressions have none")
+    lines.append(
+        f"  {counted(told, 'label')}; none for {counted(found.few, 'pair')} with fewer than "
+        f"{counted(rules.least_impressions, 'impression')}"
+    )
     if evidence.robots:
         reasons = ", ".join(f"{number} {reason}" for reason, number in evidence.robots.items())
         lines.append(
             f"  left out {sum(evidence.robots.values())} of {evidence.clients} clients ({reasons}) with "
-            f"{evidence.robot_impressions} impressions"
+            f"{counted(evidence.robot_impressions, 'impression')}"
         )
     for number, what in (
         (evidence.unshown, "clicks on what nobody recorded as shown: each counts as one impression"),

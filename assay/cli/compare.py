@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.compare_output import FORMATS
-from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_unreached, tell_warnings, write_out
 from assay.cli.no_effect import tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
@@ -51,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of test and interval, default 0")
     parser.add_argument("--level", type=float, default=0.95, help="of the interval of the difference, default 0.95")
     parser.add_argument(
+        "--interval", choices=["bootstrap", "t"], help="how it is found; default: t for --test t, else bootstrap"
+    )
+    parser.add_argument(
         "--alpha", type=float, default=0.05, help="runs whose corrected p is below differ, default 0.05"
     )
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
@@ -91,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
     design = _design(args)
     scored = evaluate(qrels, held or files, args.metric or [DEFAULT_METRIC], args.missing, scale_top=top)
     tell_warnings([report, *(file.report for file in files)])
+    tell_unreached(scored)
     found = compare_scores(scored, baseline=args.baseline, plan=plan, design=design)
     about: dict[str, Any] = {
         "qrels": {"path": report.path, "sha256": report.sha256, "queries": qrels.queries, "judgments": len(qrels)},
@@ -140,6 +144,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         seed=args.seed,
         level=args.level,
         alpha=args.alpha,
+        interval=args.interval,
     )
 
 

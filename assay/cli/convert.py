@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.cli.files import tell_warnings
 from assay.cli.reader_options import add_reader_options, read_file
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.skip_errors:
         found.report.raise_if_errors()
     elif not found.report.ok:
-        sys.stderr.write(f"note: {args.source}: {found.report.error_count:,} errors; those rows are left out\n")
+        sys.stderr.write(
+            f"note: {args.source}: {counted(found.report.error_count, 'error')}; those rows are left out\n"
+        )
     tell_warnings([found.report])
     # All of it is written before any of it is seen.
     with tempfile.TemporaryFile() as stream:
@@ -125,8 +128,10 @@ def _save(stream: BinaryIO, out: str | None) -> None:
 def _save_idmap(idmap: Any, out: str | None) -> None:
     lines = "".join(f"{encoded}\t{original}\n" for original, encoded in sorted(idmap.items()))
     if out is None or out == "-":
-        sys.stderr.write(f"note: {len(idmap)} ids were encoded; --out keeps their list beside the file\n")
+        sys.stderr.write(
+            f"note: {counted(len(idmap), 'id was', 'ids were')} encoded; --out keeps their list beside the file\n"
+        )
         return
     beside = Path(out).with_name("idmap.tsv")
     beside.write_bytes(lines.encode())
-    sys.stderr.write(f"note: {len(idmap)} ids were encoded; {beside} lists them\n")
+    sys.stderr.write(f"note: {counted(len(idmap), 'id was', 'ids were')} encoded; {beside} lists them\n")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.families import add_under_test, tell_kin
 from assay.cli.files import add_out, stdin_once, tell_warnings, write_out
 from assay.cli.scale import add_scale, scale_values
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def told(found: Mapping[tuple[str, str], Together], judges: int) -> str:
     undecided = sum(one.grade is None for one in found.values())
     every = [one.agree for one in found.values() if one.agree is not None]
     agree = f"; two judges give one grade in {sum(every) / len(every):.1%}" if every else ""
-    return f"{len(found) - undecided:,} labels of {judges} judges, {undecided:,} pairs undecided{agree}"
+    return (
+        f"{counted(len(found) - undecided, 'label')} of {judges} judges, {counted(undecided, 'pair')} undecided{agree}"
+    )
 
 
 def read_judged(paths: list[str], values: tuple[int, ...]) -> dict[str, dict[tuple[str, str], Outcome]]:

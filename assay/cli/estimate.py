@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.table_formats import QRELS_HELP, RUN_HELP
-from assay.cli.text_table import number, text_table
+from assay.cli.text_table import counted, number, text_table
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ def _as_json(judge: str, found: list[Estimate]) -> str:
 
 def _as_table(judge: str, found: list[Estimate]) -> str:
     first = found[0].powered
-    lines = [f"people labelled {first.queries:,} queries, {judge} {first.others:,} others besides\n\n"]
+    lines = [
+        f"people labelled {counted(first.queries, 'query', 'queries')}, {judge} {first.others:,} others besides\n\n"
+    ]
     header = ["run", "metric", "estimate", f"{first.level:.0%} interval", "people alone", "interval", "width", "saved"]
     lines.append(text_table(header, [_row(one) for one in found], left=2))
     lines += [f"note: {note}\n" for note in dict.fromkeys(note for one in found for note in one.notes)]
@@ -97,7 +99,8 @@ def _as_table(judge: str, found: list[Estimate]) -> str:
         if one.needed is not None:
             with_machine, alone = one.needed
             lines.append(
-                f"{one.run}, {one.metric}, +-{one.half:g}: people label {with_machine:,} queries in all with the "
+                f"{one.run}, {one.metric}, +-{one.half:g}: people label {counted(with_machine, 'query', 'queries')} "
+                "in all with the "
                 f"machine, {alone:,} without\n"
             )
     return "".join(lines)

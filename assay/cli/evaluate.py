@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named_runs, stdin_once, tell_profile, tell_warnings, write_out
+from assay.cli.files import add_out, named_runs, stdin_once, tell_profile, tell_unreached, tell_warnings, write_out
 from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.score_output import FORMATS
@@ -96,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
         profile=profile,
     )
     tell_warnings([report, *(file.report for file in files)])
+    tell_unreached(result)
     scored = ScoreReport(
         evaluation=result,
         trec_names={metric.name: metric.trec_name for metric in metrics},
@@ -112,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
             "design": args.design if args.weights else None,
             "effective_queries": result.effective_queries,
             "metrics": {metric.name: metric.settings for metric in result.bound},
+            **({"no_grade_reaches": dict(result.unreached)} if result.unreached else {}),
         },
         per_query=args.per_query,
     )

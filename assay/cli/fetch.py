@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.engine_options import add_engine_options, engine_settings, operators_own
 from assay.cli.files import STDIN, add_out, tell_warnings, write_out
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries, l
     write_out(stream.getvalue().decode(), args.out)
     if written.idmap:
         first = next(iter(written.idmap))
-        more = f"{len(written.idmap)} ids have white space or % in them, such as {first!r}"
+        more = f"{counted(len(written.idmap), 'id has', 'ids have')} white space or % in them, such as {first!r}"
         sys.stderr.write(f"note: {more}; percent-encoded, in the documents too\n")
     if args.documents_out:
         _write_documents(args.documents_out, gathered, written.idmap, left)
@@ -189,7 +190,9 @@ def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], 
 
 def _tell(name: str, asked: _Asked, number: int, before: int) -> None:
     if before and not number:
-        sys.stderr.write(f"{name}: all {before} queries were answered before; nothing was asked or written\n")
+        sys.stderr.write(
+            f"{name}: {counted(before, 'query', 'queries')} answered before; nothing was asked or written\n"
+        )
         return
     answers = asked.gathered.answers.values()
     told = {

@@ -17,6 +17,7 @@ from assay.cli.judge_pairs import Pairs, label, read_pairs, tell
 from assay.cli.label_file import LabelFile
 from assay.cli.ledger import Known, Ledger, beside
 from assay.cli.no_effect import tell_no_effect
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _tell_asked(work: _Work, ended: Ended, plan: Plan) -> None:
     spent = work.budget.spent - work.known.spent
     cost = "" if work.endpoint.price_in is None or work.endpoint.price_out is None else f", {spent:.4f} USD"
     read, written = work.tokens
-    lines = [f"  asked {ended.answered} questions: {read} tokens read, {written} written{cost}"]
+    lines = [f"  asked {counted(ended.answered, 'question')}: {counted(read, 'token')} read, {written} written{cost}"]
     if work.estimated:
         what = "answers and attempts that nobody counted are booked at the most that they can have cost"
         lines.append(f"note: {what}: {work.estimated:.4f} USD of it, as the ledger marks them")
@@ -194,7 +195,9 @@ def _tell_asked(work: _Work, ended: Ended, plan: Plan) -> None:
         lines.append(f"  answers known, not asked again: {plan.known}")
     if len(work.models) > 1:
         told = ", ".join(f"{name} ({number})" for name, number in sorted(work.models.items()))
-        lines.append(f"note: {len(work.models)} models answered: {told}; each label says which, judge them apart")
+        lines.append(
+            f"note: {counted(len(work.models), 'model')} answered: {told}; each label says which, judge them apart"
+        )
     if ended.end != "done":
         lines.append(f"not all was asked: {ended.said}; go on with --resume")
     sys.stderr.write("\n".join(lines) + "\n")

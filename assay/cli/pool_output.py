@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 from pooling.strategies.budget import ASSUMED_SECONDS, Effort
 
@@ -78,21 +79,29 @@ def tell(pool: Pool, args: argparse.Namespace) -> None:
     from pooling.strategies.preview import FEW, advised_depth, preview
 
     found = preview(pool)
-    lines = [f"{found.pairs} pairs for {found.queries} queries, {found.smallest} to {found.largest} each"]
+    lines = [
+        f"{counted(found.pairs, 'pair')} for {counted(found.queries, 'query', 'queries')}, {found.smallest} "
+        f"to {found.largest} each"
+    ]
     if found.share_in_all is not None:
-        lines.append(f"  all {len(pool.runs)} runs share {found.in_all} pairs ({found.share_in_all:.0%})")
-    lines += [f"  {system.name}: {system.pairs} pairs, {system.unique} of them alone" for system in found.systems]
+        lines.append(
+            f"  all {counted(len(pool.runs), 'run')} share {counted(found.in_all, 'pair')} ({found.share_in_all:.0%})"
+        )
+    lines += [
+        f"  {system.name}: {counted(system.pairs, 'pair')}, {system.unique} of them alone" for system in found.systems
+    ]
     if found.differing > FEW:
         lines.append(f"  {found.differing} systems differ")
     if advised := advised_depth(pool.strategy, pool.params, found.differing):
         lines.append(f"  with more than {FEW} systems that differ, depth {advised[0]} to {advised[1]} is advised")
     if found.copies:
-        lines.append(f"  judged once: {found.copies} documents say what {found.groups} others say")
+        copies = counted(found.copies, "document that says", "documents that say")
+        lines.append(f"  judged once: {copies} what others say, in {counted(found.groups, 'group')}")
     if args.hours is not None:
         effort = Effort(found.pairs, args.raters or 1, args.ratings or 1, args.seconds or ASSUMED_SECONDS)
-        lines.append(f"  {effort.ratings} ratings, {effort.minutes_each:.0f} minutes for each rater")
+        lines.append(f"  {counted(effort.ratings, 'rating')}, {effort.minutes_each:.0f} minutes for each rater")
     if found.residual:
-        lines.append(f"  residual stratum: {found.residual} pairs, drawn with seed {pool.seed}")
+        lines.append(f"  residual stratum: {counted(found.residual, 'pair')}, drawn with seed {pool.seed}")
     if pool.judged:
         lines.append(f"  left out, judged already: {pool.judged}")
     if pool.over_budget:

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.text_table import counted
+
 if TYPE_CHECKING:
     from judgments.core.qrels import Qrels
     from judgments.core.run import Run
@@ -78,18 +80,20 @@ def in_words(told: dict[str, Any]) -> Iterator[str]:
     """Yield the same as sentences, one a line."""
     yield (
         f"depth: {told['median']:,} (median), {told['smallest']:,} to {told['largest']:,}; "
-        f"{told['rows']:,} rows for {_queries(told['queries'])}"
+        f"{counted(told['rows'], 'row')} for {_queries(told['queries'])}"
     )
     share = told["tied_rows"] / told["rows"] if told["rows"] else 0.0
-    yield f"ties: {told['tied_rows']:,} rows ({share:.1%}), in {told['tied_queries']:,} of the queries"
+    yield f"ties: {counted(told['tied_rows'], 'row')} ({share:.1%}), in {told['tied_queries']:,} of the queries"
     if told["against_rows"]:
         yield (
-            f"ranks: {told['against_rows']:,} rows stand elsewhere by rank than by score, in "
+            f"ranks: {counted(told['against_rows'], 'row stands', 'rows stand')} elsewhere by rank than by score, in "
             f"{told['against_queries']:,} of the queries, first in {told['first_against']}; scores count"
         )
     elif told["ranked_rows"]:
         ties = told["reordered_rows"]
-        yield "ranks: agree with the scores" + (f"; {ties:,} tied rows stand in another order by rank" if ties else "")
+        yield "ranks: agree with the scores" + (
+            f"; {counted(ties, 'tied row stands', 'tied rows stand')} in another order by rank" if ties else ""
+        )
     else:
         yield "ranks: none"
     if "queries_left_out" in told:

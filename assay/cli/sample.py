@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli import missing
 from assay.cli.files import add_out, stdin_once, tell_warnings, write_out
 from assay.cli.progress import progress_of_bytes
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 from pooling.sampling.advice import USUAL_SD
 
@@ -258,10 +259,15 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
 
     window = f", {log.first:%Y-%m-%d} to {log.last:%Y-%m-%d}" if log.first and log.last else ""
     spoken = f" in {log.language}" if log.language else ""
-    lines = [f"{log.traffic} searches{spoken} for {len(log.queries)} queries{window}"]
+    lines = [
+        f"{counted(log.traffic, 'search', 'searches')}{spoken} for "
+        f"{counted(len(log.queries), 'query', 'queries')}{window}"
+    ]
     for tier in cut.tiers:
         share = "no traffic" if tier.share is None else f"{tier.share:.1%} of the traffic"
-        lines.append(f"  {tier.name}: {tier.queries} queries, {share}, {sample.drawn[tier.name]} drawn")
+        lines.append(
+            f"  {tier.name}: {counted(tier.queries, 'query', 'queries')}, {share}, {sample.drawn[tier.name]} drawn"
+        )
     short = [name for name, size in sample.asked.items() if size > sample.drawn.get(name, len(sample.queries))]
     if short:
         lines.append(f"  fewer than asked: {', '.join(short)}; all that there is was taken")
@@ -318,9 +324,10 @@ def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
 
 
 def _left_out(log: CountedLog) -> str:
-    parts = [f"{count} searches {reason}" for reason, count in log.dropped.items()]
+    parts = [f"{counted(count, 'search', 'searches')} {reason}" for reason, count in log.dropped.items()]
     if log.suppressed:
         parts.append(
-            f"{log.suppressed_queries} queries with {log.suppressed} searches from fewer than {log.min_clients} clients"
+            f"{counted(log.suppressed_queries, 'query', 'queries')} with "
+            f"{counted(log.suppressed, 'search', 'searches')} from fewer than {counted(log.min_clients, 'client')}"
         )
     return ", ".join(parts)

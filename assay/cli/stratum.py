@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.files import add_out, stdin_once, write_out
 from assay.cli.sample import FORMATS_OF, LogFile
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
     joined = join_stratum(rows, cut, draw, name=args.name, share=share, part_of=args.part_of, first=args.first)
     write_out(_as_csv(joined.rows), args.out)
     sys.stderr.write(
-        f"{args.name}: {share:.4g} of the traffic, {len(joined.new)} new queries, {len(joined.there)} that were there "
-        f"stand for it too; of {len(own)} in the log\n"
+        f"{args.name}: {share:.4g} of the traffic, {counted(len(joined.new), 'new query', 'new queries')} and "
+        f"{counted(len(joined.there), 'known query', 'known queries')} stand for it; of {len(own)} in the log\n"
     )
     return 0
 

@@ -48,7 +48,7 @@ def counted(number: int, one: str, many: str = "") -> str:
     >>> counted(1, "query", "queries"), counted(2, "pair")
     ('1 query', '2 pairs')
     """
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.table_formats import RUN_HELP
-from assay.cli.text_table import number, text_table
+from assay.cli.text_table import counted, number, text_table
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -145,5 +145,5 @@ def _as_table(found: list[dict[str, Any]], k: int, failed: int) -> str:
     reasons = {one["reason"] for told in found for one in told["metrics"].values() if "reason" in one}
     lines += [f"note: tau and rho are {reason}\n" for reason in sorted(reasons)]
     if failed:
-        lines.append(f"note: {failed} labels are failures, and no usefulness\n")
+        lines.append(f"note: {counted(failed, 'label is a failure', 'labels are failures')}, and no usefulness\n")
     return "".join(lines)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.reader_options import add_reader_options, read_file
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def as_text(report: Report) -> str:
     bins = ", ".join(f"{number:,} {name}" for name, number in report.bins.items() if number) or "nothing"
     errors, warnings = report.error_count, report.warning_count
     lines.append(
-        f"{report.path}: {report.format}, {report.lines:,} lines: {bins}; "
+        f"{report.path}: {report.format}, {counted(report.lines, 'line')}: {bins}; "
         f"{errors:,} error{'s' * (errors != 1)}, {warnings:,} warning{'s' * (warnings != 1)}"
     )
     return "\n".join(lines) + "\n"

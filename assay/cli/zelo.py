@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from assay.cli import provider_options
 from assay.cli.files import add_out, write_out
 from assay.cli.no_effect import tell_no_effect
+from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -155,8 +156,10 @@ def _pairs(args: argparse.Namespace) -> int:
     rows = drawn_battles(found, cycles=args.cycles, most=args.most, both=args.both, seed=args.seed)
     _write(write, [Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in rows], args.out)
     alone = sum(len(listed) < 2 for listed in found.values())
-    more = f"; {alone:,} queries have one document, which meets nobody" if alone else ""
-    sys.stderr.write(f"{len(rows):,} battles of {len(found):,} queries, seed {args.seed}{more}\n")
+    more = f"; {counted(alone, 'query has', 'queries have')} one document, which meets no other" if alone else ""
+    sys.stderr.write(
+        f"{counted(len(rows), 'battle')} of {counted(len(found), 'query', 'queries')}, seed {args.seed}{more}\n"
+    )
     return 0
 
 
@@ -182,7 +185,8 @@ def _fit(args: argparse.Namespace) -> int:
         without = len((every or {}).keys() - {query_id for query_id, _ in scores})
         if without:
             what = "all their documents have 0, as zbench writes it" if as_zbench else "left out"
-            sys.stderr.write(f"note: {without:,} queries of {args.annotate} have no score: {what}\n")
+            left = f"{counted(without, 'query', 'queries')} of {args.annotate}"
+            sys.stderr.write(f"note: without a score: {left}: {what}\n")
     else:
         _write(scores_jsonl.write, [scores_jsonl.DocumentScore(*row) for row in fitted.scores], args.out)
     sys.stderr.write("".join(f"{line}\n" for line in _told(fitted, rows)))
@@ -193,14 +197,19 @@ def _told(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     """What was fitted, what was left out, and whether the place alone decided."""
     from judgments.preferences.position_bias import first_place
 
-    lines = [f"{len(fitted.scores):,} documents of {fitted.queries:,} queries from {fitted.battles:,} answers"]
+    lines = [
+        f"{counted(len(fitted.scores), 'document')} of {counted(fitted.queries, 'query', 'queries')} from "
+        f"{counted(fitted.battles, 'answer')}"
+    ]
     if fitted.failed:
-        lines.append(f"note: {fitted.failed:,} rows have no score and were left out: a call that failed is no vote")
+        lines.append(f"note: left out, without a score: {counted(fitted.failed, 'row')}: a call that failed is no vote")
     if fitted.voted:
         what = "calls that failed are votes for the first document, as zbench counts them"
         lines.append(f"note: {fitted.voted:,} {what}; --method map leaves them out")
     if fitted.not_converged:
-        lines.append(f"note: {fitted.not_converged:,} queries did not settle; --method map always does")
+        lines.append(
+            f"note: not settled: {counted(fitted.not_converged, 'query', 'queries')}; --method map always settles"
+        )
     place = first_place(rows)
     if place.share is not None and any(row.swapped for row in rows):
         lines.append(f"the document that was shown first won {place.share:.1%} of {place.answers:,} answers")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import write_out
+from assay.cli.text_table import counted
 from assay.cli.zelo_scores import read_battles
 from judgments.core.errors import NotValid
 
@@ -37,7 +38,10 @@ def matrix(args: argparse.Namespace) -> int:
     met = outcomes(ids, [(row.a, row.b, row.score) for row in rows])
     title = f"Battles of {rows[0].query_id}"
     write_out(matrix_svg(ids, met, [score for _, _, score, _ in fitted.scores], title=title), args.out)
-    sys.stderr.write(f"{len(ids):,} documents of {rows[0].query_id}, {fitted.battles:,} answers, the best at the top\n")
+    sys.stderr.write(
+        f"{counted(len(ids), 'document')} of {rows[0].query_id}, {counted(fitted.battles, 'answer')}, the "
+        "best at the top\n"
+    )
     return 0
 
 
@@ -68,7 +72,9 @@ def _of_query(args: argparse.Namespace, rows: Sequence[Battle]) -> list[Battle]:
     queries = list(dict.fromkeys(row.query_id for row in rows))
     if args.query is None and len(queries) > 1:
         shown = ", ".join(queries[:MOST_NAMED]) + (", ..." if queries[MOST_NAMED:] else "")
-        raise NotValid(f"{args.source}: has {len(queries):,} queries ({shown}); name one with --query")
+        raise NotValid(
+            f"{args.source}: has {counted(len(queries), 'query', 'queries')} ({shown}); name one with --query"
+        )
     found = [row for row in rows if args.query in (None, row.query_id)]
     if not any(row.score is not None for row in found):
         what = f"no battle of {args.query}" if args.query else "no battle"

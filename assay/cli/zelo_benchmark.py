@@ -132,7 +132,9 @@ def _tell(
     left = sum(row["query_id"] not in mine for row in rows)
     omitted = sum(row["omitted"] for row in rows if row["query_id"] in mine)
     if left:
-        sys.stderr.write(f"note: {left} queries of {args.source} are not in {other}; they count with 0\n")
+        sys.stderr.write(
+            f"note: not in {other}, counted with 0: {counted(left, 'query', 'queries')} of {args.source}\n"
+        )
     if omitted:
         what = counted(omitted, "document has", "documents have")
         sys.stderr.write(f"note: {what} no score in {other}; they stand below all that have one\n")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli import ensemble_options, provider_options
 from assay.cli.families import tell_kin
 from assay.cli.ledger import Ledger, beside
+from assay.cli.text_table import counted
 from assay.cli.zelo_documents import documents, is_battles, texts
 from judgments.core.errors import NotValid
 
@@ -172,7 +173,7 @@ def _estimate(runs: Sequence[tuple[Endpoint, Asking]], titles: Sequence[str]) ->
     ]
     if len(plans) > 1:
         each = zip(titles, plans, strict=True)
-        lines += [f"  {title}: {plan.questions} questions, {_cost([plan])}" for title, plan in each]
+        lines += [f"  {title}: {counted(plan.questions, 'question')}, {_cost([plan])}" for title, plan in each]
     return "\n".join(lines) + "\n"
 
 
@@ -187,11 +188,11 @@ def _told(rows: Sequence[Battle], counts: Counter[str], lacking: int, models: in
     from judgments.preferences.position_bias import first_place
 
     told = ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "nothing"
-    lines = [f"{len(rows):,} answers of {models} {'model' if models == 1 else 'models'}: {told}"]
+    lines = [f"{counted(len(rows), 'answer')} of {models} {'model' if models == 1 else 'models'}: {told}"]
     if failed := len(rows) - counts["graded"]:
-        lines.append(f"note: {failed:,} answers have no score; assay zelo fit leaves them out")
+        lines.append(f"note: without a score: {counted(failed, 'answer')}; assay zelo fit leaves them out")
     if lacking:
-        lines.append(f"note: {lacking:,} battles lack the query or a text, and were not fought")
+        lines.append(f"note: not fought, without the query or a text: {counted(lacking, 'battle')}")
     place = first_place(rows)
     if place.share is not None:
         lines.append(f"the document that was shown first won {place.share:.1%} of {place.answers:,} answers")

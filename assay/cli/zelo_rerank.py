@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli import provider_options
 from assay.cli.files import write_out
 from assay.cli.progress import progress
+from assay.cli.text_table import counted
 from assay.cli.zelo_documents import texts
 from assay.cli.zelo_scored import Scored
 from judgments.core.errors import NotValid
@@ -59,7 +60,9 @@ def rerank(args: argparse.Namespace) -> int:
         scored.done()
         raise NotValid(said or next(iter(failed.values()), f"{args.source}: has no documents to score"))
     _write(args, queries, found)
-    sys.stderr.write(f"{sum(map(len, found.values())):,} documents of {len(found):,} queries\n")
+    sys.stderr.write(
+        f"{counted(sum(map(len, found.values())), 'document')} of {counted(len(found), 'query', 'queries')}\n"
+    )
     if not left:
         scored.done()
         return DONE
@@ -67,7 +70,9 @@ def rerank(args: argparse.Namespace) -> int:
         sys.stderr.write(f"note: {query_id}: {fault}\n")
     kept = f"what was scored is kept in {scored.path}: " if scored.path is not None else ""
     why = f": {said}" if said else ""
-    sys.stderr.write(f"{left:,} queries were not scored{why}; {kept}give the same command with --resume to go on\n")
+    sys.stderr.write(
+        f"not scored: {counted(left, 'query', 'queries')}{why}; {kept}give the same command with --resume to go on\n"
+    )
     return NOT_ALL
 
 

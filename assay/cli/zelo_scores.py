@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from assay.cli.files import write_out
+from assay.cli.text_table import counted
 from assay.cli.zelo_documents import format_of, kind_of, read_as
 from judgments.core.errors import NotValid
 
@@ -35,7 +36,8 @@ def grades(args: argparse.Namespace) -> int:
     write_out("".join(lines), args.out)
     cuts = ", ".join(f"{low}|{high} at {cut:.2f}" for low, high, cut in zip(found.values, found.values[1:], found.cuts))  # noqa: B905
     sys.stderr.write(
-        f"{len(given):,} grades from {found.anchors} anchors: {cuts}; {found.right:.0%} of them keep their grade\n"
+        f"{counted(len(given), 'grade')} from {found.anchors} anchors: {cuts}; {found.right:.0%} of them keep "
+        "their grade\n"
     )
     return 0
 
@@ -54,7 +56,7 @@ def next_battles(args: argparse.Namespace) -> int:
     stream = io.BytesIO()
     battles_jsonl.write([battles_jsonl.Battle(query, a, b) for query, a, b in found], stream)
     write_out(stream.getvalue().decode(), args.out)
-    sys.stderr.write(f"{len(found):,} battles, the most telling of each query first\n")
+    sys.stderr.write(f"{counted(len(found), 'battle')}, the most telling of each query first\n")
     return 0
 
 

@@ -12,6 +12,7 @@ from evaluation.estimators.estimated import LEVEL, REASONS
 from evaluation.estimators.prediction_powered import FEW, Floats, Powered, powered_mean, queries_needed
 from evaluation.estimators.stratified import Stratified, stratified_mean
 from evaluation.metrics.evaluate import Metrics, evaluate
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
 from judgments.core.run import Run
@@ -211,7 +212,9 @@ def _notes(both: int, rest: int, lacking: int, missing: int) -> tuple[str, ...]:
     if not rest:
         notes.append("the machine labelled no other query, so the estimate is that of people alone")
     if both < FEW:
-        notes.append(f"people labelled {both:,} queries; below {FEW} an interval may cover less than it says")
+        notes.append(
+            f"people labelled {amount(both, 'query', 'queries')}; below {FEW} an interval may cover less than it says"
+        )
     return tuple(notes)
 
 
@@ -222,5 +225,5 @@ def _notes_of(powered: Powered | Stratified, needed: tuple[int, int] | None, que
             f"{powered.merged:,} strata had fewer than two queries that people labelled, and went to a neighbour"
         )
     if needed is not None and needed[0] > queries:
-        notes.append(f"the machine labelled {queries:,} queries, fewer than it takes: draw more")
+        notes.append(f"the machine labelled {amount(queries, 'query', 'queries')}, fewer than it takes: draw more")
     return notes

@@ -322,4 +322,12 @@ def _summed_up(
         runs=tuple(found),
         effective_queries=effective_queries(weights) if weights else None,
         bound=tuple(metrics),
+        unreached=_unreached(qrels, metrics),
     )
+
+
+def _unreached(qrels: Qrels, metrics: Sequence[BoundMetric]) -> dict[str, float]:
+    """The metrics of which no grade reaches the threshold: they are 0 for every run, as for grades such as 0.37."""
+    top = float(qrels.grades.max())
+    levels = {metric.name: metric.parameters.get("rel") for metric in metrics}
+    return {name: float(level) for name, level in levels.items() if isinstance(level, int | float) and top < level}

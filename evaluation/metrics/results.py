@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,8 @@ class Evaluation:
     bound : tuple of BoundMetric
         The metrics with all their parameters, those that the labels' scale told included; empty for scores that were
         stored.
+    unreached : dict of str to float
+        Metrics for which no document is relevant, whatever a run returns: from which grade on one would be.
     """
 
     query_ids: tuple[str, ...]
@@ -119,6 +122,7 @@ class Evaluation:
     runs: tuple[RunScores, ...]
     effective_queries: float | None = None
     bound: tuple[BoundMetric, ...] = ()
+    unreached: Mapping[str, float] = field(default_factory=dict)
 
     def tested(self, run: RunScores, metric: str) -> npt.NDArray[np.float64]:
         """Return the values whose plain mean is what is compared: logarithms where the metric's mean is geometric."""

@@ -148,7 +148,8 @@ def _about_test(found: Comparison) -> list[str]:
     if of["baseline"] is None:
         lines.append(f"groups: runs that share a letter do not differ at {of['alpha']:g}")
     if any(pair.low is not None for pair in found.pairs):
-        lines.append(f"interval: {of['level']:.0%} of the difference, {of['resamples']:,} resamples of the queries")
+        how = "by Student's t" if of["interval"] == "t" else f"{of['resamples']:,} resamples of the queries"
+        lines.append(f"interval: {of['level']:.0%} of the difference, {how}")
     return lines
 
 

@@ -206,6 +206,7 @@ def _rows(
         seed=plan.seed,
         weights=common.weights,
         strata=common.strata,
+        method=plan.interval_by,
     )
     rows = []
     for at, ((first, second), interval) in enumerate(zip(pairs, intervals, strict=True)):
@@ -245,6 +246,7 @@ def _settings(
 ) -> dict[str, Any]:
     return asdict(plan) | {
         "correction": plan.corrected_by,
+        "interval": plan.interval_by,
         "permutations": found.draws,
         "smallest_p": found.smallest,
         "baseline": baseline,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.significance import CORRECTIONS, TESTS
-from evaluation.significance.intervals import LEVEL, RESAMPLES
+from evaluation.significance.intervals import LEVEL, METHODS, RESAMPLES
 from evaluation.significance.paired import PERMUTATIONS
 from evaluation.significance.power import ALPHA
 from judgments.core.errors import NotValid
@@ -35,6 +35,9 @@ class Plan:
         Coverage of the interval of the difference.
     resamples : int
         Of that interval.
+    interval : str, optional
+        How it is found, a key of ``evaluation.significance.intervals.METHODS``; by default ``t`` for the test ``t``, so
+        that both say the same, and ``bootstrap`` for all others.
     alpha : float
         Below which corrected p two runs are said to differ.
 
@@ -56,12 +59,15 @@ class Plan:
     level: float = LEVEL
     resamples: int = RESAMPLES
     alpha: float = ALPHA
+    interval: str | None = None
 
     def __post_init__(self) -> None:
         if self.correction not in (None, NO_CORRECTION):
             CORRECTIONS[self.correction]
         if TESTS[self.test].corrects_itself and self.correction is not None:
             raise NotValid(f"the test {self.test} corrects for all pairs itself; leave out the correction")
+        if self.interval not in (None, *METHODS):
+            raise NotValid(f"there is no interval {self.interval!r}; give one of {', '.join(METHODS)}")
         if not 1 <= self.permutations <= MOST_PERMUTATIONS:
             raise NotValid(f"permutations is {self.permutations:,}; give a number from 1 to {MOST_PERMUTATIONS:,}")
         if not 1 <= self.resamples <= MOST_PERMUTATIONS:
@@ -72,6 +78,11 @@ class Plan:
             raise NotValid(f"the level is {self.level:g}; give a number between 0 and 1, such as 0.95")
         if not 0 < self.alpha < 1:
             raise NotValid(f"alpha is {self.alpha:g}; give a number between 0 and 1, such as 0.05")
+
+    @property
+    def interval_by(self) -> str:
+        """How the interval of the difference is found."""
+        return self.interval or ("t" if self.test == "t" else "bootstrap")
 
     @property
     def corrected_by(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.staleness.facts import Facts, Missing, both
 from evaluation.staleness.signal import SHARE, Reading, Signal
+from judgments.core.amounts import amount
 
 
 def look(facts: Facts) -> Reading | Missing:
@@ -17,7 +18,7 @@ def look(facts: Facts) -> Reading | Missing:
     before, now = sides
     if not before:
         return Missing("no document with content was there when the labels were frozen")
-    words = f"{now:,} documents, {before:,} when the labels were frozen"
+    words = f"{amount(now, 'document')}, {before:,} when the labels were frozen"
     return Reading(now / before - 1, words, 0.0, ({"now": now, "baseline": before},))
 
 

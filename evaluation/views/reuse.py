@@ -20,6 +20,7 @@ from evaluation.usual_metrics import relevant_from
 from evaluation.verdict import signed
 from evaluation.views.scores import chosen_snapshot
 from judgments import access, snapshots
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Snapshot
 from judgments.templatetags.figures import percent
@@ -147,7 +148,7 @@ def _rows(found: Reuse) -> list[dict[str, Any]]:
     for one in (*found.left_out, *found.groups):
         counts = {"contributed": one.contributed, "unique": one.unique, "unique_relevant": one.unique_relevant}
         for hurt in one.runs:
-            group = f"{short(one.name, 24)}, {len(one.runs)} runs" if len(one.runs) > 1 else "alone"
+            group = f"{short(one.name, 24)}, {amount(len(one.runs), 'run')}" if len(one.runs) > 1 else "alone"
             rows.append({**vars(hurt), **counts, "change": hurt.change, "group": group, "tau": one.tau})
     return rows
 

@@ -116,7 +116,7 @@ def remark(told: Turning) -> verdict.Remark:
     if told.turns is False:
         why = (
             f"No judgment of what these runs returned can turn this. {told.winner} is ahead by {size}; all "
-            f"{told.unjudged:,} unjudged pairs together could move that by {told.most:.4f} at most."
+            f"{amount(told.unjudged, 'unjudged pair')} together could move that by {told.most:.4f} at most."
         )
         if not told.unjudged:
             why = f"Everything that counts here is judged. {told.winner} is ahead by {size}, and stays ahead."

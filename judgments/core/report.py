@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, NoReturn
 
+from judgments.core.amounts import amount
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import UnreadableInput
 
@@ -194,7 +196,20 @@ class Tally:
         self.put("rejected")
         self.note(code, line, what, done="rejected", fix=fix, raw=raw, column=column)
         if self.bins["rejected"] >= MAX_LISTED and self.bins["rejected"] == self._rows():
-            self.refuse(f"this does not look like {self.format}: none of its first {MAX_LISTED:,} lines can be read")
+            self._refuse_all()
+
+    def _refuse_all(self) -> NoReturn:
+        """Give up on a file of which nothing can be read, with its commonest fault and where that comes first."""
+        faults = Counter((problem.code, problem.column) for problem in self._listed["error"])
+        (code, column), number = faults.most_common(1)[0]
+        first = next(one for one in self._listed["error"] if (one.code, one.column) == (code, column))
+        what = (
+            f"none of its first {MAX_LISTED:,} rows can be read; most have this fault ({code}, {amount(number, 'row')})"
+        )
+        fixes = dict.fromkeys(text for text in (first.fix, self.expected) if text)
+        self.refuse(
+            f"this does not look like {self.format}: {what}: {first.what}", line=first.line, expected="; ".join(fixes)
+        )
 
     def refuse(self, problem: str, *, line: int | None = None, expected: str = "", code: str = "F03") -> NoReturn:
         """Give up on the whole file.

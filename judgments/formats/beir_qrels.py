@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.core.ids import id_fault
 from judgments.core.report import Tally
@@ -121,7 +122,9 @@ def _label(text: str, line: int, tally: Tally, kept: Keyed[LabelRow], grades: tu
 def _fault(parts: list[str]) -> Fault | None:
     if len(parts) != 3:
         return Fault(
-            "E10", f"{len(parts)} columns instead of 3", "expected query, document and grade with TABs between"
+            "E10",
+            f"{amount(len(parts), 'column')} instead of 3",
+            "expected query, document and grade with TABs between",
         )
     for name, text in (("query", parts[0]), ("document", parts[1])):
         if fault := id_fault(text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from judgments.core.amounts import amount
 from judgments.core.ids import id_fault
 from judgments.core.report import Tally
 from judgments.formats.column_names import DOC_ID, QUERY_ID
@@ -141,5 +142,5 @@ def _counts(of: Mapping[str, str]) -> tuple[int, int]:
         raise RowFault("E12", f"no {missing}", NEEDED)
     if clicks > shown:
         fix = "count a click once for each time that the result was shown"
-        raise RowFault("E23", f"{clicks} clicks on {shown} impressions", fix)
+        raise RowFault("E23", f"{amount(clicks, 'click')} on {amount(shown, 'impression')}", fix)
     return shown, clicks

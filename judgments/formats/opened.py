@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn, Self, cast
 
+from judgments.core.amounts import amount
 from judgments.core.errors import BeyondLimits, UnreadableInput
 
 Source = Path | str | bytes | BinaryIO
@@ -217,7 +218,7 @@ class Opened:
         if self.expanded > most.expanded:
             raise BeyondLimits(f"{self.path} has more than {most.expanded >> 20:,} MB unpacked. Split the file.")
         if self._lines > most.lines:
-            raise BeyondLimits(f"{self.path} has more than {most.lines:,} lines. Split the file.")
+            raise BeyondLimits(f"{self.path} has more than {amount(most.lines, 'line')}. Split the file.")
 
     def _unreadable(self, error: Exception) -> NoReturn:
         if self._gzipped:

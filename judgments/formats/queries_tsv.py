@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import BinaryIO
 
+from judgments.core.amounts import amount
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
@@ -84,7 +85,7 @@ def _parse(content: Content, tally: Tally, header: bool | None, tabs: bool) -> I
                 )
             tally.put("header")
         elif not tab or ("\t" in query and not tabs):
-            what = f"{text.count(chr(9)) + 1} columns instead of 2"
+            what = f"{amount(text.count(chr(9)) + 1, 'column')} instead of 2"
             tally.reject("E10", line, what, fix="expected an id, one TAB and the query", raw=text)
         elif fault := query_id_fault(query_id) or query_fault(query):
             tally.reject(fault.code, line, fault.what, fix=fault.fix, raw=text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 
 
@@ -39,7 +40,7 @@ def draw_pairs(documents: int, cycles: int = 4, *, seed: int) -> list[tuple[int,
     ([], 1, True)
     """
     if documents < 0 or cycles < 1:
-        raise NotValid(f"{documents} documents in {cycles} cycles cannot be drawn; give at least one cycle")
+        raise NotValid(f"{amount(documents, 'document')} in {cycles} cycles cannot be drawn; give at least one cycle")
     rng = np.random.default_rng(seed)
     seen: dict[tuple[int, int], tuple[int, int]] = {}
     for _ in range(cycles if documents > 1 else 0):

@@ -13,6 +13,7 @@ from html import escape
 
 import numpy as np
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.preferences.battles import Floats
 
@@ -94,14 +95,16 @@ def matrix_svg(ids: Sequence[str], outcomes: Floats, scores: Sequence[float], *,
     """
     given, worth = np.asarray(outcomes, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if given.shape != (len(ids), len(ids)) or worth.shape != (len(ids),):
-        raise NotValid(f"{len(ids)} documents go with {given.shape} outcomes and {worth.shape} scores; give one of all")
+        raise NotValid(
+            f"{amount(len(ids), 'document')} go with {given.shape} outcomes and {worth.shape} scores; give one of all"
+        )
     if (np.abs(given[~np.isnan(given)]) > 1).any():
         raise NotValid("an outcome lies from -1 (lost) to 1 (won)")
     order = sorted(range(len(ids)), key=lambda place: (-worth[place], ids[place].encode()))
     shown = _blocks(given[np.ix_(order, order)])
     named = [(ids[place], float(worth[place])) for place in order] if len(ids) <= MOST_NAMED else []
     left, side = (NAMES if named else 0.0), SIDE / max(1, len(shown))
-    told = f"{title}: {len(ids)} documents against each other, the best at the top"
+    told = f"{title}: {amount(len(ids), 'document')} against each other, the best at the top"
     if len(shown) < len(ids):
         told += f"; each square is the mean of about {len(ids) / len(shown):.1f} by as many documents"
     box = f"0 0 {left + SIDE:g} {SIDE + KEY:g}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from judgments.core.amounts import amount
 from judgments.judges.answers import Reply
 from judgments.providers.limits import Budget, Limits
 from judgments.providers.pace import pace_of
@@ -154,7 +155,9 @@ class Run:
         self._answered(question, reply)
         self._silent = self._silent + 1 if reply.fault.startswith("no answer") else 0
         if self._silent >= SILENT_IN_A_ROW:
-            self.finish("down", f"{reply.fault}; asked {self._silent} questions in a row in vain. Go on later")
+            self.finish(
+                "down", f"{reply.fault}; asked {amount(self._silent, 'question')} in a row in vain. Go on later"
+            )
 
     def patient(self, seconds: float, fault: str) -> bool:
         """Leave the provider alone for so long, all of us; False where that is too long, and the run is over."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from judgments.core.amounts import amount
 from judgments.quality.finding import Check, Finding, beyond_chance, state_of, too_little
 from judgments.quality.record import Ints, Record
 
@@ -33,7 +34,7 @@ def _of(record: Record, code: int) -> Finding:
     equal = max(_equal(grades), _equal(unit))
     chance = min(1.0, len(PERIODS) * n * equal**length) if length else 1.0
     shown = " ".join(map(str, unit))
-    said = f"{length} grades in a row repeat {shown}" if length >= LEAST else "No stretch repeats itself"
+    said = f"{amount(length, 'grade')} in a row repeat {shown}" if length >= LEAST else "No stretch repeats itself"
     rings = length >= LEAST and beyond_chance(chance, record)
     numbers = {"period": period, "unit": shown, "from": start + 1}
     state = state_of(rings)

@@ -15,6 +15,7 @@ from judgments.agreement import COEFFICIENTS
 from judgments.agreement.reading import BANDS, READINGS
 from judgments.agreement.warnings import LEAST_SHARED
 from judgments.agreement_told import Told
+from judgments.core.amounts import amount
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import Role, Round
 from judgments.views import agreement_files
@@ -162,5 +163,7 @@ def rejudge(request: HttpRequest, uuid: str) -> HttpResponse:
     except AssayError as error:
         messages.error(request, str(error))
         return redirect("round_agreement", round_.uuid)
-    messages.success(request, f"{made} is a draft with {made.pairs_made:,} pairs. Look at its raters, then open it.")
+    messages.success(
+        request, f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Look at its raters, then open it."
+    )
     return redirect("round_progress", made.uuid)

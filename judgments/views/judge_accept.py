@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from judgments import auto_accept
+from judgments.core.amounts import amount
 from judgments.core.errors import AssayError
 from judgments.judge_forms import AcceptForm
 from judgments.views.judges import reached
@@ -24,7 +25,8 @@ def accept(request: HttpRequest, uuid: str, judge: str) -> HttpResponse:
             made = auto_accept.draft_round(round_, actor=request.user)
             messages.success(
                 request,
-                f"{made} is a draft with {made.pairs_made:,} pairs, without those that stand. Look at its raters, "
+                f"{made} is a draft with {amount(made.pairs_made, 'pair')}, without those that stand. Look at its "
+                "raters, "
                 f"open it, and close {round_}, so that nobody is handed the others there.",
             )
             return redirect("round_progress", made.uuid)

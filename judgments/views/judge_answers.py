@@ -17,6 +17,7 @@ from django.utils.text import Truncator
 from django.views.decorators.http import require_http_methods, require_safe
 
 from judgments import access, judged, routing, untold
+from judgments.core.amounts import amount
 from judgments.core.errors import AssayError
 from judgments.models import MachineJudgment, ModelCall
 from judgments.models.machine import SAID
@@ -169,7 +170,7 @@ def routed(request: HttpRequest, uuid: str) -> HttpResponse:
             most = request.POST.get("most", "").strip()
             limit = int(most) if most.isascii() and most.isdigit() and len(most) < 10 else None
             made = routing.draft_round(round_, actor=request.user, most=limit)
-            said = f"{made} is a draft with {made.pairs_made:,} pairs. Look at its raters, then open it."
+            said = f"{made} is a draft with {amount(made.pairs_made, 'pair')}. Look at its raters, then open it."
             messages.success(request, said)
             return redirect("round_progress", made.uuid)
         except AssayError as error:

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 
+from judgments.core.amounts import amount
 from judgments.network.faults import EngineFault
 from pooling.connectors.contract import Engine, Hit
 
@@ -123,7 +124,10 @@ def fetch(
                 if fault is not None:
                     raise fault
                 if failed_in_a_row >= plan.give_up_after:
-                    said = f"{failed_in_a_row} queries in a row got no answer; the last: {answer.error}"
+                    said = (
+                        f"{amount(failed_in_a_row, 'query', 'queries')} in a row got no answer; the last: "
+                        f"{answer.error}"
+                    )
                     raise EngineFault("refused", said)
         finally:
             # Whoever stops early does not wait for the waits between attempts.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.core.texts import Places
 from pooling.strategies import STRATEGIES
@@ -150,7 +151,7 @@ def _within_total(table: Candidates, state: State, choice: Choice, ask: Ask) -> 
     left = ask.total - drawn
     if left < queries:
         message = f"a total of {ask.total:,} pairs does not give each of {queries:,} queries one"
-        message += f" beside {drawn:,} pairs of the residual stratum" if drawn else ""
+        message += f" beside {amount(drawn, 'pair')} of the residual stratum" if drawn else ""
         raise NotValid(message, {"total": f"at least {queries + drawn:,}, or fewer queries"})
     depths = np.arange(1, int(sizes.max(initial=1)) + 1)
     # How many pairs there are with at most so many a query.

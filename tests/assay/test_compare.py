@@ -32,7 +32,8 @@ def files(assay: Call) -> None:
 
 
 def as_json(assay: Call, *words: str) -> Any:
-    status, out, err = assay("compare", "many.txt", *RUNS, "--format", "json", "--permutations", "500", *words)
+    drawn = () if "t" in words or "sign" in words else ("--permutations", "500")
+    status, out, err = assay("compare", "many.txt", *RUNS, "--format", "json", *drawn, *words)
     assert (status, err) == (0, "")
     return json.loads(out)
 
@@ -260,3 +261,16 @@ def test_bounds_stand_beside_the_means(assay: Call) -> None:
     told = as_json(assay, "-m", "RR")
     assert told["bounds"]["top"]["RR"] == {"low": 1.0, "high": 1.0}
     assert told["bounds"]["low"]["RR"]["high"] == 1.0
+
+
+@pytest.mark.usefixtures("files")
+def test_the_interval_goes_with_the_test_and_can_be_chosen(assay: Call) -> None:
+    by_t = as_json(assay, "-m", "RR", "--test", "t")
+    assert by_t["settings"]["interval"] == "t"
+    for words in (("--test", "sign"), ("--test", "t", "--interval", "bootstrap")):
+        assert as_json(assay, "-m", "RR", *words)["settings"]["interval"] == "bootstrap"
+    chosen = json.loads(assay("compare", "many.txt", *RUNS, "--format", "json", "-m", "RR", "--interval", "t")[1])
+    assert [(one["low"], one["high"]) for one in chosen["pairs"]] == [
+        (one["low"], one["high"]) for one in by_t["pairs"]
+    ]
+    assert "Student's t" in assay("compare", "many.txt", *RUNS, "-m", "RR", "--interval", "t")[1]

@@ -50,7 +50,7 @@ def test_a_bad_line_writes_nothing(folder: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.startswith("assay convert: bad.txt:4: 3 fields instead of 4; expected 4 fields")
     assert not (folder / "out.tsv").exists()
     assert main([*arguments, "--skip-errors"]) == 0
-    assert "1 errors; those rows are left out" in capsys.readouterr().err
+    assert "1 error; those rows are left out" in capsys.readouterr().err
     assert (folder / "out.tsv").read_text().count("\n") == 4
 
 

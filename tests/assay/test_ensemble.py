@@ -33,7 +33,7 @@ def test_by_hand(assay: Call) -> None:
         "mean": {"d0": 3, "d1": 0, "d2": 2},
         "unanimity": {"d1": 0},
     }
-    assert "1 labels of 3 judges, 3 pairs undecided" in err
+    assert "1 label of 3 judges, 3 pairs undecided" in err
     first = Path("apart.csv").read_text().splitlines()
     assert first[1:3] == ["q1,d2,1;2;3,0,2,0.000,", "q1,d3,-;-;1,2,0,,"]
     assay(*words[:4], "--out", "together.jsonl")

@@ -223,3 +223,14 @@ def test_a_mistake_ends_with_two_and_one_line(assay: Call, words: tuple[str, ...
     status, out, err = assay("evaluate", *words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_grades_below_every_threshold_are_told(assay: Call) -> None:
+    Path("fractions.txt").write_text("q1 0 d1 0.37\nq1 0 d2 0.2\n")
+    status, out, err = assay("evaluate", "fractions.txt", "bm25.run", "-m", "P@5 RR nDCG@10", "--format", "json")
+    assert status == 0
+    assert json.loads(out)["settings"]["no_grade_reaches"] == {"P@5": 1.0, "RR": 1.0}
+    assert "P@5, RR" in err
+    assert "nDCG" not in err
+    assert assay("evaluate", "fractions.txt", "bm25.run", "-m", "P(rel=0.3)@5")[2] == ""
+    assert "P@5" in assay("compare", "fractions.txt", "bm25.run", "neural.run", "-m", "P@5")[2]

@@ -31,8 +31,8 @@ def test_the_worked_example_as_csv(runs: list[str], capsys: pytest.CaptureFixtur
     found = {row["doc_id"]: (row["rank"], row["runs"], row["why"]) for row in rows_of(out)}
     assert found["d1"] == ("1", "bm25;neural", "depth")
     assert sorted(found) == ["d1", "d2", "d3", "d4", "d5"]
-    assert "5 pairs for 1 queries" in err
-    assert "all 2 runs share 1 pairs (20%)" in err
+    assert "5 pairs for 1 query" in err
+    assert "all 2 runs share 1 pair (20%)" in err
 
 
 @pytest.mark.parametrize(("by", "expected"), [("score", ["d1", "d3"]), ("rank", ["d1", "d2"])])
@@ -151,7 +151,7 @@ def test_documents_that_say_the_same_are_judged_once(runs: list[str], capsys: py
     assert main(["pool", *runs, *options]) == 0
     out, err = capsys.readouterr()
     assert {row["doc_id"]: row["copies"] for row in rows_of(out)} == {"d1": "d2", "d3": "", "d4": "", "d5": ""}
-    assert "judged once: 1 documents say what 1 others say" in err
+    assert "judged once: 1 document that says what others say, in 1 group" in err
     assert main(["pool", *runs, *options, "--format", "json"]) == 0
     (first,) = [pair for pair in json.loads(capsys.readouterr().out)["pairs"] if "copies" in pair]
     assert (first["doc_id"], first["copies"][0]["why"]) == ("d1", "exact")

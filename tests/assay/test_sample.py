@@ -229,8 +229,8 @@ def test_one_language_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert main([*named, "--language", "de", "--raw-out", "raw.csv"]) == 0
     out, err = capsys.readouterr()
     assert [(row["query"], row["frequency"]) for row in rows_of(out)] == [("Zelt", "2")]
-    assert "2 searches in de for 1 queries" in err
-    assert "1 searches in another language" in err
+    assert "2 searches in de for 1 query" in err
+    assert "1 search in another language" in err
     assert [row["language"] for row in rows_of(Path("raw.csv").read_text(encoding="utf-8"))] == ["de"]
     assert main(named) == 0
     assert "languages: 'de', 'de-AT', 'en'" in capsys.readouterr().err

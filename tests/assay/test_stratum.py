@@ -42,7 +42,7 @@ def test_a_part_of_the_log_is_counted_and_takes_over_what_is_there(capsys: pytes
     # Red tent is the stratum's torso, of which none was asked.
     assert set(rows) == {"rain jacket", "tent", "mug", "tent pegs"}
     assert rows["tent pegs"]["query_id"].endswith("-001")
-    assert "tents: 0.36 of the traffic, 1 new queries, 1 that were there" in capsys.readouterr().err
+    assert "tents: 0.36 of the traffic, 1 new query and 1 known query" in capsys.readouterr().err
 
 
 def test_new_traffic_gives_a_query_a_second_place() -> None:

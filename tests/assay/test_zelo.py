@@ -29,7 +29,7 @@ def test_scores_are_those_of_the_reference(assay: Call) -> None:
     assert status == 0
     assert scores == pytest.approx({"x": 0.204699, "y": 0.192843, "z": -0.397542}, abs=1.5e-6)
     assert all(row["se"] > 0 for row in lines(out))  # type: ignore[operator]
-    assert err == "3 documents of 1 queries from 4 answers\n"
+    assert err == "3 documents of 1 query from 4 answers\n"
     _, out, _ = assay("zelo", "fit", "battles.jsonl", "--prior", "0.1")
     assert {row["doc_id"]: row["score"] for row in lines(out)} == pytest.approx(
         {"x": 0.325943, "y": 0.427639, "z": -0.753582}, abs=1.5e-6
@@ -41,7 +41,7 @@ def test_failed_calls_are_dropped_and_told_and_never_votes(assay: Call) -> None:
     status, out, err = assay("zelo", "fit", "battles.jsonl")
     assert (status, {row["doc_id"] for row in lines(out)}) == (0, {"x", "y", "z"})
     assert lines(out)[0]["score"] == pytest.approx(0.204699, abs=1.5e-6)
-    assert "3 rows have no score" in err
+    assert "without a score: 3 rows" in err
     Path("none.jsonl").write_text(battle("y", "x", None))
     assert assay("zelo", "fit", "none.jsonl")[0] == 2
 
@@ -85,7 +85,7 @@ def test_fewer_documents_and_both_orders(assay: Call) -> None:
     assert (status, len(found)) == (0, 10)
     assert {row["a"] for row in found} | {row["b"] for row in found} == {f"d{d}" for d in range(5)}
     assert len({(row["a"], row["b"], row["swapped"]) for row in found}) == 10
-    assert "1 queries have one document" in err
+    assert "1 query has one document" in err
 
 
 def test_what_cannot_be_is_one_line(assay: Call) -> None:

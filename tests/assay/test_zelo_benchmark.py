@@ -75,7 +75,7 @@ def test_a_query_without_an_answer_counts_with_nothing(truth: Call) -> None:
     write("mine.jsonl", q1=TRUTH, q3=TRUTH)
     found = told(truth)
     assert found["means"]["ndcg"] == found["means"]["accuracy"] == 0.5
-    assert "1 queries of truth.jsonl are not in mine.jsonl; they count with 0" in found["err"]
+    assert "not in mine.jsonl, counted with 0: 1 query of truth.jsonl" in found["err"]
     write("mine.jsonl", q3=TRUTH)
     assert truth("zelo", "benchmark", "truth.jsonl", "mine.jsonl")[0] == 2
 

@@ -105,7 +105,7 @@ def test_failed_calls_have_no_score_and_are_told(assay: Call, server: ModelServe
     failed = [row for row in rows if row["score"] is None]
     assert (status, len(rows), len(failed)) == (0, 10, 2)
     assert {row["reason"] for row in failed} == {"unparseable"}
-    assert "2 answers have no score" in err
+    assert "without a score: 2 answers" in err
     # Numbers beyond the ends are cut to them, whichever was shown first.
     assert {abs(row["score"]) for row in rows if row["score"] is not None} == {1.0}
     server.answer = lambda prompt, number: Answer("no key", status=401)
@@ -142,7 +142,7 @@ def test_scores_of_zbenchs_own_models_are_battles(assay: Call) -> None:
     status, out, err = assay("zelo", "fit", "ai_scores.json", "--method", "zbench")
     assert (status, len(out.splitlines())) == (0, 2)
     assert "1 calls that failed are votes for the first document" in err
-    assert "1 rows have no score and were left out" in assay("zelo", "fit", "ai_scores.json")[2]
+    assert "without a score: 1 row:" in assay("zelo", "fit", "ai_scores.json")[2]
     Path("set.jsonl").write_text(dataset().replace('"d0"', '"x"').replace('"d1"', '"y"'))
     for method, queries in (("zbench", ["q1", "q2"]), ("map", ["q1"])):
         fit = (
@@ -156,7 +156,7 @@ def test_scores_of_zbenchs_own_models_are_battles(assay: Call) -> None:
             "--out",
             "annotated.jsonl",
         )
-        assert "1 queries of set.jsonl have no score" in assay(*fit)[2]
+        assert "without a score: 1 query of set.jsonl" in assay(*fit)[2]
         assert [row["query"]["id"] for row in lines("annotated.jsonl")] == queries
         assert sum(one["score"] for one in lines("annotated.jsonl")[0]["documents"]) == pytest.approx(0, abs=1e-9)
     assert assay("convert", "ai_scores.json", "--to", "battles-jsonl", "--out", "battles.jsonl")[0] == 0

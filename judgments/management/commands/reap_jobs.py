@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from judgments import ingestion, jobs
+from judgments.core.amounts import amount
 
 
 class Command(BaseCommand):
@@ -16,4 +17,4 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(f"{jobs.tick()} jobs queued again, {ingestion.sweep()} files forgotten")
+        self.stdout.write(f"{jobs.tick()} jobs queued again, {amount(ingestion.sweep(), 'file')} forgotten")

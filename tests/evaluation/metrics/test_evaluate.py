@@ -194,3 +194,10 @@ def test_scores_that_float32_cannot_tell_apart_are_counted() -> None:
     run = Run.from_dict({"q1": {"a": 16777217.0, "b": 16777216.0, "c": 1.0}}, "run")
     diagnostics = evaluate(Qrels.from_dict({"q1": {"a": 1}}), run, "RR").runs[0].diagnostics
     assert (diagnostics.float32_ties, diagnostics.ties) == (1, 0.0)
+
+
+def test_metrics_that_no_grade_can_reach_are_told() -> None:
+    run = Run.from_dict({"q": {"a": 2.0, "b": 1.0}}, "run")
+    found = evaluate(Qrels.from_dict({"q": {"a": 0.37, "b": 0.2}}), run, "P@5 RR AP(rel=2) P(rel=0.3)@5 nDCG@10")
+    assert dict(found.unreached) == {"P@5": 1.0, "RR": 1.0, "AP(rel=2)": 2.0}
+    assert not evaluate(Qrels.from_dict({"q": {"a": 1.0}}), run, "P@5 nDCG@10").unreached

@@ -45,3 +45,24 @@ def test_below_ten_queries_there_is_none() -> None:
     (found,) = difference_intervals(two_runs(9, 1), [(0, 1)])
     assert (found.low, found.high) == (None, None)
     assert "fewer than 10 queries" in str(found.reason)
+
+
+def test_by_t_it_is_scipys_and_goes_with_the_test() -> None:
+    scores = two_runs(12, 5, 0.1)
+    theirs = stats.ttest_rel(scores[:, 1], scores[:, 0])
+    for level in (0.9, 0.95):
+        (found,) = difference_intervals(scores, [(0, 1)], level=level, method="t")
+        assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval(level)), abs=1e-12)
+
+
+def test_by_t_it_needs_a_spread_and_stays_within_bounds() -> None:
+    scores = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 1.0]])
+    (found,) = difference_intervals(scores, [(0, 1)], method="t")
+    assert (found.low, found.high) == (pytest.approx(-0.7675509, abs=1e-6), 1.0)
+    (constant,) = difference_intervals(np.array([[0.0, 0.5]] * 5), [(0, 1)], method="t")
+    assert (constant.low, constant.high) == (None, None)
+    assert constant.reason
+    (same,) = difference_intervals(np.array([[0.2, 0.2], [0.4, 0.4]]), [(0, 1)], method="t")
+    assert (same.low, same.high) == (0.0, 0.0)
+    (alone,) = difference_intervals(np.array([[0.2, 0.4]]), [(0, 1)], method="t")
+    assert alone.low is None

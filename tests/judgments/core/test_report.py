@@ -72,6 +72,25 @@ def test_a_file_of_nothing_but_errors_is_refused_at_the_thousandth():
     assert tally.units == MAX_LISTED
 
 
+def test_the_refusal_names_the_commonest_fault_and_where_it_comes_first():
+    tally = Tally("a.txt", "trec-run", "expected 'q1 Q0 d1 1 2.5 bm25'")
+
+    def reject() -> None:
+        for line in range(1, MAX_LISTED + 1):
+            tally.read()
+            if line == 1:
+                tally.reject("E10", line, "5 fields instead of 6", fix="add one")
+            else:
+                tally.reject("E12", line, f"the score 'x{line}' is not a number", fix="give a number")
+
+    with pytest.raises(UnreadableInput) as caught:
+        reject()
+    assert (caught.value.code, caught.value.line) == ("F03", 2)
+    assert "E12, 999 rows" in caught.value.problem
+    assert "the score 'x2' is not a number" in caught.value.problem
+    assert caught.value.expected == "give a number; expected 'q1 Q0 d1 1 2.5 bm25'"
+
+
 def test_json_holds_everything():
     content = json.loads(a_report().as_json())
     assert content["bins"]["rejected"] == 1
