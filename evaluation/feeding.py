@@ -9,8 +9,10 @@ from evaluation.staleness.rank_eval import NAME, of, read
 from judgments import declarations
 from judgments.core.errors import NotValid, UnreadableInput
 from judgments.models import Collection, Declaration, Document, User
+from judgments.upload_reading import read_at_once
 
 Kind = Declaration.Kind
+MOST_BYTES = 32 * 1024 * 1024
 
 
 def feed_unrated(collection: Collection, *, reply: Any, actor: User, name: str = "") -> Declaration:
@@ -33,7 +35,10 @@ def feed_unrated(collection: Collection, *, reply: Any, actor: User, name: str =
         It is no such reply, or it answers no query of this collection.
     """
     try:
-        found = read(reply, NAME) if isinstance(reply, bytes | str) else of(reply, NAME)
+        if isinstance(reply, bytes | str):
+            found = read_at_once(read, reply, NAME, most=MOST_BYTES)
+        else:
+            found = of(reply, NAME)
     except UnreadableInput as error:
         raise NotValid(str(error), {"file": str(error), "unrated": str(error)}) from error
     known = set(collection.queries.filter(query_id__in=list(found.hits)).values_list("query_id", flat=True))
@@ -63,6 +68,11 @@ def feed_index(collection: Collection, *, doc_ids: Iterable[str], actor: User) -
         raise NotValid(said, {"file": said, "documents": said})
     data = {"documents": len(held), "gone": sorted(judged - held, key=str.encode)}
     return declarations.declare(collection, kind=Kind.INDEX, data=data, actor=actor)
+
+
+def ids_of(content: bytes) -> list[str]:
+    """The ids of a file that somebody sent, as :func:`ids_in` reads them."""
+    return read_at_once(ids_in, content, most=MOST_BYTES)
 
 
 def ids_in(content: bytes) -> list[str]:

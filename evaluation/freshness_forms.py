@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 
+from evaluation.feeding import MOST_BYTES
 from judgments import declarations
 from judgments.forms import AssayForm
 from judgments.models import Collection, Declaration
@@ -18,7 +19,6 @@ WORDS = {
     "category": "A new category came",
     "language": "A new language came",
 }
-MOST_BYTES = 32 * 1024 * 1024
 
 
 class DeclarationForm(AssayForm):

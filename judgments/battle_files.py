@@ -18,12 +18,12 @@ from judgments.core.report import Report
 from judgments.formats import battles_jsonl, zbench_ai_scores
 from judgments.formats.battles_jsonl import Battle as Row
 from judgments.models import Battle, BattleRun, Round, User
+from judgments.upload_reading import read_at_once
 
 LARGEST = 20_000_000
 MOST_TOLD = 5
 
 
-@transaction.atomic
 def take_in(round_: Round, content: bytes, *, filename: str, actor: User, audit_share: float = 0.1) -> BattleRun:
     """Store the battles of a file beside those that were fought here; no model is asked about them any more.
 
@@ -46,7 +46,14 @@ def take_in(round_: Round, content: bytes, *, filename: str, actor: User, audit_
         Too large, unreadable, without an answer, or about documents that the round has not: nothing is taken then.
     """
     audit_slice.check(audit_share)
-    rows, report = _read(content, filename[:200] or "the file")
+    rows, report = read_at_once(_read, content, filename[:200] or "the file", most=LARGEST)
+    return _store(round_, rows, report, filename, actor, audit_share)
+
+
+@transaction.atomic
+def _store(
+    round_: Round, rows: Sequence[Row], report: Report, filename: str, actor: User, audit_share: float
+) -> BattleRun:
     pairs = _pairs(round_, rows, filename)
     Round.objects.select_for_update(of=("self",)).get(pk=round_.pk)
     last = round_.battle_runs.aggregate(last=Max("number"))["last"] or 0

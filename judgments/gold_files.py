@@ -10,6 +10,7 @@ from typing import Any
 from judgments.core.errors import NotValid
 from judgments.gold import MOST, Known
 from judgments.models import Collection
+from judgments.upload_reading import read_at_once
 
 COLUMNS = ("query_id", "doc_id", "grade")
 LARGEST = 5_000_000
@@ -35,6 +36,17 @@ def read_csv(collection: Collection, content: bytes) -> list[Known]:
     """
     if len(content) > LARGEST:
         raise NotValid("The file is larger than 5 MB.", {"file": "A few hundred pairs are enough."})
+    return from_rows(collection, read_at_once(rows_in, content, most=LARGEST), field="file", word="Line")
+
+
+def rows_in(content: bytes) -> list[Row]:
+    """The lines of the file with their numbers.
+
+    Raises
+    ------
+    NotValid
+        It is no UTF-8 text, or has no header.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -44,7 +56,7 @@ def read_csv(collection: Collection, content: bytes) -> list[Known]:
     if "\0" in text:
         said = f"Line {text[: text.index(chr(0))].count(chr(10)) + 1} holds a NUL character. Is this a text file?"
         raise NotValid(said, {"file": said})
-    return from_rows(collection, _rows(text), field="file", word="Line")
+    return list(_rows(text))
 
 
 def _rows(text: str) -> Iterator[Row]:

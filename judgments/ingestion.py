@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from datetime import timedelta
-from functools import cache
 from typing import IO, Any
 
 from django.conf import settings
@@ -38,14 +37,11 @@ from judgments.core.errors import (
 from judgments.core.report import Report
 from judgments.import_kinds import KINDS, Checked
 from judgments.models import Collection, Job, Upload, User
-from judgments.turns import Turns
-from judgments.upload_reading import Progress, nothing, preview, read, small
+from judgments.upload_reading import Progress, nothing, preview, read, small, turns
 
 KEPT_UNSTORED = timedelta(days=7)
 # Logs of what people did: they name persons until they are stored.
 KEPT_PERSONAL = timedelta(days=1)
-# Files that a web process has read at once while people wait for them; how many more may wait, and how long.
-AT_ONCE, WAITING, WAITING_SECONDS = 1, 4, 3.0
 RETRY_AFTER = 60
 # Where the preview of a file that cannot be read says why.
 REFUSED = "refused"
@@ -194,12 +190,6 @@ def _look(upload: Upload, *, limits: Limits | None = None, progress: Progress | 
     report, checked = read(upload, limits=limits, progress=progress)
     upload.report = asdict(report)
     upload.preview = preview(KINDS[upload.kind], checked)
-
-
-@cache
-def turns() -> Turns:
-    """Return who may have a file read in this process while they wait; whoever has no turn soon leaves it to a job."""
-    return Turns(AT_ONCE, waiting=WAITING, seconds=WAITING_SECONDS)
 
 
 def check_quota(actor: User) -> None:

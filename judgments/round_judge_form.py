@@ -18,6 +18,7 @@ from judgments.judges.ensemble import RULES
 from judgments.model_judges import MOST_EXAMPLES
 from judgments.models import Collection, Judge, Provider, Round
 from judgments.textmetrics import TEXT_METRICS
+from judgments.upload_reading import read_at_once
 
 FOLDED = ("examples", "snapshot", "probabilities", "temperature")
 
@@ -95,7 +96,8 @@ class JudgeForm(AssayForm):
             return cleaned
         try:
             # A text box always sends CRLF; that is no oddity of the answers.
-            cleaned["expected"] = expected_answers.read(upload.read() if upload else text.replace("\r\n", "\n"))
+            given = upload.read() if upload else text.replace("\r\n", "\n")
+            cleaned["expected"] = read_at_once(expected_answers.read, given, most=expected_answers.LARGEST)
         except NotValid as error:
             self.add_error("file" if upload else "expected", error.fields.get("expected", str(error)))
             return cleaned

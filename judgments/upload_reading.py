@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 
@@ -15,9 +16,13 @@ from judgments.core.errors import Conflict, NotValid
 from judgments.core.report import MAX_RAW, Problem, Report
 from judgments.import_kinds import KINDS, Checked, Finding, ImportKind
 from judgments.models import Upload
+from judgments.turns import Turns
 
 PREVIEW_ROWS, PART = 10, 10_000
+# Files that a web process has read at once while people wait for them; how many more may wait, and how long.
+AT_ONCE, WAITING, WAITING_SECONDS = 1, 4, 3.0
 SMALL_SECONDS, SMALL_MEMORY, SMALL_LINES = 5, 512 << 20, 100_000
+Answer = TypeVar("Answer")
 Progress = Callable[[int], None]
 
 
@@ -108,6 +113,34 @@ def small() -> Limits:
         expanded=settings.JOB_FROM_BYTES,
         lines=SMALL_LINES,
     )
+
+
+@cache
+def turns() -> Turns:
+    """Return who may have a file read in this process while they wait; whoever has no turn soon leaves it to a job."""
+    return Turns(AT_ONCE, waiting=WAITING, seconds=WAITING_SECONDS)
+
+
+def read_at_once(function: Callable[..., Answer], *args: Any, most: int) -> Answer:
+    """Read a file of at most so many bytes, unpacked, for a page that cannot go on without it.
+
+    Parameters
+    ----------
+    function, *args
+        As `judgments.apart.call` takes them: the reader and what it reads.
+    most : int
+        Bytes.
+
+    Raises
+    ------
+    BeyondLimits
+        Reading it takes too much.
+    Busy
+        Others have their files read.
+    """
+    with turns().turn():
+        limits = replace(small(), cpu=2 * SMALL_SECONDS, expanded=most, lines=max(SMALL_LINES, most // 8))
+        return apart.call(function, *args, limits=limits)  # type: ignore[no-any-return]
 
 
 def _with_findings(report: Report, findings: Sequence[Finding]) -> Report:

@@ -11,6 +11,7 @@ from django import forms
 from judgments.core.errors import NotValid
 from judgments.forms import AssayForm
 from judgments.models import Collection, Role
+from judgments.upload_reading import read_at_once
 from pooling.effort import Pace, pace
 from pooling.forms import seed_field
 from pooling.pair_lists import PairList, read_pairs
@@ -136,7 +137,8 @@ class PoolForm(AssayForm):
         # A text box always sends CRLF; that is no oddity of the list.
         content = upload.read() if upload else (cleaned.get("pairs") or "").replace("\r\n", "\n").encode()
         try:
-            self.pair_list = read_pairs(content, upload.name if upload else "pairs")
+            name = upload.name if upload else "pairs"
+            self.pair_list = read_at_once(read_pairs, content, name, most=MOST_PAIRS_BYTES)
         except NotValid as error:
             self.add_error("file" if upload else "pairs", str(error))
             return

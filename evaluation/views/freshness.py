@@ -188,7 +188,7 @@ def freshness_feed(request: HttpRequest, slug: str) -> HttpResponse:
 def _fed(collection: Collection, told: dict[str, Any], actor: Any) -> str:
     content = told["file"].read()
     if told["what"] == Declaration.Kind.INDEX:
-        row = feeding.feed_index(collection, doc_ids=feeding.ids_in(content), actor=actor)
+        row = feeding.feed_index(collection, doc_ids=feeding.ids_of(content), actor=actor)
         gone = len(row.data["gone"])
         return f"{row.data['documents']:,} ids read; {gone:,} judged document{'' if gone == 1 else 's'} not among them."
     row = feeding.feed_unrated(collection, reply=content, actor=actor, name=told["name"])

@@ -16,6 +16,7 @@ from judgments.core.errors import AssayError, NotValid
 from judgments.guideline_files import GuidelineFile
 from judgments.guideline_forms import GuidelinesFileForm, GuidelinesForm
 from judgments.models import Collection, Example, GuidelinesVersion
+from judgments.upload_reading import read_at_once
 from judgments.views.bodies import takes_files
 from judgments.written_examples import written_into
 
@@ -53,7 +54,8 @@ def _read(request: HttpRequest, collection: Collection) -> HttpResponse:
     if asked.is_valid():
         with asked.telling():
             upload = asked.cleaned_data["file"]
-            found = guideline_files.read(upload.read(guideline_files.MOST_BYTES + 1), upload.name)
+            content, most = upload.read(guideline_files.MOST_BYTES + 1), guideline_files.MOST_BYTES
+            found = read_at_once(guideline_files.read, content, upload.name, most=most)
             _refuse_the_same(collection, found)
             form = GuidelinesForm(waiting=waiting, initial={"markdown": found.markdown, "examples": []})
             told = {"file": upload.name, "remarks": found.remarks(collection), "asked": asked}

@@ -12,10 +12,11 @@ from django.views.decorators.http import require_http_methods
 from judgments import access
 from judgments.core.errors import NotValid
 from judgments.models import Collection
+from judgments.upload_reading import read_at_once
 from judgments.views.bodies import takes_files
 from pooling import start as verbs
 from pooling.effort import pace
-from pooling.round_forms import QueriesForm, ResultsForm
+from pooling.round_forms import MOST_START_BYTES, QueriesForm, ResultsForm
 
 
 @takes_files
@@ -34,7 +35,7 @@ def _queries_step(request: HttpRequest, collection: Collection) -> HttpResponse:
         with form.telling():
             if form.cleaned_data.get("file"):
                 text = form.text_of_file()
-                return _check_page(request, collection, text, verbs.read_csv(text))
+                return _check_page(request, collection, text, _read(text))
             queries = verbs.read_queries(form.cleaned_data["queries"])
             return _results_page(request, collection, ResultsForm(queries=queries))
     context = {"collection": collection, "step": "queries", "form": form}
@@ -58,9 +59,13 @@ def _file_step(request: HttpRequest, collection: Collection) -> HttpResponse:
     """The second step after a file: what was read in it, to be stored as it was shown."""
     form = QueriesForm({"queries": "from a file"})
     with form.telling():
-        return _rate(request, collection, verbs.read_csv(request.POST["csv"]))
+        return _rate(request, collection, _read(request.POST["csv"]))
     context = {"collection": collection, "step": "queries", "form": form}
     return render(request, "pooling/start.html", context, status=form.status)
+
+
+def _read(text: str) -> list[verbs.Start]:
+    return read_at_once(verbs.read_csv, text, most=MOST_START_BYTES)
 
 
 def _rate(request: HttpRequest, collection: Collection, starts: list[verbs.Start]) -> HttpResponse:
