@@ -167,9 +167,9 @@ def used_here() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def aside(environment: Environment, *words: str, said: str = "") -> Any:
-    """What this file answers in a process in which Django may be set up."""
-    command = [sys.executable, __file__, *words]
+def aside(environment: Environment, *words: str, said: str = "", file: str = __file__) -> Any:
+    """What this file, or another one, answers in a process in which Django may be set up."""
+    command = [sys.executable, file, *words]
     done = subprocess.run(
         command, env=dict(environment), cwd=ROOT, input=said, capture_output=True, text=True, check=False
     )

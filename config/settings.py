@@ -203,7 +203,7 @@ X_FRAME_OPTIONS = "DENY"
 
 # --- Input limits.
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", default=512) * 1024 * 1024
-DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 # A form without files, and anything from somebody who is not logged in: too little to reach the temporary folder.
 FORM_BYTES = 2 * 1024 * 1024
 STRANGERS_BODY_BYTES = 64 * 1024

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import uuid as uuid_module
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -23,8 +25,19 @@ from judgments.api.schema import EndpointSchema
 from judgments.core.errors import NotValid, TooLarge
 from judgments.models import Collection, Round
 from judgments.models.fields import Archivable, PublicModel
+from judgments.turns import Turns
 
 Row = TypeVar("Row", bound=PublicModel)
+
+
+# What JSON of some megabytes becomes can take thirty times as much memory: of larger bodies there is one at a time.
+LARGE_BODY = 1 << 20
+
+
+@cache
+def large_bodies() -> Turns:
+    """Return the turns of this process at large bodies."""
+    return Turns(1, waiting=4, seconds=10.0)
 
 
 class Json(JSONParser):
@@ -69,12 +82,19 @@ class Endpoint(GenericAPIView):
     also: tuple[int, ...] = ()
     tag = ""
 
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        with ExitStack() as self.held:
+            return super().dispatch(request, *args, **kwargs)
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        json = "multipart" not in (request.content_type or "")
-        if json and int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        size = int(request.META.get("CONTENT_LENGTH") or 0)
+        if "multipart" in (request.content_type or "") or size <= LARGE_BODY:
+            return
+        if size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // (1024 * 1024)
             raise TooLarge(f"A JSON body has {limit} MB at most. Send a file (multipart) instead.")
+        self.held.enter_context(large_bodies().turn())
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from django.conf import LazySettings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
+from judgments.api.endpoint import LARGE_BODY, large_bodies
 from judgments.models import Document, Query, Upload
 
 pytestmark = pytest.mark.django_db
@@ -237,9 +238,18 @@ def test_a_file_that_is_too_large(api: APIClient, settings: LazySettings) -> Non
     assert not Upload.objects.exists()
 
 
-def test_a_json_body_that_is_too_large(api: APIClient, settings: LazySettings) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
-    assert post(api, "documents", DOCUMENTS).status_code == 413
+def test_of_large_json_bodies_one_is_taken_at_a_time(
+    api: APIClient, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = [{"doc_id": "d1", "text": "x" * LARGE_BODY}]
+    with large_bodies().turn(), monkeypatch.context() as impatient:
+        impatient.setattr(large_bodies(), "seconds", 0.0)
+        answer = post(api, "documents", long)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "busy")
+        assert post(api, "documents", DOCUMENTS).status_code == 201
+    assert post(api, "documents", long).status_code == 201
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = LARGE_BODY
+    assert post(api, "documents", long).status_code == 413
 
 
 def test_an_engineer_sends_no_documents(collection: Any, engineer: Any, api_of: Any) -> None:
