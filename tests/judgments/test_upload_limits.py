@@ -17,6 +17,7 @@ from judgments.turns import Turns
 
 pytestmark = pytest.mark.django_db
 RUNS = "/api/v1/collections/shop/runs/"
+DOCUMENTS = "/api/v1/collections/shop/documents/"
 PAGE = "/c/shop/runs/new/"
 LINE = b"q1 Q0 d1 1 2.5 x\n"
 
@@ -70,12 +71,13 @@ def test_a_small_file_is_stored_at_once_and_a_large_one_by_a_job(
 def test_a_job_has_limits_too(
     api_of: Any, client_of: Any, collection: Any, lead: Any, settings: Any, done: Any, storage_folder: str
 ) -> None:
-    before, content = stored_files(storage_folder), gzip.compress(run(300_000))
+    before = stored_files(storage_folder)
     settings.JOB_FROM_BYTES = 10
+    content = gzip.compress(b"".join(b'{"doc_id": "d%d", "text": "%s"}\n' % (n, b"x" * 50_000) for n in range(3_000)))
     for name, limit in (("READ_LINES", 1_000), ("READ_EXPANDED_MB", 1), ("READ_MEMORY_MB", 16)):
         usual = getattr(settings, name)
         setattr(settings, name, limit)
-        job = done(api_of(lead).post(RUNS, file(content), format="multipart"))
+        job = done(api_of(lead).post(DOCUMENTS, file(content, "d.jsonl"), format="multipart"))
         assert (job.state, job.error.endswith(".")) == ("failed", True), name
         setattr(settings, name, usual)
     assert not Upload.objects.exists()
@@ -85,7 +87,7 @@ def test_a_job_has_limits_too(
 def test_documents_of_a_bomb_are_not_stored(api_of: Any, collection: Any, lead: Any, settings: Any, done: Any) -> None:
     settings.READ_EXPANDED_MB = 8
     content = bomb(b'{"doc_id": "d", "text": "' + b"x" * 1_000_000 + b'"}\n', 50)
-    job = done(api_of(lead).post("/api/v1/collections/shop/documents/", file(content, "d.jsonl"), format="multipart"))
+    job = done(api_of(lead).post(DOCUMENTS, file(content, "d.jsonl"), format="multipart"))
     assert (job.state, "8 MB" in job.error, Document.objects.count()) == ("failed", True, 0)
 
 
