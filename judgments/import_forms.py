@@ -19,6 +19,7 @@ MAPPED = {
     "query-log": ("query", "count", "timestamp", "client_id", "clicks"),
     "click-log": ("query", "query_id", "doc_id", "position", "clicked", "impressions", "clicks", "client_id"),
     "qrels": ("query_id", "doc_id", "grade"),
+    "ratings": ("query_id", "query", "doc_id", "grade", "rater_id"),
     "run": ("query_id", "doc_id", "score", "rank"),
 }
 TWICE = [("first", "the first counts"), ("last", "the last counts"), ("min", "the lowest"), ("max", "the highest")]

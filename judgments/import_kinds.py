@@ -98,5 +98,6 @@ KINDS: Family[ImportKind] = Family(
         "documents": "judgments.documents:DOCUMENTS",
         "queries": "judgments.queries:QUERIES",
         "qrels": "judgments.label_sources:LABELS",
+        "judgments": "judgments.imported_rounds:JUDGMENTS",
     },
 )

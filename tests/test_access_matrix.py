@@ -75,6 +75,8 @@ GET    c/<slug:slug>/pools/new/                                       404 403 40
 POST   c/<slug:slug>/pools/new/                                       404 403 403 200 302
 POST   c/<slug:slug>/pools/<uuid:uuid>/apart/                         404 403 403 302 302
 GET    c/<slug:slug>/qrels/                                           404 403 200 200 302
+GET    c/<slug:slug>/judgments/new/                                   404 403 403 200 302
+POST   c/<slug:slug>/judgments/new/                                   404 403 403 422 302
 GET    c/<slug:slug>/qrels/new/                                       404 403 403 200 302
 POST   c/<slug:slug>/qrels/new/                                       404 403 403 422 302
 GET    c/<slug:slug>/queries/                                         404 403 200 200 302
@@ -307,6 +309,8 @@ GET    api/v1/collections/<slug:slug>/pools/                          404 403 20
 POST   api/v1/collections/<slug:slug>/pools/                          404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/judgments/                      404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/judgments/                      404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/qrels/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/qrels/                          404 403 403 400 401
 PATCH  api/v1/collections/<slug:slug>/members/<str:username>/         404 403 403 200 401

@@ -12,8 +12,9 @@ from rest_framework import serializers
 from judgments import snapshots
 from judgments.api.import_bodies import documented
 from judgments.api.imports import Imports
-from judgments.api.posted import PostedFile, labels
-from judgments.models import LabelSource
+from judgments.api.posted import PostedFile, labels, table
+from judgments.imported_rounds import IMPORTED
+from judgments.models import LabelSource, Round
 
 
 class RatingSent(serializers.Serializer):
@@ -70,3 +71,43 @@ class LabelSources(Imports):
 
     def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
         return labels(rows)
+
+
+class JudgmentSent(serializers.Serializer):
+    """One judgment of one rater."""
+
+    query_id = serializers.CharField()
+    query = serializers.CharField(required=False)
+    doc_id = serializers.CharField()
+    rater = serializers.CharField()
+    grade = serializers.IntegerField(allow_null=True)
+
+
+class ImportedRoundBody(serializers.Serializer):
+    """A closed round of imported judgments."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    pairs = serializers.IntegerField(source="pairs_made")
+    judgments = serializers.IntegerField(source="slots_made")
+    created_at = serializers.DateTimeField()
+
+
+@extend_schema_view(
+    get=extend_schema(summary="The imported judgments, by round"),
+    post=documented(
+        "Send judgments with their raters",
+        JudgmentSent,
+        [{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "rater": "r01", "grade": 3}],
+    ),
+)
+class ImportedRounds(Imports):
+    """Judgments from elsewhere: each file is a closed round, under raters who cannot log in."""
+
+    kind = "judgments"
+    queryset = Round.objects.filter(provenance__has_key=IMPORTED).order_by("-created_at", "-pk")
+    serializer_class = ImportedRoundBody
+    tag = "labels"
+
+    def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
+        return table("ratings-csv", rows, numeric=("grade",))

@@ -58,6 +58,7 @@ urlpatterns = [
     path("collections/<slug:slug>/guidelines/examples/", guidelines.Examples.as_view()),
     path("collections/<slug:slug>/guidelines/examples/<uuid:uuid>/", guidelines.OneExample.as_view()),
     path("collections/<slug:slug>/qrels/", qrels.LabelSources.as_view()),
+    path("collections/<slug:slug>/judgments/", qrels.ImportedRounds.as_view()),
     path("collections/<slug:slug>/snapshots/", snapshots.Snapshots.as_view()),
     path("collections/<slug:slug>/snapshots/preview/", snapshots.Preview.as_view()),
     path("collections/<slug:slug>/providers/", providers.Providers.as_view()),

@@ -28,8 +28,15 @@ from judgments.views.downloads import attachment
 from judgments.views.lists import Choice, Column, Listing, answer
 
 # Where a kind's rows are listed once they are stored, and which step of the way it belongs to.
-STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs"}
-LISTS = {"qrels": "Label sources", "clicks": "Labels from clicks", "query-logs": "Query logs", "runs": "Runs"}
+STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs", "judgments": "round"}
+LISTS = {
+    "qrels": "Label sources",
+    "clicks": "Labels from clicks",
+    "query-logs": "Query logs",
+    "runs": "Runs",
+    "judgments": "Rounds",
+}
+LISTED_AT = {"judgments": "rounds"}
 # A log is stored to draw from it, clicks to look at the labels: each on its own page.
 NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source"}
 
@@ -222,6 +229,8 @@ def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
     rows = f"{stored['rows']:,} row{'' if stored['rows'] == 1 else 's'}"
     left_out = f" {stored['left_out']:,} stayed out." if stored["left_out"] else ""
     messages.success(request, f"Stored {rows} of {row.filename}.{left_out}")
+    if row.kind == "judgments":
+        return redirect("round_agreement", stored["id"])
     if row.kind in NEXT_ACT:
         return redirect(NEXT_ACT[row.kind], row.collection.slug, stored["id"])
     return redirect(_list_url(row.collection, KINDS[row.kind]))
@@ -247,6 +256,6 @@ def _hash_shown(request: HttpRequest, row: Upload) -> bool:
 def _list_url(collection: Collection, member: ImportKind) -> str:
     """Where the rows of a kind are listed; the overview, where they have no list of their own."""
     try:
-        return reverse(member.name.replace("-", "_"), args=[collection.slug])
+        return reverse(LISTED_AT.get(member.name, member.name.replace("-", "_")), args=[collection.slug])
     except NoReverseMatch:
         return reverse("collection", args=[collection.slug])

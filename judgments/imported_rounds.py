@@ -1,0 +1,242 @@
+"""How do judgments that were made elsewhere come in? As a closed round of their own, under raters who cannot log in.
+
+Every rater of the file gets an account that stands for them in this one round: inactive, without a password, a member
+of nothing. An account that is here already never gets a judgment that it did not give. So old judgments keep their
+raters, and agreement can be computed. Labels without raters are no judgments: they are label sources.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid as uuid_module
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from judgments import audit, tallies
+from judgments.access import LEADS
+from judgments.core.amounts import amount
+from judgments.core.errors import Conflict, NotValid
+from judgments.core.ids import id_fault
+from judgments.documents import stubs_for
+from judgments.formats.rows import RatingRow
+from judgments.guidelines import add_version, latest
+from judgments.import_kinds import Checked, Finding, ImportKind
+from judgments.models import (
+    Adjudication,
+    Collection,
+    Judgment,
+    Pair,
+    Query,
+    Round,
+    RoundRater,
+    Slot,
+    Tally,
+    Upload,
+    User,
+)
+from judgments.scales import DEFAULT_GRADES, make_scale
+
+BATCH = 2_000
+# Where a round's provenance says that it was imported.
+IMPORTED = "imported"
+ADJUDICATED = "adjudicated"
+NO_GUIDELINES = "# Imported judgments\n\nWhat their raters were told is not known here.\n"
+_PSEUDONYM = re.compile(r"[\w.-]{1,12}")
+
+
+def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> Checked:
+    """Refuse judgments of queries that nobody knows and of machines; say which documents have no content."""
+    earlier = collection.rounds.filter(**{f"provenance__{IMPORTED}__sha256": upload.sha256}).first()
+    if earlier is not None:
+        raise Conflict(f"{upload.filename} is here already, as the round {earlier}. Nothing was stored again.")
+    queries = set(collection.queries.values_list("query_id", flat=True))
+    documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    kept, findings, without = list[RatingRow](), list[Finding](), dict[str, RatingRow]()
+    for row in rows:
+        if row.state in ("later", "unrated"):
+            continue
+        if row.source not in ("human", ADJUDICATED):
+            findings.append(_odd(row, "E23", f"a judgment of source {row.source!r}", "Only those of people come in."))
+        elif row.grade is not None and not 0 <= row.grade <= 100:
+            findings.append(_odd(row, "E23", f"the grade {row.grade} is on no scale", "Use grades from 0 to 100."))
+        elif row.query_id not in queries and not row.query:
+            said = f"the query {row.query_id} is not in this collection"
+            findings.append(_odd(row, "E17", said, "Store the queries first, or add their text in a column query."))
+        else:
+            kept.append(row)
+            if row.doc_id not in documents:
+                without.setdefault(row.doc_id, row)
+    if without:
+        first = next(iter(without.values()))
+        what = f"documents without content here: {len(without):,}, the first is {first.doc_id}"
+        fix = "Store a documents file when one is at hand."
+        findings.append(Finding(first.line, "W38", "warning", first.doc_id, what, "stored; no text to show", fix))
+    people = {row.rater for row in kept if row.source != ADJUDICATED}
+    pairs = {(row.query_id, row.doc_id) for row in kept}
+    return Checked(kept, findings, {"judgments": len(kept), "raters": len(people), "pairs": len(pairs)})
+
+
+def _odd(row: RatingRow, code: str, what: str, fix: str) -> Finding:
+    return Finding(row.line, code, "error", f"{row.query_id} {row.doc_id} {row.rater}", what, "not stored", fix)
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Make the closed round with its raters, judgments and settlements; queries that came with their text are added."""
+    name = str(options.get("name") or upload.filename).strip()[:120]
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"It {fault[1]}. Write it in letters, digits and signs."})
+    if collection.rounds.filter(name=name).exists():
+        raise Conflict(f"There is a round called {name} already. Give this one another name.")
+    rows: Sequence[RatingRow] = checked.rows
+    given = [row for row in rows if row.source != ADJUDICATED]
+    if not given:
+        raise NotValid("The file has no judgment of a rater.", {"file": "It has only settlements."})
+    round_ = _round(collection, name, rows, upload, actor)
+    people = _raters(round_, sorted({row.rater for row in given}, key=str.encode))
+    pairs = _pairs(round_, rows, Counter((row.query_id, row.doc_id) for row in given))
+    _answers(round_, given, people, pairs)
+    for row in rows:
+        if row.source == ADJUDICATED and row.grade is not None:
+            pair, reason = pairs[row.query_id, row.doc_id], row.note or f"Settled before the import, by {row.rater}."
+            Adjudication.objects.create(pair=pair, grade=row.grade, reason=reason, settled_by=actor)
+    Tally.objects.bulk_create(tallies.recount(round_).values())
+    told = f"{amount(len(given), 'judgment')} of {amount(len(people), 'rater')}"
+    sentence = f"{actor} imported round {round_} with {told}"
+    audit.record(
+        "imported_rounds.store", sentence, actor=actor, collection=collection, target=round_, sha256=upload.sha256
+    )
+    return {"rows": len(rows), "id": str(round_.uuid), "name": name}
+
+
+def _round(collection: Collection, name: str, rows: Iterable[RatingRow], upload: Upload, actor: User) -> Round:
+    now = timezone.now()
+    versions = sorted({row.guideline for row in rows if row.guideline})
+    return Round.objects.create(
+        collection=collection,
+        name=name,
+        state=Round.State.CLOSED,
+        scale=make_scale(collection, _grades(row.grade for row in rows if row.grade is not None)),
+        guidelines=latest(collection) or add_version(collection, markdown=NO_GUIDELINES, actor=actor),
+        # What the raters were told is named by the file alone.
+        provenance={IMPORTED: {"file": upload.filename, "sha256": upload.sha256, "guidelines": versions}},
+        created_by=actor,
+        opened_at=now,
+        closed_at=now,
+    )
+
+
+def _grades(given: Iterable[int]) -> Sequence[tuple[int, str, str]] | None:
+    """The usual scale where it holds all grades, else one that goes from 0 to the highest."""
+    top = max(given, default=0)
+    if top <= max(value for value, _, _ in DEFAULT_GRADES):
+        return None
+    return [(value, str(value), "") for value in range(top + 1)]
+
+
+def _raters(round_: Round, names: Sequence[str]) -> dict[str, User]:
+    """An account for each rater, that nobody can log in to; the file's names are pseudonyms where they can be."""
+    usable = all(_PSEUDONYM.fullmatch(name) for name in names)
+    people = {}
+    for number, name in enumerate(names, 1):
+        # The round's id makes the name one that no account has.
+        user = User(username=f"imported-{round_.uuid.hex}-{number}", first_name=name[:150], is_active=False)
+        user.set_unusable_password()
+        user.save()
+        pseudonym = name if usable else f"r{number:02d}"
+        RoundRater.objects.create(round=round_, user=user, pseudonym=pseudonym, left_at=round_.closed_at)
+        people[name] = user
+    return people
+
+
+def _pairs(
+    round_: Round, rows: Sequence[RatingRow], number: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str], Pair]:
+    queries = _queries(round_.collection, rows)
+    documents = stubs_for(round_.collection, (row.doc_id for row in rows))
+    by_query: dict[str, dict[str, None]] = defaultdict(dict)
+    grades: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in rows:
+        by_query[row.query_id][row.doc_id] = None
+        if row.grade is not None and row.source != ADJUDICATED:
+            grades[row.query_id, row.doc_id].append(row.grade)
+    settled = {(row.query_id, row.doc_id) for row in rows if row.source == ADJUDICATED}
+    keys = [(query_id, doc_id) for query_id, doc_ids in by_query.items() for doc_id in doc_ids]
+    made = Pair.objects.bulk_create(
+        (
+            Pair(
+                round=round_,
+                query=queries[key[0]],
+                document=documents[key[1]],
+                position=place,
+                ratings_wanted=max(1, number[key]),
+                origin={IMPORTED: True},
+                spread=max(grades[key]) - min(grades[key]) if grades[key] else 0,
+                settled=key in settled,
+            )
+            for place, key in enumerate(keys)
+        ),
+        batch_size=BATCH,
+    )
+    languages = Counter(pair.query.language for pair in made)
+    round_.pairs_made, round_.slots_made = len(made), sum(pair.ratings_wanted for pair in made)
+    round_.languages_made = dict(languages)
+    round_.ratings_per_pair = max(pair.ratings_wanted for pair in made)
+    round_.save(update_fields=["pairs_made", "slots_made", "languages_made", "ratings_per_pair"])
+    return dict(zip(keys, made, strict=True))
+
+
+def _queries(collection: Collection, rows: Iterable[RatingRow]) -> dict[str, Query]:
+    known = {query.query_id: query for query in collection.queries.all()}
+    texts = {row.query_id: row.query for row in rows if row.query_id not in known and row.query}
+    new = [Query(collection=collection, query_id=query_id, text=text) for query_id, text in texts.items()]
+    Query.objects.bulk_create(new, batch_size=BATCH)
+    return {**known, **{query.query_id: query for query in new}}
+
+
+def _answers(
+    round_: Round, rows: Sequence[RatingRow], people: Mapping[str, User], pairs: Mapping[tuple[str, str], Pair]
+) -> None:
+    """Each judgment with the slot that it fills. An event is as old as its row; when it was given stands beside it."""
+    made = Judgment.objects.bulk_create(
+        (
+            Judgment(
+                pair=pairs[row.query_id, row.doc_id],
+                rater=people[row.rater],
+                client_id=uuid_module.uuid4(),
+                state=row.state,
+                grade=row.grade,
+                note=row.note,
+                seconds_active=None if row.ms_active is None else row.ms_active / 1000,
+                how={IMPORTED: True, **({"rated_at": row.rated_at} if row.rated_at else {})},
+                document_sha256=pairs[row.query_id, row.doc_id].document.content_sha256,
+            )
+            for row in rows
+        ),
+        batch_size=BATCH,
+    )
+    numbers: Counter[int] = Counter()
+    slots = []
+    for judgment in made:
+        pair = judgment.pair
+        numbers[pair.pk] += 1
+        place = {"position": pair.position, "number": numbers[pair.pk], "language": pair.query.language}
+        slots.append(Slot(round=round_, pair=pair, rater=judgment.rater, filled_by=judgment, **place))
+    Slot.objects.bulk_create(slots, batch_size=BATCH)
+
+
+JUDGMENTS = ImportKind(
+    name="judgments",
+    title="Judgments",
+    format_kind="ratings",
+    default_format="ratings-csv",
+    check=check,
+    store=store,
+    roles=LEADS,
+    columns=("query_id", "doc_id", "rater", "grade", "state"),
+    asks=("name",),
+)
