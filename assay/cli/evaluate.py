@@ -76,10 +76,10 @@ def run(args: argparse.Namespace) -> int:
     from judgments.formats.tables import open_run
 
     profile = Profile()
-    with profile.part("reading"):
-        qrels, report = read_labels(args)
     # JSON alone tells the hashes of files.
     hashed = args.format == "json"
+    with profile.part("reading"):
+        qrels, report = read_labels(args, hashed=hashed)
     files = [open_run(Path(path), path, name, args.run_format, hashed=hashed) for name, path in runs]
     result = evaluate(
         qrels,
@@ -94,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
         ranges=args.format in TELL_RANGES,
         watch=progress(len(files), "scoring"),
         profile=profile,
+        processes=True,
     )
     tell_warnings([report, *(file.report for file in files)])
     tell_unreached(result)

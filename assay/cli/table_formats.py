@@ -32,8 +32,8 @@ def add_table_formats(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def read_labels(args: argparse.Namespace) -> tuple[Qrels, Report]:
-    """Read QRELS as the options say.
+def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels, Report]:
+    """Read QRELS as the options say; the report has the file's hash only where it is asked for.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def read_labels(args: argparse.Namespace) -> tuple[Qrels, Report]:
     if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
         from judgments.formats.tables import load_qrels
 
-        return load_qrels(Path(args.qrels), args.qrels, args.qrels_format)
+        return load_qrels(Path(args.qrels), args.qrels, args.qrels_format, hashed=hashed)
     if args.qrels_format not in (None, SUBTOPIC_FORMAT):
         raise NotValid(f"--subtopics reads {SUBTOPIC_FORMAT}, not {args.qrels_format}; leave one of the two out")
     from judgments.formats.trec_subtopic_qrels import load_subtopic_qrels

@@ -29,12 +29,15 @@ from judgments.formats.run_files import Interleaved, RunFile
 
 if TYPE_CHECKING:
     from evaluation.metrics.ranges import Ranges
+    from judgments.core.report import Report
 
 Scored = tuple[Floats, Diagnostics]
 Metrics = str | Iterable[str | BoundMetric]
 Missing = Literal["zero", "skip"]
 
 MOST_WORKERS = 8
+# Of fewer bytes the processes would take longer to start than to work.
+LARGE = 4 << 20
 # Grades above this are of no scale that people grade on.
 MOST_USUAL = 100
 
@@ -55,6 +58,7 @@ def evaluate(
     overlap: bool = True,
     watch: Callable[[int], None] = lambda done: None,
     profile: Profile | None = None,
+    processes: bool = False,
 ) -> Evaluation:
     """Score runs against labels, by trec_eval's rules.
 
@@ -91,6 +95,8 @@ def evaluate(
         Called with the number of runs done, for a progress bar.
     profile : Profile, optional
         Takes down where the time goes.
+    processes : bool
+        Whether large files may be scored by processes that are forked from this one, rather than by threads.
 
     Returns
     -------
@@ -124,30 +130,53 @@ def evaluate(
     grades = _grades(max(top, float(qrels.grades.max()))) if ranges else None
     clock = profile or Profile()
     scored = []
-    for done, found in enumerate(_each(many, partial(_score, _Task(qrels, bound, missing, grades, clock, overlap))), 1):
+    task = _Task(qrels, bound, missing, grades, clock, overlap)
+    for done, found in enumerate(_each(many, task, processes), 1):
         scored.append(found)
         watch(done)
     with clock.part("means"):
         return _summed_up(qrels, bound, many, scored, design or SamplingDesign(), (level, method, resamples, seed))
 
 
-def _each(runs: Sequence[Run | RunFile], score: Callable[[Run | RunFile], Scored]) -> Iterator[Scored]:
-    """Score runs, several at once where they are files; numpy works on them outside of Python's lock."""
+def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterator[Scored]:
+    """Score runs, several at once where they are files."""
     files = [run for run in runs if isinstance(run, RunFile)]
     workers = min(len(files), os.cpu_count() or 1, MOST_WORKERS) if len(files) > 1 else 1
     if workers < 2:
-        yield from map(score, runs)
+        yield from map(partial(_score, task), runs)
         return
-    from concurrent.futures import ThreadPoolExecutor
-
     for file in files:
         file.threads = 1
+    if processes and sum(file.size for file in files) > LARGE:
+        from evaluation.metrics.in_processes import can_fork, shared_out
+
+        if can_fork():
+            # What all of them look up is made before they part.
+            task.qrels.prepare()
+            for run, (scored, report, seconds) in zip(
+                runs, shared_out(runs, partial(_score_and_tell, task), workers), strict=True
+            ):
+                if isinstance(run, RunFile) and report is not None:
+                    run.report = report
+                task.clock.add(seconds)
+                yield scored
+            return
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(workers)
     try:
-        yield from pool.map(score, runs)
+        # numpy works outside of Python's lock.
+        yield from pool.map(partial(_score, task), runs)
     finally:
         # An error in one file ends the work on all others.
         pool.shutdown(cancel_futures=True)
+
+
+def _score_and_tell(task: _Task, run: Run | RunFile) -> tuple[Scored, Report | None, dict[str, float]]:
+    """Score a run; return also what the process that asked does not see: the file's report, and where the time went."""
+    own = replace(task, clock=Profile())
+    scored = _score(own, run)
+    return scored, run.report if isinstance(run, RunFile) else None, own.clock.seconds
 
 
 def bind(metrics: Metrics) -> tuple[BoundMetric, ...]:
@@ -239,7 +268,7 @@ def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
             if ranges is not None:
                 ranges.look(part, found)
             an_id = an_id or next(iter(part.query_ids), None)
-            a_document = a_document or next(iter(part.doc_ids), None)
+            a_document = a_document or (part.doc_ids[0] if len(part.doc_ids) else None)
             shared = shared or bool(len(found.rows)) or shares_documents(qrels, part)
     if findings.answered == 0:
         raise NotValid(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ Part = TypeVar("Part")
 
 
 class Profile:
-    """Seconds by kind of work, added up over the threads that do it.
+    """Seconds by kind of work, added up over the threads and processes that do it.
 
     Examples
     --------
@@ -36,6 +36,12 @@ class Profile:
         finally:
             spent = time.perf_counter() - begin
             with self._lock:
+                self.seconds[name] = self.seconds.get(name, 0.0) + spent
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Add what was taken down elsewhere."""
+        with self._lock:
+            for name, spent in seconds.items():
                 self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
     def each(self, name: str, parts: Iterable[Part]) -> Iterator[Part]:

@@ -147,6 +147,10 @@ class Qrels:
             raise NotValid("a query judges a document twice; keep one row")
         return table
 
+    def prepare(self) -> None:
+        """Make what every run is looked up in, which is otherwise made when the first one is."""
+        _ = self.codes, self.query_of, self.index, self.descending
+
     def has_duplicates(self) -> bool:
         """Whether a document stands twice in a query."""
         keys = self.index.keys

@@ -150,6 +150,13 @@ class Texts(Sequence[str]):
         differing = (words for words in self._words(sizes, self.words) if (words != words[0]).any())
         return np.lexsort([*reversed([~words.byteswap() for words in differing]), groups])
 
+    def first_words(self, skipped: int) -> Keys:
+        """Return the 8 bytes of every text behind so many; what lies behind a text's end is of no meaning."""
+        last = len(self.buffer) - WORD
+        view = np.ndarray((last + 1,), "<u8", self.buffer, strides=(1,))
+        words: Keys = view[np.minimum(self.starts + skipped, last)]
+        return words
+
     def tolist(self) -> list[str]:
         """Return all texts."""
         if self._list is None:

@@ -5,15 +5,17 @@ Content decides, not the file's name: gzip is known by its first two bytes.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, NoReturn, Self, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Self, cast
 
 from judgments.core.amounts import amount
 from judgments.core.errors import BeyondLimits, UnreadableInput
+
+if TYPE_CHECKING:
+    import hashlib
 
 Source = Path | str | bytes | BinaryIO
 
@@ -59,6 +61,13 @@ def kept(source: Source) -> Path | str | bytes:
     return Path(source).read_bytes() if Path(source).is_fifo() else source
 
 
+def _sha256() -> hashlib._Hash:
+    # Loading OpenSSL takes a twentieth of a small evaluation, which mostly asks for no hash.
+    import hashlib
+
+    return hashlib.sha256()
+
+
 class _Counted(io.RawIOBase):
     """The bytes as they were given, counted while they pass, and hashed where somebody will ask for it."""
 
@@ -67,7 +76,7 @@ class _Counted(io.RawIOBase):
         # A stream that was handed in may have inherited a readinto that it does not mean.
         fills = isinstance(inner, io.BufferedReader | io.FileIO | io.BytesIO)
         self._fill: Callable[[memoryview], int] = inner.readinto if fills else self._copied  # type: ignore[attr-defined]
-        self.hash = hashlib.sha256() if hashed else None
+        self.hash = _sha256() if hashed else None
         self.size = 0
 
     def readable(self) -> bool:

@@ -60,6 +60,16 @@ class RunFile:
         self._source = sys.stdin.buffer if isinstance(source, str | Path) and str(source) == "-" else source
         self._held: list[bytes] = []
 
+    @property
+    def size(self) -> int:
+        """How many bytes the file has as it stands; 0 where only reading would tell."""
+        if isinstance(self._source, bytes):
+            return len(self._source)
+        try:
+            return Path(self._source).stat().st_size if isinstance(self._source, str | Path) else 0
+        except OSError:
+            return 0
+
     def blocks(self) -> Iterator[Run]:
         """Yield runs of some whole queries each; together they are the file.
 

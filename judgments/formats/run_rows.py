@@ -13,13 +13,14 @@ from judgments.core.grouping import Groups, grouped
 from judgments.core.report import Tally
 from judgments.core.run import Run
 from judgments.core.texts import Places, Texts
-from judgments.formats.row_columns import Meant, RowColumns
 from judgments.formats.trec_fields import EXACT_WHOLE
 
 if TYPE_CHECKING:
     from judgments.formats.rows import RunRow
 
 MOST_RANK = 2**31
+# Few queries have more rows than this.
+LAST = 2048
 
 
 def usable_ranks(ranks: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -51,6 +52,8 @@ class RunRows:
     @classmethod
     def of(cls, rows: Sequence[RunRow]) -> RunRows:
         """Build the columns of rows, which may be columns already."""
+        from judgments.formats.row_columns import Meant, RowColumns
+
         if isinstance(rows, RowColumns):
             columns = rows.columns
             ranks = columns.get("rank")
@@ -91,7 +94,13 @@ class RunRows:
 
     def last_query(self) -> int:
         """Return the row at which the last query begins."""
-        return int(np.flatnonzero(self.query_ids.changes())[-1])
+        rows, looked = len(self.scores), LAST
+        while True:
+            start = max(0, rows - looked)
+            changes = np.flatnonzero(self.query_ids.take(slice(start, rows)).changes()[1:])
+            if len(changes) or not start:
+                return start + 1 + int(changes[-1]) if len(changes) else 0
+            looked *= 8
 
     def run(self, name: str, tally: Tally) -> Run:
         """Return the run that these rows are, and note ranks that contradict it.

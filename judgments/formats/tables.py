@@ -28,7 +28,9 @@ Kept = Path | str | bytes
 TREC = {"qrels": "trec-qrels", "run": "trec-run"}
 
 
-def load_qrels(source: Source, path: str = "-", format: str | None = None) -> tuple[Qrels, Report]:
+def load_qrels(
+    source: Source, path: str = "-", format: str | None = None, *, hashed: bool = True
+) -> tuple[Qrels, Report]:
     """Return the qrels of a file, strictly, and the report with its hash and warnings.
 
     Parameters
@@ -39,6 +41,8 @@ def load_qrels(source: Source, path: str = "-", format: str | None = None) -> tu
         The file as the user named it.
     format : str, optional
         A format of kind ``qrels``; by default what the content looks like.
+    hashed : bool
+        Whether the report must have the file's hash.
 
     Raises
     ------
@@ -58,7 +62,7 @@ def load_qrels(source: Source, path: str = "-", format: str | None = None) -> tu
     if member.name == TREC["qrels"]:
         from judgments.formats.trec_qrels import load_qrels_report
 
-        return load_qrels_report(held, path)
+        return load_qrels_report(held, path, hashed=hashed)
     from judgments.core.qrels import Qrels
 
     try:

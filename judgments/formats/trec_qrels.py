@@ -81,9 +81,9 @@ def load_qrels(source: Source, path: str = "-") -> Qrels:
     return load_qrels_report(source, path)[0]
 
 
-def load_qrels_report(source: Source, path: str = "-") -> tuple[Qrels, Report]:
+def load_qrels_report(source: Source, path: str = "-", *, hashed: bool = True) -> tuple[Qrels, Report]:
     """Return the qrels of a file as `load_qrels` does, and the report with its hash and warnings."""
-    content, tally = _open(source, path, "utf-8")
+    content, tally = _open(source, path, "utf-8", hashed)
     try:
         return _load(content, tally)
     except UnreadableInput as error:
@@ -160,8 +160,8 @@ def write(
     return Written(len(ordered), idmap=encoded)
 
 
-def _open(source: Source, path: str, encoding: str) -> tuple[Content, Tally]:
-    content, tally = open_as(source, path, NAME, _LINE, encoding=encoding)
+def _open(source: Source, path: str, encoding: str, hashed: bool = True) -> tuple[Content, Tally]:
+    content, tally = open_as(source, path, NAME, _LINE, encoding=encoding, hashed=hashed)
     if sniff(content.head) == "trec-run":
         content.close()
         tally.refuse("looks like a TREC run, not like qrels", line=1)

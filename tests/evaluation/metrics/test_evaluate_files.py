@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import evaluation.metrics.evaluate as evaluating
 from evaluation import evaluate
 from evaluation.metrics.profile import Profile
 from judgments.core import Qrels
@@ -70,13 +71,16 @@ def test_the_order_of_lines_changes_nothing(qrels, tmp_path, monkeypatch) -> Non
     )
 
 
-def test_several_files_at_once_come_out_in_order(qrels, tmp_path) -> None:
+@pytest.mark.parametrize("processes", [False, True])
+def test_several_files_at_once_come_out_in_order(qrels, tmp_path, monkeypatch, processes) -> None:
+    monkeypatch.setattr(evaluating, "LARGE", 0)
     names = [f"run{at}" for at in range(6)]
     paths = [write(tmp_path, name, lines(at)) for at, name in enumerate(names)]
     done: list[int] = []
     profile = Profile()
     files = [RunFile(path, name, name) for path, name in zip(paths, names, strict=True)]
-    found = evaluate(qrels, files, METRICS, watch=done.append, profile=profile)
+    found = evaluate(qrels, files, METRICS, watch=done.append, profile=profile, processes=processes)
+    assert [file.report.accepted for file in files] == [len(lines(at)) for at in range(6)]
     assert [run.name for run in found.runs] == names
     assert done == [1, 2, 3, 4, 5, 6]
     assert {"reading", "matching", "metrics"} <= set(profile.seconds)
@@ -85,11 +89,18 @@ def test_several_files_at_once_come_out_in_order(qrels, tmp_path) -> None:
     )
 
 
-def test_one_bad_file_among_many_is_told(qrels, tmp_path) -> None:
+@pytest.mark.parametrize("processes", [False, True])
+def test_one_bad_file_among_many_is_told(qrels, tmp_path, monkeypatch, processes) -> None:
+    monkeypatch.setattr(evaluating, "LARGE", 0)
     good = [write(tmp_path, f"{at}.run", lines(at)) for at in range(3)]
     bad = write(tmp_path, "bad.run", [*lines(9), "q1 Q0 d1 1 two x\n"])
     with pytest.raises(UnreadableInput, match=f"bad:{len(lines(9)) + 1}: the score 'two' is not a number"):
-        evaluate(qrels, [*(RunFile(path, path.name, path.name) for path in good), RunFile(bad, "bad", "bad")], METRICS)
+        evaluate(
+            qrels,
+            [*(RunFile(path, path.name, path.name) for path in good), RunFile(bad, "bad", "bad")],
+            METRICS,
+            processes=processes,
+        )
 
 
 def test_a_file_without_a_judged_document_is_told_with_an_example(qrels, tmp_path) -> None:

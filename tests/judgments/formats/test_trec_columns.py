@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,8 @@ from judgments.core.report import Report
 from judgments.core.run import Run
 from judgments.core.texts import Texts
 from judgments.formats import run_files, trec_qrels, trec_run
-from judgments.formats.trec_columns import numbers, split_fields
+from judgments.formats.trec_columns import numbers, numbers_or_nan, split_fields
+from judgments.formats.trec_fields import number as read_number
 
 QUERIES = ["q1", "q2", "10", "007", "Jacke", "q\u00e9", "#4"]
 DOCUMENTS = [
@@ -186,3 +189,14 @@ def test_what_is_only_uneven_goes_the_quick_way(data: bytes, lines: list[int]):
     assert found is not None
     assert found.lines_from(0).tolist() == lines
     assert list(found.texts(2)) == ["d1", "d2"][: len(lines)]
+
+
+@given(st.integers(1, 9), st.data())
+def test_numbers_of_one_length_are_what_float_reads(size: int, data: st.DataObject) -> None:
+    point = data.draw(st.integers(0, size))
+    characters = st.sampled_from("0123456789" * 3 + "./:e-")
+    texts = data.draw(st.lists(st.text(characters, min_size=size, max_size=size), min_size=1, max_size=8))
+    texts = [text[:point] + "." + text[point + 1 :] if data.draw(st.booleans()) else text for text in texts]
+    read = [read_number(text) for text in texts]
+    expected = [math.nan if value is None or math.isinf(value) else value for value in read]
+    np.testing.assert_array_equal(numbers_or_nan(Texts.of(texts)), expected)
