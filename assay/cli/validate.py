@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.reader_options import add_reader_options, read_file
 from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
+from judgments.core.report import grouped
 
 if TYPE_CHECKING:
     from judgments.core.report import Problem, Report
@@ -68,7 +69,11 @@ def _written(report: Report, health: dict[str, Any] | None, output: str) -> str:
 def as_text(report: Report) -> str:
     """Return one line for each problem, and one that sums up."""
     problems = sorted(report.problems, key=lambda problem: problem.line or 0)
-    lines = [_problem(report.path, problem, report) for problem in problems]
+    lines = []
+    for alike in grouped(problems):
+        lines += [_problem(report.path, problem, report) for problem in alike.shown]
+        if more := alike.number - len(alike.shown):
+            lines.append(f"{report.path}: {alike.code} {more:,} more like these; --output csv lists them")
     hidden = report.error_count + report.warning_count - len(problems)
     if hidden:
         lines.append(f"... and {hidden:,} more")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal, NoReturn
 
@@ -15,6 +15,8 @@ Severity = Literal["error", "warning"]
 BINS = ("header", "blank", "comment", "accepted", "repaired", "duplicate", "conflict", "rejected")
 MAX_LISTED = 1_000
 MAX_RAW = 200
+# So many problems of one kind are shown; the others are counted.
+MAX_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,86 @@ class Problem:
     what: str
     done: str
     fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Problems of one kind: the same code, column and remedy.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        All of them, in the order of the file.
+    """
+
+    problems: tuple[Problem, ...]
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return len(self.problems)
+
+    @property
+    def severity(self) -> Severity:
+        """That of each."""
+        return self.problems[0].severity
+
+    @property
+    def code(self) -> str:
+        """That of each."""
+        return self.problems[0].code
+
+    @property
+    def what(self) -> str:
+        """What is odd about the first one."""
+        return self.problems[0].what
+
+    @property
+    def done(self) -> str:
+        """What was done about the first one."""
+        return self.problems[0].done
+
+    @property
+    def fix(self) -> str:
+        """How to mend each."""
+        return self.problems[0].fix
+
+    @property
+    def raw(self) -> str:
+        """Those that are shown, as they stand in the file."""
+        return "\n".join(problem.raw for problem in self.shown)
+
+    @property
+    def shown(self) -> tuple[Problem, ...]:
+        """Those that are shown: the first three."""
+        return self.problems[:MAX_SHOWN]
+
+    @property
+    def line(self) -> int | None:
+        """The line of the first one."""
+        return self.problems[0].line
+
+    @property
+    def lines(self) -> str:
+        """The lines of those that are shown, and how many more there are."""
+        told = ", ".join(f"{problem.line:,}" for problem in self.shown if problem.line is not None)
+        more = self.number - len(self.shown)
+        return f"{told} and {more:,} more" if more else told
+
+
+def grouped(problems: Iterable[Problem]) -> list[Alike]:
+    """Put problems of one kind together, in the order in which the kinds come up.
+
+    Examples
+    --------
+    >>> odd = [Problem(line, "", "E12", "error", "x", "not a number", "rejected", "") for line in range(2, 8)]
+    >>> [(one.lines, one.number) for one in grouped(odd)]
+    [('2, 3, 4 and 3 more', 6)]
+    """
+    found: dict[tuple[str, str, str, str], list[Problem]] = {}
+    for problem in problems:
+        found.setdefault((problem.severity, problem.code, problem.column, problem.fix), []).append(problem)
+    return [Alike(tuple(some)) for some in found.values()]
 
 
 @dataclass(frozen=True, slots=True)

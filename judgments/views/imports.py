@@ -12,14 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.dateformat import format as date_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST
 
 from judgments import access, ingestion, snapshots
 from judgments.core.errors import NotFound
-from judgments.core.report import Problem, Report
+from judgments.core.report import Alike, Problem, Report, grouped
 from judgments.import_forms import FileForm, ReadForm, StoreForm
 from judgments.import_kinds import KINDS, ImportKind
 from judgments.models import Collection, Job, Upload
@@ -115,18 +115,23 @@ def _receive(request: HttpRequest, collection: Collection, member: ImportKind, f
     )
 
 
-def _kind_of_problem(problem: Problem) -> SafeString:
-    look = "danger" if problem.severity == "error" else "warn"
-    return format_html('<span class="badge badge--{}">{}</span>', look, problem.severity)
+def _kind_of_problem(alike: Alike) -> SafeString:
+    look = "danger" if alike.severity == "error" else "warn"
+    return format_html('<span class="badge badge--{}">{}</span>', look, alike.severity)
+
+
+def _as_they_stand(alike: Alike) -> SafeString:
+    return format_html_join(SafeString("<br>"), "{}", ((problem.raw,) for problem in alike.shown))
 
 
 ODD_LINES = Listing(
     name="odd",
-    noun=("odd line", "odd lines"),
+    noun=("kind of odd line", "kinds of odd lines"),
     columns=(
-        Column("line", "Line", order="line", numeric=True),
+        Column("line", "Lines", order="line", value=lambda alike: alike.lines),
+        Column("number", "How many", order="number", numeric=True),
         Column("severity", "Kind", order="severity", show=_kind_of_problem),
-        Column("raw", "As it stands", style="mono clip"),
+        Column("raw", "As it stands", style="mono clip", show=_as_they_stand),
         Column("what", "What is odd", order="what", style="why"),
         Column("done", "What will be done"),
         Column("fix", "How to mend it", style="muted why"),
@@ -147,7 +152,7 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
         return redirect("upload_read", row.uuid)
     if not row.report:
         return redirect(_reading(row))
-    if request.GET.get("format") == "json":
+    if request.GET.get("format") in ("json", "csv"):
         return _report_file(request, row)
     if request.method == "POST" and row.stored_at is not None:
         messages.info(request, f"{row.filename} was stored already.")
@@ -173,7 +178,7 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
         "list_name": LISTS.get(row.kind, KINDS[row.kind].title),
         "step": STEPS.get(row.kind, ""),
     }
-    return answer(request, ODD_LINES, list(report.problems), "judgments/import_check.html", context, form.status)
+    return answer(request, ODD_LINES, grouped(report.problems), "judgments/import_check.html", context, form.status)
 
 
 def _figures(row: Upload) -> dict[str, Any]:
@@ -244,6 +249,8 @@ def report_of(row: Upload) -> Report:
 def _report_file(request: HttpRequest, row: Upload) -> HttpResponse:
     name = slugify(f"{row.collection.slug} {row.filename} report")
     report = report_of(row)
+    if request.GET["format"] == "csv":
+        return attachment(f"{name}.csv", report.as_csv())
     return attachment(f"{name}.json", (report if _hash_shown(request, row) else replace(report, sha256="")).as_json())
 
 

@@ -80,3 +80,14 @@ def test_a_run_is_told_with_its_health(odd: Path, capsys: pytest.CaptureFixture[
     assert (health["tied_rows"], health["queries_left_out"], health["runs"][0]["path"]) == (2, 1, "b.run")
     assert main(["validate", "labels.txt", "--beside", "b.run"]) == 2
     assert "are for runs" in capsys.readouterr().err
+
+
+def test_equal_errors_are_listed_three_times_and_counted(odd: Path, capsys: pytest.CaptureFixture[str]):
+    (odd / "many.csv").write_text(
+        "query_id,doc_id,grade\n" + "".join(f"q{n},d1,many\n" for n in range(136)) + "q1,d2,3\n"
+    )
+    assert main(["validate", "many.csv"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" ")[0] for line in lines[:3]] == ["many.csv:2:", "many.csv:3:", "many.csv:4:"]
+    assert "133 more" in lines[3]
+    assert len(lines) == 5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -92,9 +94,8 @@ def test_report_can_be_taken_away(client_of, collection, lead, stored_queries):
     client = client_of(lead)
     url = send(client, "qrels", "q1 0 d1 3\nq1 0 d2\n").url
     assert client.get(url + "?format=json").json()["error_count"] == 1
-    lines = b"".join(client.get(url + "?format=csv").streaming_content).decode().splitlines()
-    assert lines[0] == "line,severity,raw,what,done,fix,code"
-    assert any(line.startswith("2,error,q1 0 d2") for line in lines)
+    rows = list(csv.DictReader(client.get(url + "?format=csv").content.decode().splitlines()))
+    assert ("2", "error", "q1 0 d2") in [(row["line"], row["severity"], row["raw"]) for row in rows]
 
 
 @pytest.mark.both_databases
@@ -272,3 +273,17 @@ def test_another_way_that_does_not_work_leaves_what_was_found(client_of, collect
     assert wrong.status_code == 422
     assert Upload.objects.get().report == before
     assert client.get(preview).status_code == 200
+
+
+def test_equal_errors_are_told_once_with_three_lines_and_their_number(client_of, collection, lead):
+    client = client_of(lead)
+    content = "query_id,doc_id,grade\n" + "".join(f"q{n},d1,many\n" for n in range(136)) + "q1,d1,3\n"
+    Query.objects.create(collection=collection, query_id="q1", text="tent")
+    url = send(client, "qrels", content, "labels.csv").url
+    (alike,) = client.get(url + "?severity=error").context["listing"].rows
+    assert (alike.number, alike.lines) == (136, "2, 3, 4 and 133 more")
+    assert [problem.line for problem in alike.shown] == [2, 3, 4]
+    # The whole list is in the report.
+    problems = client.get(url + "?format=json").json()["problems"]
+    assert len([one for one in problems if one["severity"] == "error"]) == 136
+    assert client.get(url + "?format=csv").content.decode().count(",E12,") == 136
