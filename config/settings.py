@@ -159,9 +159,17 @@ STORAGES = {
 REDIS_URL = env.str("REDIS_URL", default="")
 if REDIS_URL:
     INSTALLED_APPS += ["django_rq", "django_tasks_rq"]
-    RQ_QUEUES = {"default": {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 3600}}
+    # JSON, and never pickle: whoever could write to the Redis would run code in every process that reads it.
+    RQ_QUEUES = {"default": {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 3600, "SERIALIZER": "rq.serializers.JSONSerializer"}}
     TASKS = {"default": {"BACKEND": "django_tasks_rq.RQBackend", "QUEUES": ["default"]}}
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "json",
+            "OPTIONS": {"serializer": "judgments.cache_json.NoCode"},
+        }
+    }
 else:
     TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
@@ -286,6 +294,7 @@ LOGGING = {
 }
 
 if TESTING:
+    CACHES = {"default": {"BACKEND": "judgments.cache_json.InMemory"}}
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
     STORAGES["default"] = {

@@ -22,7 +22,9 @@ class Command(BaseCommand):
                 f"This worker does not see {missing}, which the server stored. Give both the same STORAGE_URL."
             )
         if settings.REDIS_URL:
-            call_command("rqworker", "default", job_class="django_tasks_rq.Job", verbosity=options["verbosity"])
+            json = settings.RQ_QUEUES["default"]["SERIALIZER"]
+            job = "django_tasks_rq.Job"
+            call_command("rqworker", "default", job_class=job, serializer=json, verbosity=options["verbosity"])
         else:
             # With DEBUG it would watch every file of the checkout, and a changed one would end the job at hand.
             call_command("db_worker", interval=0.5, reload=False, verbosity=options["verbosity"])

@@ -1,0 +1,156 @@
+"""How does what is computed get into Redis and back as JSON? Reading it runs no code, whoever wrote it.
+
+Django's own way is pickle: whoever can write to the Redis could run anything in every web process and worker. Here only
+values come back: JSON, and what JSON has no form for as an object with the key ``!`` that names its kind. Arrays are
+bytes with a type and a shape. A class of ours comes back with the attributes that it had, and without a call.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Callable
+from datetime import date, datetime
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from django.core.cache.backends.locmem import LocMemCache
+from django.utils.safestring import SafeString
+
+KIND, VALUE = "!", "v"
+OURS = ("assay", "evaluation", "judgments", "pooling")
+
+
+class NoCode:
+    """A serializer for Django's Redis cache."""
+
+    def dumps(self, value: Any) -> bytes | int:
+        """Return the value as JSON; an integer as itself, which Redis can count with."""
+        if type(value) is int:
+            return value
+        return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+    def loads(self, data: bytes | int) -> Any:
+        """Return what was kept; None, as if nothing was there, for what is not ours or of another version's form."""
+        try:
+            text = data.decode("utf-8", "surrogatepass") if isinstance(data, bytes) else str(data)
+            return json.loads(text, object_hook=_read)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+
+
+class InMemory(LocMemCache):
+    """The cache of one process, with the same forms: what could not be kept in Redis fails in the tests."""
+
+    def set(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> None:
+        super().set(key, NoCode().dumps(value), *args, **kwargs)
+
+    def add(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> bool:
+        return bool(super().add(key, NoCode().dumps(value), *args, **kwargs))
+
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        found = super().get(key, None, version)
+        return default if found is None else NoCode().loads(found)
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if value is None or kind in (bool, int, float, str):
+        return value
+    if kind is list:
+        return [_plain(one) for one in value]
+    if kind is dict:
+        if KIND not in value and all(type(key) is str for key in value):
+            return {key: _plain(one) for key, one in value.items()}
+        return {KIND: "dict", VALUE: [[_plain(key), _plain(one)] for key, one in value.items()]}
+    if kind in (tuple, set, frozenset):
+        return {KIND: kind.__name__, VALUE: [_plain(one) for one in value]}
+    if kind is bytes:
+        return {KIND: "bytes", VALUE: base64.b64encode(value).decode()}
+    if kind is SafeString:
+        return {KIND: "safe", VALUE: str(value)}
+    if kind in (datetime, date):
+        return {KIND: kind.__name__, VALUE: value.isoformat()}
+    if kind.__module__.partition(".")[0] in OURS:
+        return _ours(value)
+    return _of_numpy(value)
+
+
+def _ours(value: Any) -> dict[str, Any]:
+    """An object of a class of ours: a member of an enumeration, a named tuple, or its attributes."""
+    kind = type(value)
+    named = f"{kind.__module__}:{kind.__qualname__}"
+    if isinstance(value, Enum):
+        return {KIND: named, VALUE: _plain(value.value)}
+    if isinstance(value, tuple):
+        return {KIND: named, VALUE: [_plain(one) for one in value]}
+    if isinstance(value, str | int | float):
+        raise TypeError(f"{kind} cannot be kept in the cache")
+    state = object.__getstate__(value)
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
+    return {KIND: named, VALUE: _plain({**(attributes or {}), **(slots or {})})}
+
+
+def _of_numpy(value: Any) -> Any:
+    numpy = sys.modules.get("numpy")  # who has none of its values has not loaded it
+    if numpy is not None and isinstance(value, numpy.generic) and not isinstance(value, numpy.void):
+        return _plain(value.item())
+    if numpy is not None and type(value) is numpy.ndarray and value.dtype.kind in "biufcSU":
+        flat = numpy.ascontiguousarray(value)
+        content = base64.b64encode(flat.tobytes()).decode()
+        return {KIND: "array", "type": flat.dtype.str, "shape": list(value.shape), VALUE: content}
+    raise TypeError(f"{type(value)} cannot be kept in the cache")
+
+
+def _read(found: dict[str, Any]) -> Any:
+    """What an object of the JSON stands for; those inside of it were read before."""
+    if KIND not in found:
+        return found
+    kind, value = found[KIND], found[VALUE]
+    if kind == "array":
+        import numpy
+
+        type_ = numpy.dtype(found["type"])
+        if type_.kind not in "biufcSU":
+            raise ValueError(kind)
+        return numpy.frombuffer(base64.b64decode(value), type_).reshape(found["shape"]).copy()
+    if kind in READERS:
+        return READERS[kind](value)
+    class_ = _class(kind)
+    if issubclass(class_, Enum):
+        return class_(value)
+    if issubclass(class_, tuple):
+        return tuple.__new__(class_, value)
+    made = object.__new__(class_)
+    for name, one in value.items():
+        object.__setattr__(made, name, one)
+    if missing := set(getattr(class_, "__dataclass_fields__", ())) - set(value):
+        raise ValueError(f"{kind} without {missing}")  # kept by another version
+    return made
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "dict": dict,
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+    "bytes": base64.b64decode,
+    "safe": SafeString,
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+}
+
+
+@lru_cache(maxsize=256)
+def _class(named: str) -> type:
+    """The class of ours that is named so."""
+    module, _, name = named.partition(":")
+    if module.partition(".")[0] not in OURS or not name.isidentifier():
+        raise ValueError(named)
+    # Nothing is imported because somebody wrote its name: what is not loaded yet is computed anew, and then it is.
+    class_ = getattr(sys.modules.get(module), name)
+    if not isinstance(class_, type) or class_.__module__ != module:
+        raise ValueError(named)
+    return class_
