@@ -206,6 +206,8 @@ LOGIN_RATE = env.str("LOGIN_RATE", default="30/hour")
 if not re.fullmatch(r"[1-9]\d*/ *[smhd]\w*", LOGIN_RATE):
     raise ImproperlyConfigured("LOGIN_RATE is a number and a period, for example 30/hour")
 SESSION_COOKIE_HTTPONLY = True
+# Whether pages load pictures of documents from other servers, which then see who reads what, and when.
+REMOTE_IMAGES = env.bool("REMOTE_IMAGES", default=False)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 

@@ -17,7 +17,11 @@ urlpatterns = [
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),
     path("api/schema/", schema, name="schema"),
-    path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api_docs"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="schema", http_method_names=["get", "head"]),
+        name="api_docs",
+    ),
     # The admin has a page of its own for this, on which old passwords could be guessed without a limit.
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
     # Log-outs from the admin are on record too.

@@ -11,8 +11,8 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from judgments.core.errors import AssayError, Waits
-from judgments.views.border import headers_of, status_of
+from judgments.core.errors import AssayError, NotValid, Waits
+from judgments.views.border import headers_of, of_nul, status_of
 
 CODES = {
     400: "not_valid",
@@ -34,6 +34,8 @@ PREFIX = "/api/v1/"
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: our errors and the framework's in one shape. Anything else stays a 500."""
+    if of_nul(error):
+        error = NotValid("A text holds a NUL character. Take it out.")
     if isinstance(error, AssayError):
         status, body = told_of(error)
         return Response(body, status=status, headers=headers_of(error))

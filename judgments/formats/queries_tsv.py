@@ -8,6 +8,7 @@ from functools import partial
 from typing import BinaryIO
 
 from judgments.core.amounts import amount
+from judgments.core.cells import escape, unescape
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
@@ -53,6 +54,8 @@ def read(
 def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
     """Write queries in the order of their ids; a TAB or line break inside a query becomes one space.
 
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front, which `read` takes away again.
+
     Raises
     ------
     NotValid
@@ -65,7 +68,10 @@ def write(rows: Iterable[QueryRow], stream: BinaryIO) -> Written:
         text = _BREAKS.sub(" ", row.query)
         if text != row.query:
             notes.append(f"query {row.query_id!r}: TABs and line breaks became spaces")
-        stream.write(f"{row.query_id}\t{text}\n".encode())
+        cells = escape(row.query_id), escape(text)
+        if cells != (row.query_id, text):
+            notes.append(f"query {row.query_id!r}: an apostrophe stands before what a spreadsheet would run")
+        stream.write("\t".join(cells).encode() + b"\n")
     return Written(len(ordered), tuple(notes))
 
 
@@ -90,7 +96,10 @@ def _parse(content: Content, tally: Tally, header: bool | None, tabs: bool) -> I
         elif fault := query_id_fault(query_id) or query_fault(query):
             tally.reject(fault.code, line, fault.what, fix=fault.fix, raw=text)
         else:
-            keep_query(QueryRow(query_id, query, line=line), kept, tally, text, "accepted")
+            plain = unescape(query_id), unescape(query)
+            if repaired := plain != (query_id, query):
+                tally.once("W37", line, "an apostrophe before a formula", done="removed")
+            keep_query(QueryRow(*plain, line=line), kept, tally, text, "repaired" if repaired else "accepted")
     yield from kept.values()
 
 

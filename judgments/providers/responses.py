@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgments.core.storable import storable
 from judgments.judges.answers import Reply
+from judgments.network.masked import masked
 from judgments.providers.errors import named_in
 from judgments.providers.protocol import WITHOUT, Endpoint, Question
 
@@ -26,7 +27,6 @@ NOT_TAKEN = frozenset({400, 403, 422})
 # How reading JSON ends that is other than it should be; numbers may be larger than any float.
 WRONG_SHAPE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 EXCERPT = 300
-HIDDEN = "•••"
 # A shorter key keeps nothing secret, and is often a word such as "none" or "EMPTY" that answers hold by themselves.
 LEAST_KEY = 12
 
@@ -154,7 +154,7 @@ def counted(endpoint: Endpoint, told: Any) -> tuple[int | None, int | None]:
 
 def hidden(endpoint: Endpoint, text: str) -> str:
     """A text without the key."""
-    return text.replace(endpoint.key, HIDDEN) if endpoint.key else text
+    return masked(text, endpoint.key)
 
 
 def unsaid(endpoint: Endpoint, reply: Reply) -> Reply:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect, Select
 from django.utils.safestring import SafeString
 
@@ -13,6 +14,7 @@ from judgments import access, richtext
 from judgments.models import Collection, Document, Job
 
 register = template.Library()
+PICTURE_ELSEWHERE = "Picture not loaded: another server would see who reads this."
 PICTURE_IN_THE_CLEAR = "Picture not shown: its address is not encrypted."
 PICTURE_OF_NO_WEB = "Picture not shown: its address begins with neither https:// nor http://."
 
@@ -61,10 +63,15 @@ def web_address(url: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
-    """The ``address`` of the document's picture, or ``withheld``: why it is not shown; both empty where it has none."""
+    """The ``address`` of the document's picture, or ``withheld``: why it is not shown; both empty where it has none.
+
+    ``link`` is where a reader can look at it who chooses to.
+    """
     address = web_address(document.image)
     if not address:
         return {"address": "", "withheld": PICTURE_OF_NO_WEB if document.image else ""}
+    if not settings.REMOTE_IMAGES:
+        return {"address": "", "withheld": PICTURE_ELSEWHERE, "link": address}
     # A browser would not fetch it either, and show a broken sign.
     if context["request"].is_secure() and not address.lower().startswith("https://"):
         return {"address": "", "withheld": PICTURE_IN_THE_CLEAR}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import Resolver404, get_resolver
+from django.utils.cache import patch_vary_headers
 
 from judgments.core.errors import AssayError, Busy, Closed, Conflict, NotAllowed, NotFound, NotValid, TooLarge, TooMany
 
@@ -34,9 +36,34 @@ TITLES = {
     503: "The server is busy",
 }
 POLICY = (
-    "default-src 'self'; img-src 'self' data: https:; object-src 'none'; base-uri 'none'; "
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
+# What no page here asks a browser for.
+PERMISSIONS = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        "accelerometer",
+        "autoplay",
+        "browsing-topics",
+        "camera",
+        "display-capture",
+        "encrypted-media",
+        "geolocation",
+        "gyroscope",
+        "hid",
+        "magnetometer",
+        "microphone",
+        "midi",
+        "payment",
+        "screen-wake-lock",
+        "serial",
+        "usb",
+        "xr-spatial-tracking",
+    )
+)
+# What the databases' drivers say of a NUL, which PostgreSQL has in no text.
+NUL = ("NUL (0x00)", "unsupported Unicode escape", "\\u0000 cannot be converted")
 # Swagger's viewer sets styles from script; its script itself is a file of ours.
 DOCS_POLICY = POLICY + "; style-src 'self' 'unsafe-inline'"
 
@@ -63,16 +90,28 @@ class Border:
             # Django would show its own page, made for us; people who only look at the demo should see theirs.
             response = get_resolver().resolve_error_handler(404)(request, exception=Resolver404({"path": request.path}))
         policy = DOCS_POLICY if request.path.startswith("/api/docs/") else POLICY
-        if not request.is_secure():
+        if settings.REMOTE_IMAGES:
             # Pictures of documents in a network without TLS; a page that came over TLS fetches none in the clear.
-            policy = policy.replace("https:", "https: http:")
+            policy = policy.replace("data:", "data: https:" if request.is_secure() else "data: https: http:")
         response.headers.setdefault("Content-Security-Policy", policy)
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        # No browser keeps a page for the next person at it, and no proxy one person's answer for another.
+        if not response.has_header("ETag"):
+            response.headers.setdefault("Cache-Control", "no-store")
+            patch_vary_headers(
+                response, ["Cookie", "Authorization"] if request.path.startswith("/api/") else ["Cookie"]
+            )
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, AssayError):
-            return None
-        return page_of(request, error)
+        if of_nul(error):
+            error = NotValid("A text holds a NUL character. Take it out.")
+        return page_of(request, error) if isinstance(error, AssayError) else None
+
+
+def of_nul(error: Exception) -> bool:
+    """Whether the database refused a text because of a NUL in it: what was sent is wrong, and not the server."""
+    return isinstance(error, ValueError | DataError) and any(words in str(error) for words in NUL)
 
 
 def page_of(request: HttpRequest, error: AssayError) -> HttpResponse:

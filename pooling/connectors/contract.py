@@ -179,7 +179,9 @@ def _problems(settings: Sequence[Setting], values: Mapping[str, str]) -> dict[st
     problems = {}
     for setting in settings:
         value = values[setting.name]
-        if setting.required and not value:
+        if "\0" in value:
+            problems[setting.name] = f"{setting.name} holds a NUL character; take it out"
+        elif setting.required and not value:
             problems[setting.name] = f"{setting.name} is missing: {setting.description}"
         elif value and setting.choices and value not in setting.choices:
             problems[setting.name] = f"{setting.name} is {value!r}; it is one of {', '.join(setting.choices)}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from judgments.core.errors import NotValid
 from judgments.network.addresses import Allowed
 from judgments.network.faults import EngineFault
+from judgments.network.masked import masked
 from pooling.connectors.contract import ConnectorKind, Engine, Hit, Setting
 from pooling.connectors.mapping import Paths, mapping_of, mapping_settings
 from pooling.connectors.template import DEPTH, QUERY
@@ -107,13 +108,13 @@ class PostgresSearch:
         except psycopg.errors.QueryCanceled:
             raise self._late() from None
         except psycopg.errors.ReadOnlySqlTransaction as error:
-            raise EngineFault("refused", f"The statement may only read: {_first_line(error)}.") from None
+            raise EngineFault("refused", f"The statement may only read: {self._said(error)}.") from None
         except (psycopg.errors.InvalidPassword, psycopg.errors.InsufficientPrivilege) as error:
-            raise EngineFault("secret", f"The database refuses: {_first_line(error)}.") from None
+            raise EngineFault("secret", f"The database refuses: {self._said(error)}.") from None
         except psycopg.OperationalError as error:
             raise self._lost(error) from None
         except psycopg.Error as error:
-            raise EngineFault("refused", f"The database does not take the statement: {_first_line(error)}.") from None
+            raise EngineFault("refused", f"The database does not take the statement: {self._said(error)}.") from None
         return self._paths.read(rows, depth)
 
     def close(self) -> None:
@@ -188,11 +189,16 @@ class PostgresSearch:
             self._own.connection = found
         return found
 
+    def _said(self, error: Exception) -> str:
+        """The first line of what the database said, without the password."""
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return masked(line, self._connect["password"])[:200]
+
     def _late(self) -> EngineFault:
         return EngineFault("timeout", f"The database was not done within {self._timeout:g} seconds.")
 
     def _lost(self, error: Exception) -> EngineFault:
-        said = _first_line(error)
+        said = self._said(error)
         if "password" in said or "authentication" in said:
             return EngineFault("secret", "The database does not take this name and password.")
         return EngineFault("unreachable", f"The database cannot be asked: {said}.")
@@ -291,10 +297,6 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
             value = float(value)
         plain[name] = value if isinstance(value, str | int | float | bool | list | dict | None) else str(value)
     return plain
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def _wrong(setting: str, message: str) -> NotValid:

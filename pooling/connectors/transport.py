@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import ssl
@@ -16,6 +15,7 @@ from judgments.core.errors import NotValid
 from judgments.network.addresses import Allowed
 from judgments.network.deadline import Clock, timed_transport
 from judgments.network.faults import EngineFault
+from judgments.network.masked import masked
 
 if TYPE_CHECKING:
     import httpx
@@ -27,7 +27,6 @@ EXCERPT = 200
 PORTS = {"http": 80, "https": 443}
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-HIDDEN = "•••"
 # The operating system's number of a fault, which says nothing to who reads it.
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
@@ -44,7 +43,7 @@ class Transport:
     headers : mapping, optional
         Sent with every request.
     secret : str, optional
-        What is in the headers, plain or as Base64, and must never be in a message.
+        What is in the headers, and must never be in a message, in whatever form somebody repeats it.
 
     Notes
     -----
@@ -175,14 +174,12 @@ class Transport:
         return EngineFault("refused", f"{said}: {self._excerpt(content)}.")
 
     def _excerpt(self, content: bytes) -> str:
-        words = " ".join(self._hidden(said_in(content)[: 4 * EXCERPT]).split())
+        words = " ".join(self._hidden(said_in(content))[: 4 * EXCERPT].split())
         printable = "".join(character for character in words if character.isprintable())
         return f"“{printable[:EXCERPT]}”" if printable else "nothing"
 
     def _hidden(self, text: str) -> str:
-        if self.secret:
-            text = text.replace(base64.b64encode(self.secret.encode()).decode(), HIDDEN).replace(self.secret, HIDDEN)
-        return text
+        return masked(text, self.secret)
 
 
 def said_in(content: bytes) -> str:

@@ -67,8 +67,9 @@ def serving() -> Iterator[Shop]:
 
 
 @pytest.fixture
-def shop(open_round) -> Iterator[Shop]:
+def shop(open_round, settings) -> Iterator[Shop]:
     """Every document has a picture of its own."""
+    settings.REMOTE_IMAGES = True
     with serving() as found:
         for document in Document.objects.all():
             document.image = f"{found.url}/{document.doc_id}.svg"

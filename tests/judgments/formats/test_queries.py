@@ -184,3 +184,14 @@ def test_an_odd_line_of_jsonl_is_told(line: str, code: str):
 def test_jsonl_without_ids_is_numbered():
     rows = read('{"query": "b"}\n{"query": "a"}\n', "queries-jsonl").rows
     assert [row.query_id for row in rows] == list(numbered_ids(["b", "a"]).values())
+
+
+def test_a_tsv_holds_no_formula_and_is_read_back_as_it_was() -> None:
+    texts = {"q1": "=HYPERLINK(1)", "q2": "+1", "q3": "-x", "q4": "@a", "q5": "'=x", "q6": "'tis", "=q7": "tent"}
+    stream = io.BytesIO()
+    FORMATS["queries-tsv"].write([QueryRow(query_id, text) for query_id, text in texts.items()], stream)
+    cells = [cell for line in stream.getvalue().decode().splitlines() for cell in line.split("\t")]
+    assert not any(cell[0] in "=+-@" for cell in cells)
+    found = FORMATS["queries-tsv"].read(stream.getvalue(), path="queries.tsv")
+    assert {row.query_id: row.query for row in found.rows} == texts
+    assert found.report.bins["repaired"] == 6

@@ -209,7 +209,8 @@ def test_address_that_runs_script_is_no_link(station):
 
 
 @pytest.mark.parametrize("view", ["one", "list"])
-def test_a_page_over_tls_says_why_it_shows_no_picture_in_the_clear(client_of, open_round, rater, view):
+def test_a_page_over_tls_says_why_it_shows_no_picture_in_the_clear(client_of, open_round, rater, view, settings):
+    settings.REMOTE_IMAGES = True
     client, url = client_of(rater), reverse("rate", args=[open_round.uuid])
     told = {}
     for scheme in ("http", "https"):

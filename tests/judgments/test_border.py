@@ -1,0 +1,138 @@
+"""What stands at the edge of every answer: is it kept by nobody, and is a strange request no mistake of ours?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from judgments.models import Document, Job
+from tests.test_access_matrix import LINES, WHO, address
+from tests.world import World, make_world
+
+pytestmark = pytest.mark.django_db
+Browser = Callable[[Any], Client]
+
+
+@pytest.fixture
+def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any) -> World:
+    return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
+
+
+def test_nobody_keeps_an_answer(world: World, lead: Any, client_of: Browser, api_of: Any) -> None:
+    column, client = WHO.index("lead"), client_of(lead)
+    paths = [address(line.route, world) for line in LINES if line.method == "GET" and line.expected[column] == 200]
+    kept = {}
+    for path in paths:
+        response = client.get(path)
+        if path == "/api/schema/":
+            continue  # public, the same for everybody, and asked for anew by its ETag
+        told = response.headers.get("Cache-Control", ""), response.headers.get("Vary", "")
+        if "no-store" not in told[0] or "Cookie" not in told[1]:
+            kept[path] = told
+        if response.streaming:
+            b"".join(response.streaming_content)
+    assert kept == {}
+    token = api_of(lead).get("/api/v1/collections/")
+    assert "no-store" in token.headers["Cache-Control"]
+    assert "Authorization" in token.headers["Vary"]
+    for path in ("/login/", "/nowhere/", "/c/shop/nowhere/", "/api/v1/nowhere/"):
+        assert "no-store" in Client().get(path).headers["Cache-Control"]
+
+
+def test_no_page_asks_for_the_camera(client_of: Browser, lead: Any) -> None:
+    policy = client_of(lead).get("/").headers["Permissions-Policy"]
+    assert {"camera=()", "geolocation=()", "microphone=()"} <= set(policy.split(", "))
+
+
+PICTURE = "https://tracker.example.com/1.jpg?rater="
+
+
+@pytest.mark.both_databases
+def test_a_document_tracks_nobody(world: World, rater: Any, lead: Any, client_of: Browser, settings: Any) -> None:
+    Document.objects.update(image=PICTURE)
+    shown = [f"/rounds/{world.round.uuid}/rate/", f"/rounds/{world.round.uuid}/rate/?mode=list"]
+    pages = [(rater, path) for path in shown]
+    pages += [(lead, f"/c/shop/documents/{world.conflict.document.uuid}/")]
+    pages += [(lead, f"/rounds/{world.closed.uuid}/conflicts/{world.conflict.uuid}/")]
+    for person, path in pages:
+        response = client_of(person).get(path)
+        html = response.content.decode()
+        assert f'src="{PICTURE}' not in html
+        assert "tracker.example.com" in html  # a link for who chooses to look
+        assert "https:" not in response.headers["Content-Security-Policy"]
+    settings.REMOTE_IMAGES = True
+    response = client_of(lead).get(pages[2][1])
+    assert f'src="{PICTURE}' in response.content.decode()
+    assert "img-src 'self' data: https:" in response.headers["Content-Security-Policy"]
+
+
+def test_the_docs_take_every_method(client_of: Browser, lead: Any) -> None:
+    browser = client_of(lead)
+    browser.raise_request_exception = False
+    for method in ("OPTIONS", "POST", "PUT", "PATCH", "DELETE", "HEAD", "TRACE", "BREW"):
+        for path in ("/api/docs/", "/api/schema/"):
+            assert browser.generic(method, path).status_code < 500, (method, path)
+            assert browser.generic(method, path, headers={"Accept": "image/png"}).status_code < 500, (method, path)
+
+
+NUL = "a\0b"
+
+
+@pytest.mark.both_databases
+def test_a_nul_is_no_mistake_of_ours(world: World, lead: Any, client_of: Browser, api_of: Any, settings: Any) -> None:
+    settings.CONNECTOR_HOSTS = settings.PROVIDER_HOSTS = ["*"]
+    api, base = api_of(lead), "/api/v1/collections/shop"
+    api.raise_request_exception = False
+    told = {**world.connector.settings, "address": "https://8.8.8.8/x"}
+    bodies = [
+        ("post", f"{base}/connectors/", {"name": "x", "kind": "json-http", "settings": {**told, name: NUL}})
+        for name in told
+    ]
+    model = {"name": NUL, "price_in": 1.0, "price_out": 1.0}
+    provider = {"name": "x", "protocol": "openai", "base_url": "https://8.8.8.8"}
+    bodies += [
+        ("patch", f"{base}/connectors/{world.connector.uuid}/", {"settings": {**told, "title": NUL}}),
+        ("post", f"{base}/connectors/{world.connector.uuid}/try/", {"query": NUL}),
+        ("post", f"{base}/providers/", {**provider, "models_offered": [model]}),
+        ("post", f"{base}/providers/", {**provider, "models": [model]}),
+        ("post", f"{base}/pools/", {"strategy": "depth", "parameters": {"depth": NUL}}),
+        ("post", f"{base}/pools/", {"strategy": "depth", "parameters": {NUL: 3}}),
+        ("post", f"{base}/scores/", {"metrics": [NUL]}),
+        ("post", f"{base}/guidelines/", {"markdown": NUL}),
+        ("post", f"{base}/members/", {"username": NUL, "role": "rater"}),
+        ("patch", f"{base}/", {"name": NUL}),
+        ("post", f"{base}/snapshots/", {"name": NUL, "rounds": [str(world.closed.uuid)]}),
+    ]
+    failed = []
+    for method, path, body in bodies:
+        status = getattr(api, method)(path, body, format="json").status_code
+        if status >= 500 or (status < 300 and "connectors" in path):
+            failed.append((method, path, body, status))
+    assert failed == []
+    browser = client_of(lead)
+    browser.raise_request_exception = False
+    form = {"name": "x", "kind": "json-http", "timeout": "5", "concurrency": "2", **told, "title": NUL}
+    for page in ("/c/shop/connectors/new/?kind=json-http", f"/c/shop/connectors/{world.connector.uuid}/change/"):
+        assert browser.post(page, form).status_code < 500
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("path", ["/c/shop/queries/?q=%00", "/login/?next=%00", "/c/%00/", "/api/v1/collections/%00/"])
+def test_a_nul_in_an_address(world: World, lead: Any, client_of: Browser, path: str) -> None:
+    browser = client_of(lead)
+    browser.raise_request_exception = False
+    assert browser.get(path).status_code < 500
+
+
+def test_operators_alone_read_tracebacks(world: World, lead: Any, make_user: Any, client_of: Browser) -> None:
+    Job.objects.filter(pk=world.job.pk).update(state=Job.State.CRASHED, traceback="File secret.py", error="It broke.")
+    page = f"/jobs/{world.job.uuid}/"
+    told = client_of(lead).get(page).content.decode()
+    assert "It broke." in told
+    assert "secret.py" not in told
+    lead.is_staff = True
+    lead.save()
+    assert "secret.py" in client_of(lead).get(page).content.decode()
