@@ -28,13 +28,15 @@ class Finding:
 class Checked:
     """The rows that can be stored, what the collection says about the others, and figures for the report.
 
-    ``kept`` is the path and the format of a file that was made to stay in storage in the place of the one that came.
+    ``kept`` is the path and the format of a file that was made to stay in storage in the place of the one that came;
+    ``hashes`` are those of what is in it, where a kind puts them on record.
     """
 
     rows: Sequence[Any]
     findings: Sequence[Finding] = ()
     figures: dict[str, Any] = field(default_factory=dict)
     kept: tuple[str, str] | None = None
+    hashes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -89,25 +90,25 @@ def health(rows: Sequence[RunRow], queries: set[str], found: Figures | None = No
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
-    """Keep the rows as Parquet, under a name of its own in the collection.
+    """Put the run into the collection, under a name of its own.
 
     The rows are the good ones, when a lead let the others stay out. The hash of the file as it came stays on record.
     """
-    from judgments.formats.stored_run import write_stored
-
+    if checked.kept is None:
+        raise AssertionError("a run is written before it is stored")
     name = free_name(collection, str(options.get("name") or default_name(collection, upload.filename)))
-    figures = health(checked.rows, set(collection.queries.values_list("query_id", flat=True)))
-    body, content_sha256 = write_stored(checked.rows)
+    figures = checked.figures
+    content_sha256, stored_sha256 = checked.hashes
     run = Run.objects.create(
         collection=collection,
         name=name,
         description=str(options.get("description") or "")[:300],
         generator_family=declared_family(str(options.get("generator_family") or "")),
         filename=upload.filename,
-        path=storage.keep("runs", f"{upload.uuid.hex}.parquet", body),
+        path=checked.kept[0],
         sha256=upload.sha256,
         content_sha256=content_sha256,
-        stored_sha256=hashlib.sha256(body).hexdigest(),
+        stored_sha256=stored_sha256,
         rows=len(checked.rows),
         queries=figures["queries"],
         depth=figures["largest depth"],
@@ -117,6 +118,15 @@ def store(
     )
     announce(run, actor)
     return {"rows": len(checked.rows), "id": str(run.uuid), "name": name}
+
+
+def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
+    """Write the rows as Parquet: of a large run that takes a while, in which nobody should wait to write."""
+    from judgments.formats.stored_run import write_stored
+
+    body, content_sha256 = write_stored(checked.rows)
+    kept = storage.keep("runs", f"{upload.uuid.hex}.parquet", body), "parquet"
+    return replace(checked, kept=kept, hashes=(content_sha256, hashlib.sha256(body).hexdigest()))
 
 
 def announce(run: Run, actor: User) -> None:
@@ -268,6 +278,7 @@ RUNS = ImportKind(
     default_format="trec-run",
     check=check,
     store=store,
+    prepare=prepare,
     roles=STAFF,
     columns=("query_id", "doc_id", "rank", "score"),
     asks=("name", "description", "generator_family"),

@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.backends.sqlite3 import base
 from django.db.utils import OperationalError
@@ -19,6 +21,21 @@ from django.db.utils import OperationalError
 # Seconds between two looks, drawn anew each time, so that nobody falls into step; and until a writer gives up.
 SHORTEST, LONGEST = 0.001, 0.006
 PATIENCE = 60.0
+WRITING = ("INSERT", "UPDATE", "DELETE", "REPLACE")
+Answer = TypeVar("Answer")
+
+
+class Cursor(base.SQLiteCursorWrapper):
+    """Django's own; a single statement that writes outside a transaction takes its turn as transactions do."""
+
+    usual_timeout = 5_000
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        """Execute the statement, when nobody else writes if it does."""
+        execute = partial(super().execute, query, params)
+        if self.connection.in_transaction or not query.startswith(WRITING):
+            return execute()
+        return _in_turn(self.connection, self.usual_timeout, execute)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -45,17 +62,28 @@ class DatabaseWrapper(base.DatabaseWrapper):
         OperationalError
             Somebody wrote for longer than the patience of a writer.
         """
-        deadline = time.monotonic() + PATIENCE
-        usual = round(1000 * float(self.settings_dict["OPTIONS"].get("timeout", 5)))
-        self.connection.execute("PRAGMA busy_timeout = 0")
-        try:
-            while True:
-                try:
-                    super()._start_transaction_under_autocommit()
-                    return
-                except OperationalError as error:
-                    if "locked" not in str(error) or time.monotonic() > deadline:
-                        raise
-                time.sleep(random.uniform(SHORTEST, LONGEST))  # noqa: S311 - chance that protects nothing
-        finally:
-            self.connection.execute(f"PRAGMA busy_timeout = {usual}")
+        _in_turn(self.connection, self._usual_timeout(), super()._start_transaction_under_autocommit)
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        """Answer with a cursor that takes turns."""
+        cursor = self.connection.cursor(factory=Cursor)
+        cursor.usual_timeout = self._usual_timeout()
+        return cursor
+
+    def _usual_timeout(self) -> int:
+        return round(1000 * float(self.settings_dict["OPTIONS"].get("timeout", 5)))
+
+
+def _in_turn(connection: Any, usual_timeout: int, act: Callable[[], Answer]) -> Answer:
+    deadline = time.monotonic() + PATIENCE
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                return act()
+            except (OperationalError, base.Database.OperationalError) as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(random.uniform(SHORTEST, LONGEST))  # noqa: S311 - chance that protects nothing
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {usual_timeout}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars
 import pytest
+from django.db import connection
 
 from judgments import assignment, ingestion, storage, submission
 from judgments.core.errors import AssayError, Conflict, NotValid
@@ -141,3 +142,18 @@ def test_unjudged_falls_when_a_pair_is_graded(pool: Any, open_round: Any, rater:
     parts = overlap.overlap(pool.collection, list(pool.collection.runs.all())).parts
     assert [part.unjudged for part in parts] == [2, 2]
     assert judged_pairs(pool.collection) == {("q1", "d1")}
+
+
+def test_a_run_is_written_before_the_transaction_begins(example: Any, lead: Any, monkeypatch: Any) -> None:
+    """Writing millions of rows takes a while, and on SQLite nobody else writes during a transaction."""
+    open_then: list[bool] = []
+
+    def keep(folder: str, name: str, content: bytes) -> str:
+        open_then.append(len(connection.savepoint_ids) > outside)
+        return kept(folder, name, content)
+
+    kept, outside = storage.keep, len(connection.savepoint_ids)
+    monkeypatch.setattr(storage, "keep", keep)
+    upload = ingestion.receive(example, kind="runs", file=io.BytesIO(BM25 + b"\n"), filename="x.run", actor=lead)
+    ingestion.store(upload, actor=lead)
+    assert open_then == [False]
