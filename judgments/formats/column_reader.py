@@ -139,15 +139,21 @@ def read_in_columns(content: Content, tally: Tally, layout: Layout[Row], *, empt
         When the whole file is refused.
     """
     with content:
-        file = _File(content, layout, tally)
-        rows = file.rows()
+        rows = rows_in_columns(content, tally, layout)
+    if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
+        tally.refuse(f"holds no {empty}", code="F07")
+    return Read(rows, finish(content, tally))
+
+
+def rows_in_columns(content: Content, tally: Tally, layout: Layout[Row]) -> Sequence[Row]:
+    """Read a whole file; whoever opened it closes it and its books."""
+    file = _File(content, layout, tally)
+    rows = file.rows()
     if layout.spans_lines and content.carriage_return_line is not None:
         # Inside a quoted cell a CR is part of the text.
         content.carriage_return_line = min(file.returns, default=None)
     layout.count(rows, tally)
-    if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
-        tally.refuse(f"holds no {empty}", code="F07")
-    return Read(rows, finish(content, tally))
+    return rows
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from judgments.core.ids import id_fault
 from judgments.core.report import MAX_RAW, Tally
@@ -13,6 +13,9 @@ from judgments.formats.numbers import count as whole_number
 from judgments.formats.query_texts import query_fault
 from judgments.formats.rows import LogRow
 from judgments.formats.timestamps import EXPECTED, IN_WORDS, family, time_kind
+
+if TYPE_CHECKING:
+    from judgments.formats.delimited import Cells
 
 Repeated = Literal["sum", "max", "first", "each"]
 
@@ -88,6 +91,23 @@ class LogBooks:
         else:
             self._count(row, raw, bin)
 
+    def take_cells(self, cells: Cells) -> Iterator[LogRow]:
+        """Take one record of a table in."""
+        of = cells.of
+        return self.take(
+            of["query"],
+            of.get("count"),
+            of.get("timestamp", ""),
+            of.get("client_id", ""),
+            of.get("clicks", ""),
+            of.get("language", ""),
+            of.get("clients", ""),
+            of.get("query_id", ""),
+            line=cells.line,
+            raw=cells.raw,
+            bin="repaired" if cells.repaired else "accepted",
+        )
+
     def agrees(self, kinds: Mapping[str, int]) -> bool:
         """Whether times of these kinds, each with the line where it comes up, go with the file's first one.
 
@@ -106,6 +126,10 @@ class LogBooks:
     def counted(self) -> Iterator[LogRow]:
         """Yield the counted queries, in the order of the file."""
         return (row for query, (row, _, _) in self._counted.items() if query not in self._held)
+
+    def all_counted(self) -> list[LogRow]:
+        """Return the counted queries, also those that are held back."""
+        return [row for row, _, _ in self._counted.values()]
 
     def _row(
         self,

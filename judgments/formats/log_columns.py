@@ -86,11 +86,19 @@ def _opened(
 ) -> _Log | None:
     check_mapping(columns, known)
     chosen = delimiter or usual_delimiter(content)
-    names = [name.strip().strip('"').casefold() for name in _first_line(content).split(chosen)]
-    if columns.get("count", "count").casefold() in names or {"query_id", *QUERY_ID} & set(names):
-        # Counted, or a list of queries: both are read row by row.
+    if is_counted(content, columns, delimiter) or {"query_id", *QUERY_ID} & set(_names(content, chosen)):
+        # Counted, or a list of queries: their readers are others.
         return None
     return _Log(content, tally, known, columns, chosen, bool(delimiter))
+
+
+def is_counted(content: Content, columns: Mapping[str, str], delimiter: str | None) -> bool:
+    """Whether the header names a column of counts."""
+    return columns.get("count", "count").casefold() in _names(content, delimiter or usual_delimiter(content))
+
+
+def _names(content: Content, delimiter: str) -> list[str]:
+    return [name.strip().strip('"').casefold() for name in _first_line(content).split(delimiter)]
 
 
 def _first_line(content: Content) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import NotValid
@@ -12,13 +12,16 @@ from judgments.core.report import Tally
 from judgments.formats.column_names import QUERY_ID
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
-from judgments.formats.delimited import Columns, read_table
+from judgments.formats.delimited import Columns, check_mapping, read_table
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
 from judgments.formats.log_books import LogBooks, Repeated, check_for_queries
-from judgments.formats.log_columns import csv_blocks, csv_rows
+from judgments.formats.log_columns import csv_blocks, csv_rows, is_counted
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LogRow
 from judgments.formats.writing import Written
+
+if TYPE_CHECKING:
+    from judgments.formats.counted_log import CountedLog
 
 NAME = "query-log-csv"
 EXAMPLE = (
@@ -77,7 +80,12 @@ def read(
     UnreadableInput
         When the whole file is refused; F04 when it has no header with a column ``query``.
     """
+    check_mapping(columns or {}, COLUMNS)
     content, tally = open_as(source, path, NAME, "query,timestamp,client_id", encoding=encoding)
+    if (layout := _counted(content, columns, delimiter, repeated)) is not None:
+        from judgments.formats.column_reader import read_in_columns
+
+        return read_in_columns(content, tally, layout, empty="searches")
     parse = partial(parse_log, columns=columns, delimiter=delimiter, repeated=repeated)
     return collect(content, tally, parse, empty="searches")
 
@@ -91,24 +99,28 @@ def parse_log(
     repeated: Repeated | None = None,
 ) -> Iterator[LogRow]:
     """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
+    check_mapping(columns or {}, COLUMNS)
+    if (layout := _counted(content, columns, delimiter, repeated)) is not None:
+        from judgments.formats.column_reader import rows_in_columns
+
+        yield from rows_in_columns(content, tally, layout)
+        return
     books = LogBooks(tally, repeated)
     for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
-        of = cells.of
-        check_for_queries(of, tally, cells.line)
-        yield from books.take(
-            of["query"],
-            of.get("count"),
-            of.get("timestamp", ""),
-            of.get("client_id", ""),
-            of.get("clicks", ""),
-            of.get("language", ""),
-            of.get("clients", ""),
-            of.get("query_id", ""),
-            line=cells.line,
-            raw=cells.raw,
-            bin="repaired" if cells.repaired else "accepted",
-        )
+        check_for_queries(cells.of, tally, cells.line)
+        yield from books.take_cells(cells)
     yield from books.counted()
+
+
+def _counted(
+    content: Content, columns: Mapping[str, str] | None, delimiter: str | None, repeated: Repeated | None
+) -> CountedLog | None:
+    """Return how a counted log is read in columns; None for other logs, and where each row stands for itself."""
+    if repeated == "each" or not is_counted(content, columns or {}, delimiter):
+        return None
+    from judgments.formats.counted_log import CountedLog
+
+    return CountedLog(content, COLUMNS, repeated, mapping=columns, delimiter=delimiter)
 
 
 def blocks(

@@ -26,6 +26,7 @@ RATINGS = ["query_id", "doc_id", "rater_id", "grade", "state", "source", "ms_act
 FILES = {
     "ratings-csv": (",", True, RATINGS),
     "qrels-csv": (";", True, ["doc_id", "query_id", "grade"]),
+    "query-log-csv": (",", True, ["query", "count", "clients", "language"]),
     "run-csv": (",", True, ["query_id", "doc_id", "rank", "score", "tag"]),
     "beir-qrels": ("\t", True, ["query-id", "corpus-id", "score"]),
     "msmarco-run": ("\t", False, ["query_id", "doc_id", "rank"]),
@@ -46,7 +47,7 @@ def files(draw: st.DrawFn, name: str) -> bytes:
     separator, named, columns = FILES[name]
     cell = values(IDS, ODD_IDS + QUOTED)
     number = values(GRADES, ODD_GRADES)
-    by_name = dict.fromkeys(("grade", "score", "rank"), number)
+    by_name = dict.fromkeys(("grade", "score", "rank", "count", "clients"), number)
     by_name |= {"state": values(["", "graded"], STATES), "ms_active": values(["12", ""], ODD_GRADES)}
     row = st.tuples(*(by_name.get(column, cell) for column in columns)).map(separator.join)
     lines = draw(st.lists(st.one_of(row, row, row, row, row, row, st.sampled_from(LINES)), max_size=40))
@@ -69,8 +70,9 @@ def outcome(name: str, data: bytes, **options: Any) -> tuple[object, object]:
 @given(data=st.data())
 def test_odd_lines_are_reported_as_the_careful_reader_reports_them(name: str, data: st.DataObject) -> None:
     file = data.draw(files(name))
+    repeated: list[dict[str, Any]] = [{"repeated": "sum"}, {"repeated": "max"}, {"repeated": "first"}]
     graded: list[dict[str, Any]] = [{"grades": (0, 1, 2, 3)}, {"grades": (0, 1, 2, 3), "conflicts": "last"}]
-    options = data.draw(st.sampled_from([{}, *([] if "run" in name else graded)]))
+    options = data.draw(st.sampled_from([{}, *(repeated if "log" in name else [] if "run" in name else graded)]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(column_reader, "PIECE", data.draw(st.sampled_from([40, 400, 1 << 20])))
         # Lines are read with care as soon as one is odd, or only where that one is.

@@ -1,0 +1,112 @@
+"""How counted queries stand in a CSV file: ``query,count``, and maybe by how many clients and in which language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+import numpy as np
+
+from judgments.core.report import Tally
+from judgments.core.texts import Texts
+from judgments.formats.column_reader import Flags, Plain
+from judgments.formats.csv_columns import CsvLayout, whole_numbers
+from judgments.formats.decoding import Content
+from judgments.formats.delimited import Cells, Columns
+from judgments.formats.grades import Keyed
+from judgments.formats.log_books import LogBooks, Repeated, check_for_queries
+from judgments.formats.numbers import count
+from judgments.formats.query_texts import MAX_QUERY, could_be_query
+from judgments.formats.row_columns import Coded, Column, Meant
+from judgments.formats.rows import LogRow
+from judgments.formats.trec_columns import BLANK, DELETE, Fields, numbers_or_nan
+
+
+class CountedLog(CsvLayout[LogRow]):
+    """Records of a query and its count under a header.
+
+    Parameters
+    ----------
+    repeated : {"sum", "max", "first"}, optional
+        As `LogBooks` takes it; with ``each`` a log is read row by row.
+    others
+        As for `CsvLayout`.
+    """
+
+    row = LogRow
+    keys = ("query",)
+
+    def __init__(
+        self,
+        content: Content,
+        columns: Columns,
+        repeated: Repeated | None,
+        *,
+        mapping: Mapping[str, str] | None = None,
+        delimiter: str | None = None,
+    ) -> None:
+        super().__init__(content, columns, mapping=mapping, delimiter=delimiter)
+        self.repeated = repeated
+
+    def keyed(self, tally: Tally) -> Keyed[LogRow]:
+        return _Counted(tally, self.repeated)
+
+    def split(self, data: bytes) -> Fields | None:
+        # Times must all be of one kind, and own ids need a look at each.
+        careful = {"timestamp", "query_id"} & self.places.keys() or "count" not in self.places
+        return None if careful else super().split(data)
+
+    def plain(self, found: Fields) -> Plain:
+        queries, counts = found.texts(self.places["query"]), found.texts(self.places["count"])
+        good = _plain_queries(queries) & whole_numbers(counts) & (counts.ends > counts.starts)
+        numbers = np.nan_to_num(numbers_or_nan(counts)).astype(np.int64)
+        good &= numbers >= 1
+        columns: dict[str, Column] = {"query": queries, "count": numbers}
+        if (clients := self.texts(found, "clients")) is not None:
+            good &= whole_numbers(clients)
+            columns["clients"] = Meant(clients, _clients)
+        if (languages := self.texts(found, "language")) is not None:
+            columns["language"] = Coded.of(languages).mapped(lambda text: text.strip(" \t"))
+        for name in ("client_id", "clicks"):
+            if (texts := self.texts(found, name)) is not None:
+                columns[name] = texts
+        return Plain(columns, good)
+
+    def add(self, cells: Cells, tally: Tally, kept: Keyed[LogRow]) -> None:
+        check_for_queries(cells.of, tally, cells.line)
+        if isinstance(kept, _Counted):
+            kept.searches += kept.books.take_cells(cells)
+
+
+class _Counted(Keyed[LogRow]):
+    """The books of a counted log, which keep one row for each query."""
+
+    def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
+        super().__init__(tally)
+        self.books = LogBooks(tally, repeated)
+        # Where the file has no counts after all.
+        self.searches: list[LogRow] = []
+
+    def places(self) -> list[tuple[int, LogRow]]:
+        return [(row.line, row) for row in self.rows()]
+
+    def rows(self) -> Iterator[LogRow]:
+        return chain(self.searches, self.books.counted())
+
+    def all_rows(self) -> list[LogRow]:
+        return self.books.all_counted()
+
+
+def _clients(text: str) -> int | None:
+    return count(text, "clients")
+
+
+def _plain_queries(queries: Texts) -> Flags:
+    """Say which texts can surely be queries."""
+    sizes = queries.ends - queries.starts
+    good: Flags = (sizes > 0) & (sizes <= MAX_QUERY)
+    first = queries.buffer[queries.starts]
+    # A blank at the beginning may be all there is, and so may some letters outside ASCII.
+    for row in np.flatnonzero(good & ((first <= BLANK) | (first >= DELETE))).tolist():
+        good[row] = could_be_query(queries[row])
+    return good
