@@ -27,6 +27,22 @@ REPEATED = [("sum", "add the counts"), ("max", "take the highest"), ("first", "t
 SCALE = re.compile(r"\s*(\d{1,3})\s*(?:[:–-]\s*(\d{1,3})\s*)?")
 
 
+class FilesInput(forms.ClearableFileInput):
+    """One file or several."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Several files, each as a field of one would take it."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(file, initial) for file in files or [None]]
+
+
 class FileForm(AssayForm):
     """Which file, and how it is to be read. What a kind's formats take is asked, nothing else."""
 
@@ -57,6 +73,13 @@ class FileForm(AssayForm):
 
         super().__init__(*args, **kwargs)
         self.kind = kind
+        if kind.names is not None:
+            told = (
+                "Choose one or several. Also compressed with gzip. Nothing is stored before you have seen the report."
+            )
+            self.fields["file"] = FilesField(
+                allow_empty_file=True, error_messages={"required": "Choose a file."}, help_text=told
+            )
         self.formats = [FORMATS[name] for name in FORMATS if FORMATS[name].kind == kind.format_kind]
         taken = {option for format_ in self.formats for option in format_.options}
         for name in ("grades", "conflicts", "repeated", "encoding"):
@@ -85,6 +108,12 @@ class FileForm(AssayForm):
         columns = {column: self.cleaned_data[f"column_{column}"].strip() for column in self.mapped}
         given["columns"] = {column: name for column, name in columns.items() if name}
         return {name: value for name, value in given.items() if value}
+
+    @property
+    def files_sent(self) -> list[Any]:
+        """The files of a valid form."""
+        sent = self.cleaned_data["file"]
+        return sent if isinstance(sent, list) else [sent]
 
     @property
     def more(self) -> list[forms.BoundField]:

@@ -70,6 +70,9 @@ class ImportKind:
     questions : callable, optional
         ``questions(upload) -> {name: form field}``: what else the user is asked when this file is stored; named in
         ``asks``.
+    names : callable, optional
+        ``names(collection, filenames) -> names``: what several files that are sent together are called; without it one
+        file is sent at a time.
     personal : bool
         Whether such files may name persons: one that nobody stores is gone after a day.
     quiet : frozenset of str
@@ -89,6 +92,7 @@ class ImportKind:
     watched: bool = False
     prepare: Callable[..., Checked] | None = None
     questions: Callable[[Upload], dict[str, Any]] = lambda upload: {}
+    names: Callable[[Collection, Sequence[str]], Sequence[str]] | None = None
     personal: bool = False
     quiet: frozenset[str] = frozenset()
 

@@ -81,6 +81,7 @@ urlpatterns = [
         path(f"c/<slug:slug>/{kind}/new/", imports.new, {"kind": kind}, name=f"{kind.replace('-', '_')}_new")
         for kind in KINDS
     ),
+    path("c/<slug:slug>/files/<slug:kind>/", imports.together, name="uploads_together"),
     path("uploads/<uuid:uuid>/", imports.upload, name="upload"),
     path("uploads/<uuid:uuid>/read/", imports.read_again, name="upload_read"),
     path("uploads/<uuid:uuid>/throw-away/", imports.throw_away, name="upload_throw_away"),

@@ -165,6 +165,12 @@ def default_name(collection: Collection, filename: str) -> str:
     return run_names([*alike, filename], others)[-1] or "run"
 
 
+def default_names(collection: Collection, filenames: Sequence[str]) -> list[str]:
+    """What runs are called whose files come together, beside the runs that are there."""
+    others = list(collection.runs.values_list("name", flat=True))
+    return run_names(list(filenames), others)
+
+
 def ranked(run: Run, *, by: str = "score") -> RankedRun:
     """The run's ranked documents; kept for a while, since pools and scores read the same runs again and again.
 
@@ -283,6 +289,7 @@ RUNS = ImportKind(
     columns=("query_id", "doc_id", "rank", "score"),
     asks=("name", "description", "generator_family"),
     questions=run_families.questions,
+    names=default_names,
     quiet=frozenset(
         (
             "tied rows",

@@ -224,6 +224,8 @@ POST   rounds/<uuid:uuid>/judges/<uuid:judge>/accept/                 404 403 40
 GET    tokens/                                                        200 200 200 200 302
 POST   tokens/                                                        422 422 422 422 302
 POST   tokens/<uuid:uuid>/revoke/                                     404 404 404 302 302
+GET    c/<slug:slug>/files/<slug:kind>/                               404 403 200 200 302
+POST   c/<slug:slug>/files/<slug:kind>/                               404 403 302 302 302
 GET    uploads/<uuid:uuid>/                                           404 403 403 200 302
 POST   uploads/<uuid:uuid>/                                           404 403 403 302 302
 GET    uploads/<uuid:uuid>/read/                                      404 403 403 200 302
@@ -439,7 +441,7 @@ def address(route: str, world: World) -> str:
         "declare": world.declaration,
         "declarations": world.declaration,
     }
-    filled = route.replace("<slug:slug>", world.collection.slug)
+    filled = route.replace("<slug:slug>", world.collection.slug).replace("<slug:kind>", "runs")
     filled = filled.replace("<str:kind>/<uuid:uuid>", f"run/{world.runs[0].uuid}")
     filled = re.sub(r"([\w-]+)/<uuid:uuid>", lambda found: f"{found[1]}/{things[found[1]].uuid}", filled)
     filled = filled.replace("<int:number>", str(world.version.number))

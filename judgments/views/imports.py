@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -18,7 +20,8 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST
 
 from judgments import access, ingestion, snapshots
-from judgments.core.errors import NotFound
+from judgments.core.amounts import amount
+from judgments.core.errors import AssayError, NotFound
 from judgments.core.report import Alike, Problem, Report, grouped
 from judgments.import_forms import FileForm, ReadForm, StoreForm
 from judgments.import_kinds import KINDS, ImportKind
@@ -26,6 +29,7 @@ from judgments.models import Collection, Job, Upload
 from judgments.views.bodies import takes_files
 from judgments.views.downloads import attachment
 from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.sent import uuid_of
 
 # Where a kind's rows are listed once they are stored, and which step of the way it belongs to.
 STEPS = {"queries": "queries", "query-logs": "queries", "runs": "runs", "judgments": "round"}
@@ -37,6 +41,7 @@ LISTS = {
     "judgments": "Rounds",
 }
 LISTED_AT = {"judgments": "rounds"}
+MOST_TOGETHER = 100
 # A log is stored to draw from it, clicks to look at the labels: each on its own page.
 NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source"}
 
@@ -52,19 +57,22 @@ def new(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
         ingestion.check_quota(request.user)
     form = FileForm(member, request.POST if post else None, request.FILES if post else None)
     if post and form.is_valid():
+        if len(form.files_sent) > 1:
+            uploads = [_receive(request, collection, member, form, file) for file in form.files_sent]
+            return redirect(_together(collection, member, uploads))
         with form.telling():
-            upload = _receive(request, collection, member, form)
+            upload = _receive(request, collection, member, form, form.files_sent[0])
             if ingestion.refusal(upload):
                 return _ask(request, collection, member, ReadForm(upload), upload)
             if upload.report:
                 return redirect("upload", upload.uuid)
-            return _read_by(request, upload, ingestion.read_later(upload, actor=request.user))
+            return _read_by(request, upload)
     return _ask(request, collection, member, form)
 
 
-def _read_by(request: HttpRequest, upload: Upload, job: Job) -> HttpResponse:
+def _read_by(request: HttpRequest, upload: Upload) -> HttpResponse:
     messages.success(request, f"{upload.filename} is being read. You can leave this page.")
-    return redirect("job", job.uuid)
+    return redirect(_reading(upload))
 
 
 def _ask(
@@ -97,13 +105,12 @@ def read_again(request: HttpRequest, uuid: str) -> HttpResponse:
         with form.telling():
             chosen = form.cleaned_data["format"]
             job = ingestion.read_again(row, format=chosen, options=form.options(), actor=request.user)
-            return redirect("upload", row.uuid) if job is None else _read_by(request, row, job)
+            return redirect("upload", row.uuid) if job is None else _read_by(request, row)
     return _ask(request, row.collection, KINDS[row.kind], form, row)
 
 
-def _receive(request: HttpRequest, collection: Collection, member: ImportKind, form: FileForm) -> Upload:
-    file = form.cleaned_data["file"]
-    return ingestion.take_in(
+def _receive(request: HttpRequest, collection: Collection, member: ImportKind, form: FileForm, file: Any) -> Upload:
+    upload = ingestion.take_in(
         collection,
         kind=member.name,
         file=file,
@@ -113,6 +120,53 @@ def _receive(request: HttpRequest, collection: Collection, member: ImportKind, f
         options=form.options(),
         keep_refused=True,
     )
+    if not upload.report and not ingestion.refusal(upload):
+        ingestion.read_later(upload, actor=request.user)  # type: ignore[arg-type]
+    return upload
+
+
+def _together(collection: Collection, member: ImportKind, uploads: Sequence[Upload]) -> str:
+    """The page of several files that were sent together."""
+    asked = urlencode([("upload", upload.uuid) for upload in uploads])
+    return f"{reverse('uploads_together', args=[collection.slug, member.name])}?{asked}"
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def together(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """Several files that were sent together: what was found in each, and one button to store those without errors."""
+    if kind not in KINDS or KINDS[kind].names is None:
+        raise NotFound("Such files are sent one at a time.")
+    member = KINDS[kind]
+    collection = access.collection_for(request.user, slug, member.roles)
+    wanted = [one for text in request.GET.getlist("upload")[:MOST_TOGETHER] if (one := uuid_of(text))]
+    rows = list(Upload.objects.filter(collection=collection, kind=kind, uuid__in=wanted).order_by("filename", "pk"))
+    names = dict(zip(rows, member.names(collection, [row.filename for row in rows]), strict=True))  # type: ignore[misc]
+    ready = [row for row in rows if row.stored_at is None and row.report and not row.report["error_count"]]
+    if request.method == "POST":
+        told = [_store_one(request, row, names[row]) for row in ready]
+        messages.success(request, f"{amount(sum(told), 'file')} stored.")
+        return redirect(request.get_full_path() if len(ready) < len(rows) else _list_url(collection, member))
+    context = {
+        "collection": collection,
+        "kind": member,
+        "files": [(row, names[row], ingestion.refusal(row)) for row in rows],
+        "ready": len(ready),
+        "list_url": _list_url(collection, member),
+        "list_name": LISTS.get(kind, member.title),
+        "step": STEPS.get(kind, ""),
+    }
+    return render(request, "judgments/imports_together.html", context)
+
+
+def _store_one(request: HttpRequest, row: Upload, name: str) -> bool:
+    """Store one of several files; what stands against it is told, and keeps the others from nothing."""
+    try:
+        ingestion.store_soon(row, actor=request.user, accept_errors=False, options={"name": name})  # type: ignore[arg-type]
+    except AssayError as error:
+        messages.error(request, f"{row.filename}: {error}")
+        return False
+    return True
 
 
 def _kind_of_problem(alike: Alike) -> SafeString:

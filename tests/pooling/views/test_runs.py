@@ -6,6 +6,7 @@ import io
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 
 from judgments import ingestion, storage
 from judgments.formats import FORMATS
@@ -166,3 +167,31 @@ def test_a_rater_sees_no_run(bm25: Run, client_of: Any, rater: Any, at: Any) -> 
     client = client_of(rater)
     pages = [at("runs", bm25.collection), at("run", bm25.collection, bm25), at("run_file", bm25.collection, bm25)]
     assert [client.get(page).status_code for page in pages] == [403, 403, 403]
+
+
+def test_several_runs_are_sent_checked_and_stored_together(client_of: Any, collection: Any, engineer: Any) -> None:
+    """Two good files under the part of their names that differs, and a third that waits with its error."""
+    client = client_of(engineer)
+    files = [
+        ContentFile(f"q1 Q0 d{number} 1 {number} tag\n".encode(), name=f"input.{name}.txt")
+        for number, name in enumerate("AB", 1)
+    ]
+    odd = ContentFile(b"q1 Q0 d1 1 x tag\nq1 Q0 d2 2 1 tag\n", name="odd.txt")
+    page = client.post(f"/c/{collection.slug}/runs/new/", {"file": [*files, odd]}).url
+    shown = client.get(page).context
+    assert [(upload.filename, name) for upload, name, _ in shown["files"]] == [
+        ("input.A.txt", "A"),
+        ("input.B.txt", "B"),
+        ("odd.txt", "odd"),
+    ]
+    assert (shown["ready"], collection.runs.count()) == (2, 0)
+    assert client.post(page).url == page
+    assert set(collection.runs.values_list("name", flat=True)) == {"A", "B"}
+    assert client.get(page).context["ready"] == 0
+    client.post(page)  # pressed again
+    assert collection.runs.count() == 2
+
+
+def test_other_kinds_of_files_come_one_at_a_time(client_of: Any, collection: Any, lead: Any) -> None:
+    assert client_of(lead).get(f"/c/{collection.slug}/files/documents/").status_code == 404
+    assert client_of(lead).get(f"/c/{collection.slug}/files/runs/?upload=x").context["files"] == []
