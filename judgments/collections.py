@@ -111,7 +111,7 @@ def add_member(collection: Collection, *, actor: User, username: str, role: str)
     Conflict
         When the person is a member already.
     """
-    _known_role(role)
+    known_role(role)
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:
         said = f"Nobody here has the user name {username!r}. Check it, or ask an administrator to add the person."
@@ -131,7 +131,7 @@ def change_role(membership: Membership, *, actor: User, role: str) -> Membership
 
     Who was lead or engineer and is a rater from now on leaves the rounds whose grades they could read.
     """
-    _known_role(role)
+    known_role(role)
     membership = _locked(membership)
     if role == membership.role:
         return membership
@@ -223,7 +223,8 @@ def _keep_a_lead(membership: Membership) -> None:
         raise Conflict(f"{membership.user} is the only lead. Make somebody else lead first.")
 
 
-def _known_role(role: str) -> None:
+def known_role(role: str) -> None:
+    """Refuse a role that is none."""
     if role not in Role.values:
         said = f"There is no role {role!r}: choose from {', '.join(Role.values)}."
         raise NotValid(said, {"role": said})

@@ -31,6 +31,7 @@ from judgments.views import (
     judge_answers,
     judges,
     label_sources,
+    member_invitations,
     members,
     pausing,
     prompts,
@@ -66,6 +67,12 @@ urlpatterns = [
     # The page of a list that one adds to on the spot answers at the address of its form, too.
     path("c/<slug:slug>/members/new/", members.member_list, name="members_new"),
     path("c/<slug:slug>/members/<uuid:uuid>/", members.change, name="member_change"),
+    path("invitations/<uuid:uuid>/", member_invitations.respond, name="member_invitation"),
+    path(
+        "c/<slug:slug>/members/invitations/<uuid:uuid>/withdraw/",
+        member_invitations.withdraw,
+        name="member_invitation_withdraw",
+    ),
     path("c/<slug:slug>/members/links/", invite_links.link_list, name="invite_links"),
     path("c/<slug:slug>/members/links/<uuid:uuid>/revoke/", invite_links.revoke, name="invite_link_revoke"),
     path("c/<slug:slug>/archive/", archive.archived, name="archive"),

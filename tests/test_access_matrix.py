@@ -69,6 +69,7 @@ POST   c/<slug:slug>/members/<uuid:uuid>/                             404 403 40
 GET    c/<slug:slug>/members/links/                                   404 403 403 200 302
 POST   c/<slug:slug>/members/links/                                   404 403 403 422 302
 POST   c/<slug:slug>/members/links/<uuid:uuid>/revoke/                404 403 403 302 302
+POST   c/<slug:slug>/members/invitations/<uuid:uuid>/withdraw/        404 403 403 302 302
 GET    c/<slug:slug>/pools/                                           404 403 200 200 302
 GET    c/<slug:slug>/pools/<uuid:uuid>/                               404 403 200 200 302
 GET    c/<slug:slug>/pools/new/                                       404 403 403 200 302
@@ -130,6 +131,7 @@ GET    c/new/                                                         403 403 20
 POST   c/new/                                                         403 403 422 422 302
 GET    guidelines/<uuid:uuid>/                                        404 200 200 200 302
 GET    guidelines/<uuid:uuid>/file/                                   404 200 200 200 302
+POST   invitations/<uuid:uuid>/                                       302 404 404 404 302
 GET    invite/                                                        200 200 200 200 200
 POST   invite/                                                        422 422 422 422 422
 GET    jobs/<uuid:uuid>/                                              404 403 200 200 302
@@ -307,6 +309,8 @@ POST   api/v1/collections/<slug:slug>/invite-links/                   404 403 40
 DELETE api/v1/collections/<slug:slug>/invite-links/<uuid:uuid>/       404 403 403 204 401
 GET    api/v1/collections/<slug:slug>/members/                        404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/members/                        404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/invitations/                    404 403 403 200 401
+DELETE api/v1/collections/<slug:slug>/invitations/<uuid:uuid>/        404 403 403 204 401
 GET    api/v1/collections/<slug:slug>/pools/                          404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/pools/                          404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/pools/<uuid:uuid>/duplicates/  404 403 200 200 401
@@ -394,6 +398,9 @@ GET    api/v1/snapshots/<uuid:uuid>/                                  404 403 20
 GET    api/v1/snapshots/<uuid:uuid>/export/<str:name>/                404 403 200 200 401
 GET    api/v1/snapshots/<uuid:uuid>/manifest/                         404 403 200 200 401
 GET    api/v1/tokens/                                                 200 200 200 200 401
+GET    api/v1/invitations/                                            200 200 200 200 401
+POST   api/v1/invitations/<uuid:uuid>/                                201 404 404 404 401
+DELETE api/v1/invitations/<uuid:uuid>/                                204 404 404 404 401
 POST   api/v1/tokens/                                                 400 400 400 400 401
 DELETE api/v1/tokens/<uuid:uuid>/                                     404 404 404 204 401
 """
@@ -426,6 +433,7 @@ def address(route: str, world: World) -> str:
         "members": world.engineer,
         "links": world.link,
         "invite-links": world.link,
+        "invitations": world.invitation,
         "queries": world.conflict.query,
         "groups": world.group,
         "query-groups": world.group,

@@ -229,9 +229,11 @@ def test_a_collection_is_made_changed_and_read(api: APIClient) -> None:
     assert get(api, f"{API}/collections/books/")["name"] == "All books"
 
 
-def test_a_member_is_added(api: APIClient, outsider: Any) -> None:
-    assert post(api, f"{SHOP}/members/", {"username": outsider.username, "role": "rater"})["role"] == "rater"
-    assert outsider.username in [row["username"] for row in get(api, f"{SHOP}/members/")["results"]]
+def test_a_member_is_asked(api: APIClient, outsider: Any) -> None:
+    sent = {"username": outsider.username, "role": "rater"}
+    response = api.post(f"{SHOP}/members/", sent, format="json")
+    assert (response.status_code, response.json()) == (202, sent)
+    assert outsider.username in [row["username"] for row in get(api, f"{SHOP}/invitations/")["results"]]
 
 
 @pytest.mark.parametrize(

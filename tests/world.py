@@ -41,6 +41,7 @@ from judgments.models import (
     Judgment,
     LabelSource,
     MachineJudgment,
+    MemberInvitation,
     Pair,
     PromptVersion,
     Provider,
@@ -95,6 +96,7 @@ class World:
     version: GuidelinesVersion
     token: ApiToken  # the lead's
     link: InviteLink
+    invitation: MemberInvitation  # of otto, who has not answered
     group: QueryGroup
     example: Example  # waits for the next guidelines
     answer: Judgment  # rater's only answer in the open round
@@ -152,6 +154,9 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
             digest=tokens.digest("a code"),
             created_by=lead,
             expires_at=timezone.now() + timedelta(days=7),
+        ),
+        invitation=MemberInvitation.objects.create(
+            collection=collection, username="otto", role="rater", created_by=lead
         ),
         group=QueryGroup.objects.create(collection=collection, name="jackets"),
         example=Example.objects.create(

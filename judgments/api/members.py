@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access
+from judgments import access, member_invitations
 from judgments import collections as verbs
 from judgments.api.endpoint import InCollection, Rows
 from judgments.core.errors import NotFound
@@ -30,7 +30,7 @@ class Member(serializers.Serializer):
 
 
 class NewMember(serializers.Serializer):
-    """Whom to add, and as what."""
+    """Whom to ask, and as what."""
 
     username = serializers.CharField(max_length=150)
     role = serializers.ChoiceField(choices=Role.choices)
@@ -59,14 +59,15 @@ class Members(Rows):
         return self.list(request)
 
     @extend_schema(
-        summary="Add a member",
+        summary="Ask somebody to join",
         request=NewMember,
-        responses={201: Member},
+        responses={202: NewMember},
         examples=[OpenApiExample("A rater", {"username": "rater1", "role": "rater"}, request_only=True)],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Give a person who has an account a role in the collection."""
-        return self.told(Member, verbs.add_member(self.collection, actor=request.user, **self.sent(NewMember)), 201)
+        """They are a member once they accept (`/invitations/`). Nobody is told whether anybody has the name."""
+        asked = member_invitations.ask(self.collection, actor=request.user, **self.sent(NewMember))
+        return self.told(NewMember, asked, 202)
 
 
 class OneMember(InCollection):

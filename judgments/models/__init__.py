@@ -16,6 +16,7 @@ from judgments.models.judgment import Adjudication, Judgment
 from judgments.models.login_tries import LoginTries
 from judgments.models.lookups import Among
 from judgments.models.machine import Judge, MachineJudgment
+from judgments.models.member_invitation import MemberInvitation
 from judgments.models.pair import Handout, Pair, Slot
 from judgments.models.prompt import PromptVersion
 from judgments.models.provider import Provider
@@ -57,6 +58,7 @@ __all__ = [
     "LoginTries",
     "MachineJudgment",
     "MachineRun",
+    "MemberInvitation",
     "Membership",
     "ModelCall",
     "Pair",

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from judgments import access, assignment, inviting, openings, probe_counts, settled_pairs
+from judgments import access, assignment, inviting, member_invitations, openings, probe_counts, settled_pairs
 from judgments.models import Membership, Query, Round, Snapshot
 from judgments.progress import part_left
 from judgments.views.lists import how_many
@@ -61,6 +61,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "staff": staff,
         "may_create": access.may_create_collections(request.user),
         "work": open_work(request.user),
+        "invitations": member_invitations.waiting_for(request.user),
         "joinable": inviting.joinable(request.user),
         "settled": settled_pairs.rounds_with_settled(request.user),
         "data": outbox_data(request),

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
-from judgments import access
+from judgments import access, member_invitations
 from judgments import collections as verbs
 from judgments.core.errors import AssayError, NotFound
 from judgments.forms import MemberForm
@@ -28,11 +28,13 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with form.telling():
-            added = verbs.add_member(collection, actor=request.user, **form.cleaned_data)
-            messages.success(request, f"{added.user} is {added.role} now.")
+            asked = member_invitations.ask(collection, actor=request.user, **form.cleaned_data)
+            said = f"{asked.username} was asked to join as {asked.role}. They are a member once they accept."
+            messages.success(request, said)
             return redirect("members", collection.slug)
     rows = collection.memberships.select_related("user", "collection")
     context = {"collection": collection, "form": form, "by_link": settings.INVITE_LINKS}
+    context["invitations"] = collection.member_invitations.select_related("created_by")
     return answer(request, _members(request, collection), rows, "judgments/members.html", context, form.status)
 
 

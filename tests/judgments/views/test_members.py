@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from judgments import access
-from judgments.models import Membership, User
+from judgments.models import MemberInvitation, Membership, User
 
 pytestmark = pytest.mark.django_db
 
@@ -15,15 +15,72 @@ def change(client, user, **fields):
     return client.post(reverse("member_change", args=["shop", user.uuid]), fields, follow=True)
 
 
-def test_add(client_of, collection, lead, outsider):
+def test_who_is_asked_becomes_a_member_by_accepting(client_of, collection, lead, outsider):
     client_of(lead).post(reverse("members", args=["shop"]), {"username": "otto", "role": "engineer"})
+    assert access.role_in(outsider, collection) is None
+    browser, asked = client_of(outsider), MemberInvitation.objects.get()
+    assert "Shop search" in browser.get("/").content.decode()
+    browser.post(reverse("member_invitation", args=[asked.uuid]), {"accept": "1"})
     assert access.role_in(outsider, collection) == "engineer"
+    assert not MemberInvitation.objects.exists()
 
 
-def test_adding_nobody_says_so_at_the_field(client_of, collection, lead):
-    response = client_of(lead).post(reverse("members", args=["shop"]), {"username": "nemo", "role": "rater"})
-    assert response.status_code == 422
-    assert "Nobody here has the user name" in response.context["form"].errors["username"][0]
+def test_a_name_that_nobody_has_looks_the_same(client_of, collection, lead, outsider):
+    """Also the name of somebody who declined, or is switched off."""
+    browser, page = client_of(lead), reverse("members", args=["shop"])
+    User.objects.create(username="gone", is_active=False)
+    told = []
+    for name in ("otto", "nemo", "gone"):
+        response = browser.post(page, {"username": name, "role": "rater"}, follow=True)
+        told.append(
+            (response.status_code, response.redirect_chain, str(*response.context["messages"]).replace(name, ""))
+        )
+    assert told[0] == told[1] == told[2]
+    asked = MemberInvitation.objects.get(username="otto")
+    before = browser.get(page).content.decode()
+    client_of(outsider).post(reverse("member_invitation", args=[asked.uuid]), {"decline": "1"})
+    after = browser.get(page).content.decode()
+    assert [name in after for name in ("otto", "nemo", "gone")] == [True] * 3
+    assert before.count("<li") == after.count("<li")
+    assert "Shop search" not in client_of(outsider).get("/").content.decode()
+
+
+def test_a_lead_withdraws_an_invitation(client_of, collection, lead, outsider):
+    browser = client_of(lead)
+    browser.post(reverse("members", args=["shop"]), {"username": "otto", "role": "rater"})
+    asked = MemberInvitation.objects.get()
+    browser.post(reverse("member_invitation_withdraw", args=["shop", asked.uuid]))
+    answer = client_of(outsider).post(reverse("member_invitation", args=[asked.uuid]), {"accept": "1"})
+    assert (answer.status_code, access.role_in(outsider, collection)) == (404, None)
+
+
+def test_nobody_answers_for_somebody_else(client_of, collection, lead, rater, outsider):
+    client_of(lead).post(reverse("members", args=["shop"]), {"username": "otto", "role": "lead"})
+    asked = MemberInvitation.objects.get()
+    for person in (rater, lead):
+        assert (
+            client_of(person).post(reverse("member_invitation", args=[asked.uuid]), {"accept": "1"}).status_code == 404
+        )
+    assert access.role_in(outsider, collection) is None
+    assert access.role_in(rater, collection) == "rater"
+
+
+def test_by_program(api_of, collection, lead, outsider):
+    base = "/api/v1/collections/shop"
+    told = [
+        api_of(lead).post(f"{base}/members/", {"username": name, "role": "rater"}, format="json")
+        for name in ("otto", "nemo")
+    ]
+    assert [(one.status_code, set(one.json())) for one in told] == [(202, {"username", "role"})] * 2
+    assert [row["username"] for row in api_of(lead).get(f"{base}/invitations/").json()["results"]] == ["nemo", "otto"]
+    program = api_of(outsider)
+    (mine,) = program.get("/api/v1/invitations/").json()["results"]
+    assert (mine["collection"], mine["asked_by"]) == ("Shop search", "lena")
+    assert program.post(f"/api/v1/invitations/{mine['id']}/").status_code == 201
+    assert program.post(f"/api/v1/invitations/{mine['id']}/").status_code == 404
+    again = api_of(lead).post(f"{base}/members/", {"username": "otto", "role": "rater"}, format="json")
+    assert again.status_code == 409
+    assert api_of(lead).get(f"{base}/invitations/").json()["count"] == 1
 
 
 def test_change_of_role(client_of, collection, lead, rater):

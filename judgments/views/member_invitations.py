@@ -1,0 +1,40 @@
+"""Where does somebody who was asked to join a collection answer, and where does a lead take the question back?"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from judgments import access
+from judgments import member_invitations as verbs
+from judgments.core.errors import AssayError
+
+
+@login_required
+@require_POST
+def respond(request: HttpRequest, uuid: str) -> HttpResponse:
+    """Accept, or decline."""
+    invitation = verbs.found(verbs.waiting_for(request.user), uuid)
+    if "accept" not in request.POST:
+        verbs.decline(invitation, actor=request.user)
+        messages.success(request, f"You declined the invitation to {invitation.collection.name}.")
+        return redirect("home")
+    try:
+        made = verbs.accept(invitation, actor=request.user)
+        messages.success(request, f"You are {made.role} of {invitation.collection.name} now.")
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("home")
+
+
+@login_required
+@require_POST
+def withdraw(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    invitation = verbs.found(collection.member_invitations.all(), uuid)
+    verbs.withdraw(invitation, actor=request.user)
+    messages.success(request, f"The invitation of {invitation.username} is withdrawn.")
+    return redirect("members", collection.slug)
