@@ -6,7 +6,9 @@ The model is a process of its own that answers each question after 200 ms; 32 ar
 never idle: pairs x 0.2 s / 32. `command` is the whole of ``assay judge``, start, reading, ledger and labels included;
 `sqlite` and `postgresql` are the server's job on a round, from its queue to its end, every answer committed.
 PostgreSQL is measured where ASSAY_BENCH_POSTGRES names a server. `wide` is the command against a model that takes a
-second, with 32, 128 and 256 questions in flight one after the other.
+second, with 32, 128 and 256 questions in flight one after the other. `memory` is the command over ten times as many
+pairs, by a judge that asks a model and by one that asks none: what it holds must not grow with them. With --full they
+are a million.
 """
 
 from __future__ import annotations
@@ -32,10 +34,16 @@ SECONDS, AT_ONCE = 0.2, 32
 PAIRS, QUICK = 10_000, 640
 # A model that thinks, how many are asked at once, and how often each of them is.
 LONG, WIDE, TURNS, QUICK_TURNS = 1.0, (32, 128, 256), 30, 4
-CHARACTERS = 2_000
+CHARACTERS, SHORT = 2_000, 300
 # Nine tenths of the ideal throughput.
 LIMIT, MEGABYTES = 1 / 0.9, 300.0
 RUN = "from assay.cli.process import run; run()"
+
+
+# Pairs of the case `memory`: few, many, and with --full.
+FEW, MANY, MILLION = 10_000, 100_000, 1_000_000
+# How much more many of them may take: tables on disk fill their cache.
+GROWTH = 1.3
 
 
 def main() -> int:
@@ -43,6 +51,7 @@ def main() -> int:
     cases = {
         "command": command,
         "wide": wide,
+        "memory": memory,
         "sqlite": partial(job, "sqlite"),
         "postgresql": partial(job, "postgresql"),
     }
@@ -68,6 +77,22 @@ def wide(asked: argparse.Namespace) -> Iterator[Row]:
             runs = [judged(Path(folder), url, number, at_once) for _ in range(asked.reps or 1)]
             title = f"assay judge, {number:,} pairs, 1 s each"
             yield next(told(title, number, runs, asked.quick, seconds=LONG, at_once=at_once))
+
+
+def memory(asked: argparse.Namespace) -> Iterator[Row]:
+    """Grade few pairs and many, and hold no more of the many."""
+    many = MILLION if asked.full else MANY
+    sizes = (QUICK, 10 * QUICK) if asked.quick else (FEW, many)
+    with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model(0.0) as url:
+        for title, own in (("a model", None), ("token_overlap", ["--judge", "token_overlap", "--min-tokens", "1"])):
+            peaks = []
+            for number in sizes:
+                write_pairs(Path(folder) / "pairs.jsonl", number, characters=SHORT)
+                peaks.append(judged(Path(folder), url, number, own=own).peak)
+            name, told = f"{title}, {sizes[1]:,} pairs, peak", f"{peaks[1]:.0f} MB : {peaks[0]:.0f} MB"
+            limits = (None, None) if asked.quick else (1.0, GROWTH)
+            yield Row(name, f"{MEGABYTES:.0f} MB", [peaks[1] / MEGABYTES], limits[0], None, told)
+            yield Row(name, f"that of {sizes[0]:,} pairs", [peaks[1] / peaks[0]], limits[1], None, told)
 
 
 def job(database: str, asked: argparse.Namespace) -> Iterator[Row]:
@@ -110,25 +135,28 @@ def told(
     yield Row(f"{title}, peak", f"{MEGABYTES:.0f} MB", [peak / MEGABYTES for peak in peaks], limits[1], None, memory)
 
 
-def judged(folder: Path, url: str, number: int, at_once: int = AT_ONCE) -> Measured:
-    """Run the command once, from nothing."""
+def judged(
+    folder: Path, url: str, number: int, at_once: int = AT_ONCE, *, own: Sequence[str] | None = None
+) -> Measured:
+    """Run the command once, from nothing: by the slow model, or by the judge that these words name."""
     for name in ("labels.jsonl", "labels.ledger.jsonl"):
         (folder / name).unlink(missing_ok=True)
-    words = ["judge", folder / "pairs.jsonl", "--judge", "graded", "--model", "slow", "--base-url", url]
-    words += ["--concurrency", str(at_once), "--out", folder / "labels.jsonl", "--price-in", "1", "--price-out", "4"]
+    slow = ["--judge", "graded", "--model", "slow", "--base-url", url, "--concurrency", str(at_once)]
+    slow += ["--price-in", "1", "--price-out", "4"]
+    words = ["judge", folder / "pairs.jsonl", "--out", folder / "labels.jsonl", *(own or slow)]
     run = measure([sys.executable, "-c", RUN, *words])
     with (folder / "labels.jsonl").open() as labels:
-        if (found := sum('"grade": 2' in line for line in labels)) != number:
+        if (found := sum('"outcome": "graded"' in line for line in labels)) != number:
             raise CouldNotRun(f"{found} of {number} pairs were graded: {run.errors[-300:]}")
     return run
 
 
-def write_pairs(path: Path, number: int) -> None:
+def write_pairs(path: Path, number: int, *, characters: int = CHARACTERS) -> None:
     """Pairs of documents that differ, as long as a product's page."""
     with path.open("w") as stream:
         for place in range(number):
             row = {"query_id": f"q{place // 50}", "query": "rain tent", "doc_id": f"d{place}"}
-            row["text"] = text_of(place, CHARACTERS)
+            row["text"], row["expected"] = text_of(place, characters), "rain"
             stream.write(json.dumps(row) + "\n")
 
 

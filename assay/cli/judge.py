@@ -7,10 +7,11 @@ import sys
 from collections import Counter
 
 from assay.cli import judge_ensemble, judge_pairwise, judge_recall, judge_words, provider_options
-from assay.cli.judge_pairs import Pairs, label, read_pairs, tell
+from assay.cli.judge_pairs import PairFile, Pairs, Totals, label, tell
 from assay.cli.label_file import LabelFile
 from assay.cli.member_options import add_member_options, member_options
 from assay.cli.no_effect import tell_no_effect
+from assay.cli.spilled import Spilled
 from judgments.core.errors import NotValid, UnknownName
 from judgments.judges import JUDGES, MODEL_JUDGES, JudgeKind
 
@@ -100,30 +101,30 @@ def _run_here(args: argparse.Namespace, kind: JudgeKind) -> int:
     options = member_options(args, JUDGES)
     parameters, judge = kind.checked(options), kind.judge(options)
     model = str(parameters.get("model", ""))
-    rows, output = read_pairs(args.pairs), LabelFile(args.out)
+    rows, output = PairFile(args.pairs, kind.needs), LabelFile(args.out)
     ranks = judge_recall.ranks(args, rows, judge)
-    earlier = output.holds(kind.name, parameters, mend=not args.dry_run) if args.resume else {}
-    pairs = Pairs.of(rows, kind.needs, earlier)
-    pairs.refuse_none(args.pairs, kind.name, kind.needs)
+    earlier = output.holds(kind.name, parameters, mend=not args.dry_run) if args.resume else Spilled()
+    rows.refuse_none(kind.name, len(earlier))
     if args.dry_run:
-        sys.stdout.write(_estimate(pairs))
+        sys.stdout.write(_estimate(rows, earlier))
         return 0
     from assay.cli.progress import progress
 
     counts: Counter[str] = Counter()
-    watch = progress(len(pairs.ready), "judging")
+    totals = Totals()
+    watch = progress(rows.judgeable, "judging")
     with output.opened(append=args.resume) as add:
-        for begin in range(0, len(pairs.ready), BATCH):
-            batch = pairs.ready[begin : begin + BATCH]
-            outcomes = judge.outcomes([context for _, context in batch])
-            add(
-                [label(pair, one, kind.name, parameters, model) for (pair, _), one in zip(batch, outcomes, strict=True)]
-            )
+        for portion in rows.portions(BATCH):
+            pairs = Pairs.of(portion, kind.needs, earlier)
+            totals.add(pairs)
+            outcomes = judge.outcomes([context for _, context in pairs.ready])
+            graded = zip(pairs.ready, outcomes, strict=True)
+            add([label(pair, one, kind.name, parameters, model) for (pair, _), one in graded])
             counts.update(one.name for one in outcomes)
-            watch(begin + len(batch))
-    tell(args.pairs, pairs, counts)
+            watch(totals.ready)
+    tell(args.pairs, totals, counts)
     if ranks is not None:
-        judge_recall.tell_recall(args, rows, ranks, judge)
+        judge_recall.tell_recall(args, list(rows), ranks, judge)
     return 0
 
 
@@ -131,12 +132,16 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _estimate(pairs: Pairs) -> str:
-    characters = sum(
-        len(context.query) + len(context.narrative) + len(context.text) + sum(map(len, context.expected))
-        for _, context in pairs.ready
-    )
+def _estimate(rows: PairFile, earlier: Spilled) -> str:
+    characters, totals = 0, Totals()
+    for portion in rows.portions(BATCH):
+        pairs = Pairs.of(portion, rows.needs, earlier)
+        totals.add(pairs)
+        characters += sum(
+            len(context.query) + len(context.narrative) + len(context.text) + sum(map(len, context.expected))
+            for _, context in pairs.ready
+        )
     return (
-        f"to judge: {len(pairs.ready)}\njudged already: {pairs.earlier}\nlacking something: {len(pairs.lacking)}\n"
+        f"to judge: {totals.ready}\njudged already: {totals.earlier}\nlacking something: {totals.lacking}\n"
         f"tokens to read: about {characters // CHARACTERS_PER_TOKEN}\ncost: 0 USD, the judge runs offline\n"
     )

@@ -7,16 +7,17 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.cli import judge_recall, judge_words, provider_options
 from assay.cli.families import tell_kin
-from assay.cli.judge_pairs import Pairs, label, read_pairs, tell
+from assay.cli.judge_pairs import PairFile, Pairs, Totals, label, tell
 from assay.cli.label_file import LabelFile
 from assay.cli.ledger import Known, Ledger, beside
 from assay.cli.no_effect import tell_no_effect
+from assay.cli.spilled import Spilled, pair_key
 from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from judgments.providers.protocol import Endpoint
 
 DONE, NOT_ALL = 0, 1
+# So many pairs are held at a time; at the end of each portion the last answers are waited for.
+PORTION = 10_000
 # Where no answer came, the next run asks again.
 AGAIN = frozenset({"transport_error"})
 
@@ -44,10 +47,15 @@ class _Work:
     parameters: dict[str, Any]
     known: Known
     by: Asker
-    grades: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    # What was judged before, and what is now: grades by `pair_key`.
+    earlier: Spilled
+    grades: Spilled = field(default_factory=Spilled)
     counts: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     tokens: list[int] = field(default_factory=lambda: [0, 0])
+    totals: Totals = field(default_factory=Totals)
+    # Questions whose answers were known.
+    remembered: int = 0
     # Dollars that nobody counted, and what of the questions the model was not told.
     estimated: float = 0.0
     left_out: set[str] = field(default_factory=set)
@@ -60,40 +68,41 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
     endpoint = provider_options.endpoint(args, key_needed=not args.dry_run)
     judge_words.refuse_in_vain(args, endpoint)
     tell_kin([endpoint.model], args.under_test)
-    limits, rows = provider_options.limits(args), read_pairs(args.pairs)
+    limits, rows = provider_options.limits(args), PairFile(args.pairs, kind.needs)
     told, shown = judge_words.words(args, kind, rows)
     _tell_in_vain(args, kind)
     judge = kind.build(told)
     parameters = _parameters(judge, endpoint, told, shown)
     ledger = Ledger(beside(args.out, args.ledger), _sha256([kind.name, parameters]))
     output, mend = LabelFile(args.out), not args.dry_run
-    earlier = output.holds(kind.name, parameters, mend=mend, again=AGAIN) if args.resume else {}
-    pairs = Pairs.of(rows, kind.needs, earlier)
-    pairs.refuse_none(args.pairs, kind.name, kind.needs)
+    earlier = output.holds(kind.name, parameters, mend=mend, again=AGAIN) if args.resume else Spilled()
+    rows.refuse_none(kind.name, len(earlier))
+    from judgments.providers.calls import ask
+
     known = ledger.known(mend=mend)
     budget = provider_options.budget(args, known.spent, known.calls)
-    from judgments.judges.asking import Asking
-
-    asking = Asking(judge, endpoint, [context for _, context in pairs.ready], known.replies)
+    by = ask if args.dry_run else _asker(args)
+    work = _Work(kind, judge, endpoint, limits, budget, parameters, known, by, earlier)
+    # A batch is left with the provider for up to a day: all of it at once.
+    size = None if args.batch else PORTION
     if args.dry_run:
-        sys.stdout.write(_estimate(pairs, asking.plan))
+        sys.stdout.write(_estimate(work, rows, size))
         return DONE
-    by = _asker(args)
-    work = _Work(kind, judge, endpoint, limits, budget, parameters, known, by, dict(earlier))
     work.models.update(known.models)
     ranks = judge_recall.ranks(args, rows, judge)
     with ledger.opened(endpoint) as keep:
-        ended = _ask(work, pairs, asking, output, keep, append=args.resume)
+        ended = _ask(work, rows, size, output, keep, append=args.resume)
         if ended.end == "refused":
             raise NotValid(f"{endpoint.protocol.title} refused: {ended.said}; what was answered before is kept")
-        tell(args.pairs, pairs, work.counts)
-        _tell_asked(work, ended, asking.plan)
+        tell(args.pairs, work.totals, work.counts)
+        _tell_asked(work, ended)
         if ranks is not None:
-            judge_recall.tell_recall(args, rows, ranks, judge_recall.Answered(judge, endpoint, known.replies))
+            answered = judge_recall.Answered(judge, endpoint, known.replies)
+            judge_recall.tell_recall(args, list(rows), ranks, answered)
         if args.canaries and ended.end == "done":
             from assay.cli.judge_canaries import tell_canaries
 
-            every = Pairs.of(rows, kind.needs, {}).ready
+            every = Pairs.of(rows, kind.needs, ()).ready
             ended = tell_canaries(work, every, args.canaries, args.seed or 0, keep)
     return DONE if ended.end == "done" else NOT_ALL
 
@@ -119,10 +128,28 @@ def _asker(args: argparse.Namespace) -> Asker:
     return by
 
 
-def _ask(work: _Work, pairs: Pairs, asking: Asking, output: LabelFile, keep: Any, *, append: bool) -> Ended:
-    from assay.cli.progress import progress
+def _portions(work: _Work, rows: PairFile, size: int | None) -> Iterator[tuple[Pairs, Asking]]:
+    """Each portion of the pairs with what there is to ask about it, once the portion before it was answered."""
+    from judgments.judges.asking import Asking
+    from judgments.providers.pace import Ratio
 
-    watch = progress(len(pairs.ready), "judging")
+    ratio = Ratio()
+    for portion in rows.portions(size):
+        pairs = Pairs.of(portion, work.kind.needs, work.earlier)
+        work.totals.add(pairs)
+        contexts = [context for _, context in pairs.ready]
+        asking = Asking(work.judge, work.endpoint, contexts, work.known.replies, ratio)
+        work.remembered += asking.plan.known
+        yield pairs, asking
+        # One portion at a time is held.
+        del portion, pairs, contexts, asking
+
+
+def _ask(work: _Work, rows: PairFile, size: int | None, output: LabelFile, keep: Any, *, append: bool) -> Ended:
+    from assay.cli.progress import progress
+    from judgments.providers.calls import Ended
+
+    watch = progress(rows.judgeable, "judging")
 
     def answered(call: Answered) -> None:
         keep(call)
@@ -134,17 +161,24 @@ def _ask(work: _Work, pairs: Pairs, asking: Asking, output: LabelFile, keep: Any
         work.estimated += call.reply.cost_usd or 0.0 if call.reply.estimated else 0.0
         work.left_out.update(call.reply.left_out)
 
+    ended = Ended("done", "", 0, 0)
     with output.opened(append=append) as add:
+        for pairs, asking in _portions(work, rows, size):
 
-        def told(verdict: Verdict) -> None:
-            pair, outcome = pairs.ready[verdict.place][0], verdict.outcome
-            model = verdict.model or work.endpoint.model
-            add([label(pair, outcome, work.kind.name, work.parameters, model, verdict.prompt_sha256)])
-            work.grades[pair.query_id, pair.doc_id] = outcome.grade
-            work.counts[outcome.name] += 1
-            watch(work.counts.total())
+            def told(verdict: Verdict, pairs: Pairs = pairs) -> None:
+                pair, outcome = pairs.ready[verdict.place][0], verdict.outcome
+                model = verdict.model or work.endpoint.model
+                add([label(pair, outcome, work.kind.name, work.parameters, model, verdict.prompt_sha256)])
+                work.grades[pair_key(pair.query_id, pair.doc_id)] = outcome.grade
+                work.counts[outcome.name] += 1
+                watch(work.counts.total())
 
-        return asking.run(told, answered=answered, limits=work.limits, budget=work.budget, by=work.by)
+            one = asking.run(told, answered=answered, limits=work.limits, budget=work.budget, by=work.by)
+            ended = replace(one, answered=ended.answered + one.answered, attempts=ended.attempts + one.attempts)
+            del pairs, asking, told
+            if ended.end != "done":
+                break
+    return ended
 
 
 def _parameters(judge: ModelJudge, endpoint: Endpoint, told: Told, shown: Sequence[Sequence[Any]]) -> dict[str, Any]:
@@ -170,18 +204,37 @@ def _tell_in_vain(args: argparse.Namespace, kind: ModelJudgeKind) -> None:
             tell_no_effect(f"--{option.replace('_', '-')}", f"the judge {kind.name} is not told it")
 
 
-def _estimate(pairs: Pairs, plan: Plan) -> str:
-    usd = plan.usd
+def _planned(plans: Iterable[Plan]) -> Plan:
+    """All portions together."""
+    from judgments.judges.asking import Plan
+
+    whole = Plan(0, 0, 0, (0, 0), (0, 0), (0.0, 0.0))
+    for one in plans:
+        usd = None if whole.usd is None or one.usd is None else (whole.usd[0] + one.usd[0], whole.usd[1] + one.usd[1])
+        whole = Plan(
+            whole.pairs + one.pairs,
+            whole.known + one.known,
+            whole.questions + one.questions,
+            (whole.tokens_in[0] + one.tokens_in[0], whole.tokens_in[1] + one.tokens_in[1]),
+            (whole.tokens_out[0] + one.tokens_out[0], whole.tokens_out[1] + one.tokens_out[1]),
+            usd,
+        )
+    return whole
+
+
+def _estimate(work: _Work, rows: PairFile, size: int | None) -> str:
+    plan = _planned(asking.plan for _, asking in _portions(work, rows, size))
+    usd, totals = plan.usd, work.totals
     cost = "not known; give --price-in and --price-out" if usd is None else f"{usd[0]:.4f} to {usd[1]:.4f} USD"
     return (
-        f"to judge: {len(pairs.ready)}\njudged already: {pairs.earlier}\nlacking something: {len(pairs.lacking)}\n"
+        f"to judge: {totals.ready}\njudged already: {totals.earlier}\nlacking something: {totals.lacking}\n"
         f"questions to ask: {plan.questions}\nanswers known: {plan.known}\n"
         f"tokens to read: {plan.tokens_in[0]} to {plan.tokens_in[1]}\n"
         f"tokens to write: {plan.tokens_out[0]} to {plan.tokens_out[1]}\ncost: {cost}\n"
     )
 
 
-def _tell_asked(work: _Work, ended: Ended, plan: Plan) -> None:
+def _tell_asked(work: _Work, ended: Ended) -> None:
     spent = work.budget.spent - work.known.spent
     cost = "" if work.endpoint.price_in is None or work.endpoint.price_out is None else f", {spent:.4f} USD"
     read, written = work.tokens
@@ -191,8 +244,8 @@ def _tell_asked(work: _Work, ended: Ended, plan: Plan) -> None:
         lines.append(f"note: {what}: {work.estimated:.4f} USD of it, as the ledger marks them")
     if work.left_out:
         lines.append(f"note: not told: {', '.join(sorted(work.left_out))}; this model or its protocol takes none")
-    if plan.known:
-        lines.append(f"  answers known, not asked again: {plan.known}")
+    if work.remembered:
+        lines.append(f"  answers known, not asked again: {work.remembered}")
     if len(work.models) > 1:
         told = ", ".join(f"{name} ({number})" for name, number in sorted(work.models.items()))
         lines.append(

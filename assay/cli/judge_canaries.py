@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.spilled import pair_key
+
 if TYPE_CHECKING:
     from judgments.formats.rows import PairRow
     from judgments.judges import Context, Outcome
@@ -36,7 +38,8 @@ def tell_canaries(
     from judgments.providers.calls import Ended
 
     top = max(_top(work), 1)
-    chosen = _worst([(work.grades.get((row.query_id, row.doc_id)), context) for row, context in pairs], top, most, seed)
+    grades = [_grade(work, row) for row, _ in pairs]
+    chosen = _worst([(grade, context) for grade, (_, context) in zip(grades, pairs, strict=True)], top, most, seed)
     if not chosen:
         sys.stderr.write("canaries: none planted, no pair has a grade below the best\n")
         return Ended("done", "", 0, 0)
@@ -57,6 +60,12 @@ def tell_canaries(
     rest = "" if ended.end == "done" else f"; not all was asked: {ended.said}"
     sys.stderr.write(f"canaries: {', '.join(parts)} grades{rest}\n")
     return ended
+
+
+def _grade(work: Any, row: PairRow) -> int | None:
+    key = pair_key(row.query_id, row.doc_id)
+    found: int | None = work.grades.get(key, work.earlier.get(key))
+    return found
 
 
 def _top(work: Any) -> int:

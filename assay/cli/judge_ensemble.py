@@ -11,6 +11,7 @@ from assay.cli.files import stdin_once, write_out
 from assay.cli.judge_pairs import read_pairs
 from assay.cli.label_file import LabelFile
 from assay.cli.scale import DEFAULT, scale_values
+from assay.cli.spilled import pair_key
 from judgments.core.errors import NotValid
 
 NAME = "ensemble"
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid(f"{args.pairs}: none of its pairs is in {' '.join(args.of)}; they must be of one collection")
     output = LabelFile(args.out)
     earlier = output.holds(NAME, parameters, mend=not args.dry_run) if args.resume else {}
-    waiting = {pair: one for pair, one in found.items() if pair not in earlier}
+    waiting = {pair: one for pair, one in found.items() if pair_key(*pair) not in earlier}
     counts = [f"judged already: {len(earlier)}", f"lacking something: {len(pairs) - len(found)}"]
     if args.dry_run:
         sys.stdout.write("\n".join([f"to judge: {len(waiting)}", *counts, "cost: 0 USD, the judges have answered\n"]))

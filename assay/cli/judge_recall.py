@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,7 @@ def refuse(args: argparse.Namespace) -> None:
         raise NotValid(f"{what}, and {args.judge} does not; leave it out")
 
 
-def ranks(args: argparse.Namespace, rows: Sequence[PairRow], judge: Any) -> Ranks | None:
+def ranks(args: argparse.Namespace, rows: Iterable[PairRow], judge: Any) -> Ranks | None:
     """The rankings whose recall is asked for; None where it is not.
 
     Raises

@@ -6,7 +6,7 @@ import argparse
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,7 @@ def add_words_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, help="of the model, the examples and the canaries; default 0")
 
 
-def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Sequence[Any]) -> tuple[Told, list[list[Any]]]:
+def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Iterable[Any]) -> tuple[Told, list[list[Any]]]:
     """Read all that the model is told.
 
     Parameters
@@ -67,7 +67,7 @@ def words(args: argparse.Namespace, kind: ModelJudgeKind, pairs: Sequence[Any]) 
         The options.
     kind : ModelJudgeKind
         Whose words they are.
-    pairs : sequence of PairRow
+    pairs : iterable of PairRow
         The pairs under judgment, of which none may be an example.
 
     Returns
@@ -217,7 +217,7 @@ def _text_metric(name: str | None) -> Any:
 
 
 def _examples(
-    args: argparse.Namespace, values: Sequence[int], pairs: Sequence[Any]
+    args: argparse.Namespace, values: Sequence[int], pairs: Iterable[Any]
 ) -> list[tuple[tuple[str, str, int], Example]]:
     if args.examples is None and args.examples_pairs is None:
         return []
@@ -234,13 +234,17 @@ def _examples(
     grades = read_human_labels(args.examples, values)
     found = pairs_jsonl.read(Path(args.examples_pairs), path=args.examples_pairs)
     found.report.raise_if_errors()
-    judged = {(row.query_id, row.doc_id) for row in pairs}
-    same = {(row.query.strip(), row.text.strip()) for row in pairs}
+    # The examples are few, and the pairs may be millions.
+    rows = [row for row in found.rows if grades.get((row.query_id, row.doc_id)) is not None]
+    ids = {(row.query_id, row.doc_id) for row in rows}
+    said = {(row.query.strip(), row.text.strip()) for row in rows}
+    judged, same = set(), set()
+    for row in pairs:
+        judged |= {(row.query_id, row.doc_id)} & ids
+        same |= {(row.query.strip(), row.text.strip())} & said
     graded = []
-    for row in found.rows:
-        grade = grades.get((row.query_id, row.doc_id))
-        if grade is None:
-            continue
+    for row in rows:
+        grade = grades[row.query_id, row.doc_id]
         if (row.query_id, row.doc_id) in judged or (row.query.strip(), row.text.strip()) in same:
             what = f"{args.examples_pairs}:{row.line}: {row.query_id} {row.doc_id} is among the pairs under judgment"
             raise NotValid(f"{what}; an example would give its grade away, so leave it out of one of the files")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from assay.cli.files import STDIN
-from judgments.core.errors import NotValid
+from assay.cli.spilled import Spilled, pair_key
+from judgments.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:
     from judgments.formats.labels_jsonl import MachineLabel
+
+BLOCK = 1 << 16
 
 
 class LabelFile:
@@ -27,10 +30,8 @@ class LabelFile:
     def __init__(self, out: str | None) -> None:
         self._path = None if out is None or out == STDIN else Path(out)
 
-    def holds(
-        self, judge: str, parameters: Mapping[str, Any], *, mend: bool, again: Collection[str] = ()
-    ) -> dict[tuple[str, str], int | None]:
-        """Return the pairs that are in the file, with their grades.
+    def holds(self, judge: str, parameters: Mapping[str, Any], *, mend: bool, again: Collection[str] = ()) -> Spilled:
+        """Return the pairs that are in the file (by `pair_key`), with their grades, without holding them.
 
         Parameters
         ----------
@@ -50,22 +51,39 @@ class LabelFile:
         """
         if self._path is None:
             raise NotValid("--resume needs --out FILE, the file that is to be completed")
-        whole = self._whole_lines(mend)
-        if not whole:
-            return {}
-        from judgments.formats import labels_jsonl
-
-        found = labels_jsonl.read(whole, path=str(self._path))
-        found.report.raise_if_errors()
-        for row in found.rows:
+        found, answers, without = Spilled(), Spilled(), 0
+        for row in self._rows(mend):
             if (row.judge, row.parameters) != (judge, parameters):
                 theirs = f"{row.judge or 'another judge'} with {row.parameters}"
                 what = f"{self._path}:{row.line}: a label of {theirs}, not of {judge} with {parameters}"
                 raise NotValid(f"{what}; write to another file")
-        kept = [row for row in found.rows if row.outcome not in again]
-        if mend and len(kept) < len(found.rows):
-            self._rewrite(kept)
-        return {(row.query_id, row.doc_id): row.grade for row in kept}
+            self._refuse_two(row, answers)
+            if row.outcome in again:
+                without += 1
+            else:
+                found[pair_key(row.query_id, row.doc_id)] = row.grade
+        if mend and without:
+            self._rewrite(row for row in self._rows(mend) if row.outcome not in again)
+        return found
+
+    def _refuse_two(self, row: MachineLabel, answers: Spilled) -> None:
+        """Refuse a file in which one model gives a pair two answers in the same words."""
+        key = "\n".join((row.query_id, row.doc_id, row.model, row.prompt_sha256))
+        answer = row.outcome if row.grade is None and row.usefulness is None else [row.grade, row.usefulness]
+        first = answers.setdefault(key, [row.line, answer])
+        if first[1] != answer:
+            what = f"{row.query_id} {row.doc_id} is answered again, in another way than on line {first[0]}"
+            raise UnreadableInput(str(self._path), row.line, what, "keep one of the two", "E16")
+
+    def _rows(self, mend: bool) -> Iterator[MachineLabel]:
+        """The answers in the file, as they come."""
+        from judgments.formats import labels_jsonl
+
+        size = whole_lines(self._path, mend, "its pair is judged again")
+        if self._path is None or not size:
+            return
+        with self._path.open("rb") as stream:
+            yield from labels_jsonl.stream(cast(BinaryIO, Beginning(stream, size)), str(self._path))
 
     @contextmanager
     def opened(self, *, append: bool) -> Iterator[Callable[[Sequence[MachineLabel]], None]]:
@@ -84,7 +102,7 @@ class LabelFile:
             if self._path is not None:
                 stream.close()
 
-    def _rewrite(self, rows: Sequence[MachineLabel]) -> None:
+    def _rewrite(self, rows: Iterable[MachineLabel]) -> None:
         """At once or not at all: a killed run leaves the old file or the new one."""
         from judgments.formats import labels_jsonl
 
@@ -94,13 +112,33 @@ class LabelFile:
             labels_jsonl.write(rows, stream)
         fresh.replace(self._path)
 
-    def _whole_lines(self, mend: bool) -> bytes:
-        if self._path is None or not self._path.exists():
-            return b""
-        data = self._path.read_bytes()
-        end = data.rfind(b"\n") + 1
-        if end < len(data) and mend:
-            sys.stderr.write(f"note: {self._path}: the last line has no end; cut off, its pair is judged again\n")
-            with self._path.open("r+b") as stream:
-                stream.truncate(end)
-        return data[:end]
+
+class Beginning:
+    """The first bytes of a file, to be read."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream, self._left = stream, size
+
+    def read(self, size: int = -1) -> bytes:
+        """Return what is next."""
+        data = self._stream.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def whole_lines(path: Path | None, mend: bool, what: str) -> int:
+    """Return how many bytes of a file end with a line end; the rest, which a killed run left, is cut off."""
+    if path is None or not path.exists():
+        return 0
+    with path.open("r+b" if mend else "rb") as stream:
+        size = end = stream.seek(0, 2)
+        rest = b""
+        while end and b"\n" not in rest:
+            begin = max(0, end - BLOCK)
+            stream.seek(begin)
+            rest, end = stream.read(end - begin), begin
+        whole = end + rest.rfind(b"\n") + 1
+        if whole < size and mend:
+            sys.stderr.write(f"note: {path}: the last line has no end; cut off, {what}\n")
+            stream.truncate(whole)
+    return whole

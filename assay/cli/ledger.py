@@ -6,13 +6,14 @@ It is also the memory: an answer that stands here under its key is not asked for
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.label_file import whole_lines
+from assay.cli.spilled import Spilled
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -21,21 +22,46 @@ if TYPE_CHECKING:
     from judgments.providers.protocol import Endpoint
 
 
+class Replies(MutableMapping[str, "Reply"]):
+    """Answers by their keys, on disk."""
+
+    def __init__(self) -> None:
+        self._kept = Spilled()
+
+    def __getitem__(self, key: str) -> Reply:
+        from judgments.judges.answers import Reply
+
+        told = self._kept[key]
+        return Reply(**told | {"left_out": tuple(told["left_out"])})
+
+    def __setitem__(self, key: str, reply: Reply) -> None:
+        self._kept[key] = asdict(reply)
+
+    def __delitem__(self, key: str) -> None:
+        del self._kept[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
 @dataclass
 class Known:
     """What a ledger holds.
 
     Parameters
     ----------
-    replies : dict of str to Reply
-        By key; calls without an answer are not among them, and are asked again.
+    replies : mapping of str to Reply
+        By key, on disk; calls without an answer are not among them, and are asked again.
     spent, calls : float, int
         Of the judge that goes on, in dollars and questions; calls without an answer among them.
     models : dict of str to int
         Which models answered that judge, as the provider names them.
     """
 
-    replies: dict[str, Reply] = field(default_factory=dict)
+    replies: MutableMapping[str, Reply] = field(default_factory=Replies)
     spent: float = 0.0
     calls: int = 0
     models: dict[str, int] = field(default_factory=dict)
@@ -64,7 +90,7 @@ class Ledger:
             A line is none of a ledger.
         """
         found = Known()
-        for number, line in enumerate(_lines(self._path, mend), 1):
+        for number, line in enumerate(self._lines(mend), 1):
             try:
                 self._add(found, json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError):
@@ -93,6 +119,17 @@ class Ledger:
             found.spent += reply.cost_usd or 0.0
             if reply.model:
                 found.models[reply.model] = found.models.get(reply.model, 0) + 1
+
+    def _lines(self, mend: bool) -> Iterator[bytes]:
+        left = whole_lines(self._path, mend, "its question is asked again")
+        if self._path is None or not left:
+            return
+        with self._path.open("rb") as stream:
+            for line in stream:
+                left -= len(line)
+                if left < 0:
+                    return
+                yield line
 
     @contextmanager
     def opened(self, endpoint: Endpoint) -> Iterator[Callable[[Answered], None]]:
@@ -157,15 +194,3 @@ def beside(out: str | None, ledger: str | None) -> Path | None:
         return None
     path = Path(out)
     return path.with_name(f"{path.stem}.ledger.jsonl")
-
-
-def _lines(path: Path | None, mend: bool) -> list[bytes]:
-    if path is None or not path.exists():
-        return []
-    data = path.read_bytes()
-    end = data.rfind(b"\n") + 1
-    if end < len(data) and mend:
-        sys.stderr.write(f"note: {path}: the last line has no end; cut off, its question is asked again\n")
-        with path.open("r+b") as stream:
-            stream.truncate(end)
-    return data[:end].splitlines()

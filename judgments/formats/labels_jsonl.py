@@ -112,6 +112,23 @@ def read(
     return collect(*opened, partial(_parse, grades=grades, conflicts=conflicts))
 
 
+def stream(source: Source, path: str) -> Iterator[MachineLabel]:
+    """Yield the answers of a file as they come, and hold none; one pair may come twice.
+
+    Raises
+    ------
+    UnreadableInput
+        At the first line that is none.
+    """
+    content, tally = open_as(source, path, NAME, EXAMPLE.partition("\n")[0])
+    with content:
+        for row in rows(content, tally, partial(_label, grades=None)):
+            if tally.counts["error"]:
+                break
+            yield row
+    tally.report().raise_if_errors()
+
+
 def write(rows: Iterable[MachineLabel], stream: BinaryIO) -> Written:
     """Write answers in the order given, that of judging.
 

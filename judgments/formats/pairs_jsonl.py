@@ -73,6 +73,9 @@ def _key(row: PairRow) -> tuple[tuple[str, str], object]:
     return (row.query_id, row.doc_id), row
 
 
+# Every row as it comes; whoever reads takes care of rows that come twice.
+stream = partial(rows, said=_pair)
+
 read = reader(
     NAME,
     '{"query_id": "q001", "query": "...", "doc_id": "doc-abc", "text": "..."}',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -332,3 +333,63 @@ def test_mistakes_end_with_2_and_one_line(
     status, out, err = assay("judge", "pairs.jsonl", *words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_pairs_are_judged_in_portions_and_nothing_is_asked_twice(
+    assay: Call, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts that come again in a later portion are known by then, with and without a file for the ledger."""
+    monkeypatch.setattr("assay.cli.judge_asking.PORTION", 3)
+    rows = [{"query_id": "q1", "query": "tent", "doc_id": f"d{n}", "text": f"Text {n % 5}"} for n in range(10)]
+    rows.insert(4, {"query_id": "q1", "query": "tent", "doc_id": "empty", "text": ""})
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    Path("pairs.jsonl").write_text(text + text.splitlines()[0] + "\n")
+    status, _, err = assay(*ASK, "--base-url", server.url)
+    assert status == 0, err
+    assert sorted(row["doc_id"] for row in lines()) == sorted(f"d{n}" for n in range(10))
+    assert len(server.requests) == 5
+    assert "judged 10: 10 graded" in err
+    assert "1 without text" in err
+    told = assay(*ASK[:-2], "--base-url", server.url, "--dry-run")[1]
+    assert "to judge: 10\n" in told
+    assert "lacking something: 1\n" in told
+    # What stands in the output is left alone, in whichever portion it is.
+    Path("machine.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines() if row["doc_id"] != "d7"))
+    status, _, err = assay(*ASK, "--base-url", server.url, "--resume")
+    assert "judged 1: 1 graded\n  left alone, judged already: 9" in err
+    assert len(server.requests) == 5
+
+
+def test_pairs_that_contradict_each_other_are_refused_before_anything_is_asked(
+    assay: Call, server: ModelServer
+) -> None:
+    write_pairs(3)
+    with Path("pairs.jsonl").open("a") as stream:
+        stream.write('{"query_id": "q1", "query": "tent", "doc_id": "d001", "text": "Another text."}\n')
+    status, _, err = assay(*ASK, "--base-url", server.url)
+    assert (status, server.requests) == (2, [])
+    assert "pairs.jsonl:4: " in err
+    assert "line 2" in err
+
+
+def test_pairs_of_a_pipe_are_read_as_often_as_needed(
+    assay: Call, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.cli.judge_asking.PORTION", 2)
+    write_pairs(5)
+    data = Path("pairs.jsonl").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    words = ("judge", "-", *ASK[2:], "--base-url", server.url)
+    assert assay(*words)[0] == 0
+    assert len(lines()) == 5
+
+
+def test_two_answers_of_one_model_for_a_pair_stop_a_run_that_goes_on(assay: Call, server: ModelServer) -> None:
+    write_pairs(2)
+    assay(*ASK, "--base-url", server.url)
+    first = lines()[0]
+    with Path("machine.jsonl").open("a") as stream:
+        stream.write(json.dumps(first | {"grade": 1}) + "\n")
+    status, _, err = assay(*ASK, "--base-url", server.url, "--resume")
+    assert status == 2
+    assert "machine.jsonl:3: " in err

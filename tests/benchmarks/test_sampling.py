@@ -35,4 +35,4 @@ def test_both_sides_see_the_same_searches(path: Path) -> None:
     said = subprocess.run([sys.executable, LOG, "count", path], cwd=ROOT, check=True, capture_output=True)
     words = [sys.executable, "-m", "assay", "sample", path, "--head", "1", "--window-days", "9999"]
     ours = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert f"{json.loads(said.stdout)['searches']} searches for " in ours.stderr
+    assert f"{json.loads(said.stdout)['searches']:,} searches for " in ours.stderr
