@@ -16,6 +16,8 @@ from judgments.agreement.table import GradeTable
 
 # How many pairs of raters are drawn for at once: two hundred raters make twenty thousand pairs.
 AT_ONCE = 500
+# So many numbers are added up together, which takes as much memory as a block of draws.
+MOST_TOGETHER = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +193,20 @@ def _drawn(
 ) -> tuple[Floats, Floats]:
     """Return every kappa of each draw, shape (pairs, kappas, draws), and how many units each pair then shares."""
     drawn, times = np.full((len(pairs), len(coefficients), resamples), np.nan), np.zeros((len(pairs), resamples))
+    cells = pairs[0].sums.shape[1] if pairs else 0
+    # Pairs of raters who share most queries are added up together; of whole numbers the order of adding is no matter.
+    wide = [place for place, pair in enumerate(pairs) if clusters and 2 * len(pair.clusters) > clusters]
+    wide = wide[: MOST_TOGETHER // max(1, clusters * cells)]
+    together = np.zeros((clusters, len(wide), cells))
+    for at, place in enumerate(wide):
+        together[pairs[place].clusters, at] = pairs[place].sums
+    among = {place: at for at, place in enumerate(wide)}
     done = 0
     for block in draws(clusters, resamples, seed):
         now = slice(done, done + len(block))
+        summed = (block @ together.reshape(clusters, len(wide) * cells)).reshape(len(block), len(wide), cells)
         for place, pair in enumerate(pairs):
-            sums = block[:, pair.clusters] @ pair.sums
+            sums = summed[:, among[place]] if place in among else block[:, pair.clusters] @ pair.sums
             times[place, now] = sums.sum(axis=1)
             for column, coefficient in enumerate(coefficients):
                 drawn[place, column, now] = coefficient.value(sums, values)

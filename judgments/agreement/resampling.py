@@ -7,6 +7,7 @@ drawing single pairs would make an interval too narrow.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ from judgments.agreement.patterns import TABLE, Floats, Ints
 
 # How many queries are drawn at once, over all draws of a block: as much as stays near the processor.
 BLOCK = 1_000_000
+# So many numbers of draws are kept until others are asked for: one byte each, since nothing is drawn 256 times.
+KEPT = 8_000_000
 
 
 def draws(size: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -30,13 +33,27 @@ def draws(size: int, resamples: int, seed: int) -> Iterator[Floats]:
     >>> sum(len(block) for block in draws(5, 30, seed=1)), next(draws(5, 2, seed=1)).sum(axis=1).tolist()
     (30, [5.0, 5.0])
     """
+    if size * resamples > KEPT:
+        yield from (block.astype(np.float64) for block in _drawn(size, resamples, seed))
+        return
+    # A report asks for the same draws for each coefficient.
+    yield from (block.astype(np.float64) for block in _kept(size, resamples, seed))
+
+
+@lru_cache(maxsize=1)
+def _kept(size: int, resamples: int, seed: int) -> tuple[npt.NDArray[np.unsignedinteger], ...]:
+    """Return the draws as numbers as small as they can be."""
+    return tuple(block.astype(np.min_scalar_type(int(block.max()))) for block in _drawn(size, resamples, seed))
+
+
+def _drawn(size: int, resamples: int, seed: int) -> Iterator[Ints]:
     random = np.random.default_rng(seed)
     rows = max(1, BLOCK // max(size, 1))
     for done in range(0, resamples if size else 0, rows):
         now = min(rows, resamples - done)
         drawn = random.integers(0, size, size=(now, size), dtype=np.int32)
         drawn += (np.arange(now, dtype=np.int32) * size)[:, None]
-        yield np.bincount(drawn.reshape(-1), minlength=now * size).reshape(now, size).astype(np.float64)
+        yield np.bincount(drawn.reshape(-1), minlength=now * size).reshape(now, size)
 
 
 def resampled(sums: Floats, resamples: int, seed: int) -> Floats:
