@@ -118,12 +118,17 @@ class Ratings:
         begins = np.flatnonzero(query_ids.changes() | doc_ids.changes()) if len(query_ids) else np.zeros(0, np.int64)
         queries, documents = query_ids.take(begins), doc_ids.take(begins)
         names, query = distinct(queries)
-        _, first, unit = np.unique(pair_keys(query, documents), return_index=True, return_inverse=True)
-        same = documents.same(np.arange(len(unit)), documents, first[unit]) & (query == query[first[unit]])
-        if not same.all():
-            # Two pairs have one key, which the texts tell apart.
-            given = [raters[code] for code in rater.tolist()]
-            return cls.from_rows(zip(query_ids, doc_ids, given, grades.tolist(), strict=True))
+        keys = pair_keys(query, documents)
+        ascending = np.sort(keys)
+        if (ascending[1:] == ascending[:-1]).any():
+            _, first, unit = np.unique(keys, return_index=True, return_inverse=True)
+            same = documents.same(np.arange(len(unit)), documents, first[unit]) & (query == query[first[unit]])
+            if not same.all():
+                # Two pairs have one key, which the texts tell apart.
+                given = [raters[code] for code in rater.tolist()]
+                return cls.from_rows(zip(query_ids, doc_ids, given, grades.tolist(), strict=True))
+        else:
+            first = unit = np.arange(len(keys))
         order = documents.take(first).descending(-query[first])[::-1]
         place = np.empty_like(order)
         place[order] = np.arange(len(order))

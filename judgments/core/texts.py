@@ -150,6 +150,10 @@ class Texts(Sequence[str]):
         differing = (words for words in self._words(sizes, self.words) if (words != words[0]).any())
         return np.lexsort([*reversed([~words.byteswap() for words in differing]), groups])
 
+    def first_word(self) -> Keys:
+        """Return the first 8 bytes of every text, zero behind its end."""
+        return next(self._words(self.ends - self.starts, 1))
+
     def first_words(self, skipped: int) -> Keys:
         """Return the 8 bytes of every text behind so many; what lies behind a text's end is of no meaning."""
         last = len(self.buffer) - WORD

@@ -18,6 +18,8 @@ Row = TypeVar("Row")
 # So many rows are made at a time.
 CHUNK = 1 << 13
 LARGEST = 1 << 31
+# So many distinct values are found one after the other.
+FEW = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,8 +32,29 @@ class Coded:
     @classmethod
     def of(cls, texts: Texts) -> Coded:
         """Number the distinct texts of a column."""
+        return cls._of_few(texts) or cls._of_many(texts)
+
+    @classmethod
+    def _of_many(cls, texts: Texts) -> Coded:
         names, codes = distinct(texts)
         return cls(list(names), codes.astype(np.int32))
+
+    @classmethod
+    def _of_few(cls, texts: Texts) -> Coded | None:
+        """Number short texts of which few differ, which takes no sorting; None for others."""
+        if not len(texts) or texts.words > 1:
+            return None
+        words = texts.first_word()
+        codes = np.full(len(texts), -1, dtype=np.int32)
+        values: list[str] = []
+        row = 0
+        while len(values) < FEW:
+            codes[words == words[row]] = len(values)
+            values.append(texts[row])
+            row = int((codes < 0).argmax())
+            if codes[row] >= 0:
+                return cls(values, codes)
+        return None
 
     @classmethod
     def same(cls, value: object, size: int) -> Coded:
