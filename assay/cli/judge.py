@@ -112,7 +112,7 @@ def _run_here(args: argparse.Namespace, kind: JudgeKind) -> int:
 
     counts: Counter[str] = Counter()
     totals = Totals()
-    watch = progress(rows.judgeable, "judging")
+    watch = progress(max(0, rows.judgeable - len(earlier)), "judging")
     with output.opened(append=args.resume) as add:
         for portion in rows.portions(BATCH):
             pairs = Pairs.of(portion, kind.needs, earlier)

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from judgments.providers.protocol import Endpoint
 
 DONE, NOT_ALL = 0, 1
-# So many pairs are held at a time; at the end of each portion the last answers are waited for.
-PORTION = 10_000
+# So many pairs are held at a time. At the end of a portion the last answers are waited for, and the next is planned: in
+# each portion every question in flight has many turns, so that this takes little of its time.
+PORTION, TURNS = 10_000, 80
 # Where no answer came, the next run asks again.
 AGAIN = frozenset({"transport_error"})
 
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
     by = ask if args.dry_run else _asker(args)
     work = _Work(kind, judge, endpoint, limits, budget, parameters, known, by, earlier)
     # A batch is left with the provider for up to a day: all of it at once.
-    size = None if args.batch else PORTION
+    size = None if args.batch else max(PORTION, TURNS * limits.concurrency)
     if args.dry_run:
         sys.stdout.write(_estimate(work, rows, size))
         return DONE
@@ -149,7 +150,7 @@ def _ask(work: _Work, rows: PairFile, size: int | None, output: LabelFile, keep:
     from assay.cli.progress import progress
     from judgments.providers.calls import Ended
 
-    watch = progress(rows.judgeable, "judging")
+    watch = progress(max(0, rows.judgeable - len(work.earlier)), "judging")
 
     def answered(call: Answered) -> None:
         keep(call)

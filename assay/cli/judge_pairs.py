@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from judgments.formats.rows import PairRow
     from judgments.judges import Context, Outcome
     from judgments.judges.contract import Need
+
+
+# Characters of documents in one portion.
+MOST_HELD = 30_000_000
 
 
 class PairFile:
@@ -51,12 +54,17 @@ class PairFile:
         return (row for row in self._rows(self._opened()) if row.line not in self._repeated)
 
     def portions(self, size: int | None) -> Iterator[list[PairRow]]:
-        """Yield so many pairs at a time; all of them at once for None."""
-        waiting = iter(self)
-        while rows := list(islice(waiting, size)):
+        """Yield so many pairs at a time, fewer where their texts are long; all of them at once for None."""
+        rows: list[PairRow] = []
+        held = 0
+        for row in self:
+            rows.append(row)
+            held += len(row.text)
+            if size is not None and (len(rows) == size or held >= MOST_HELD):
+                yield rows
+                rows, held = [], 0
+        if rows:
             yield rows
-            # Whoever asks for the next ones has let go of these.
-            del rows
 
     def refuse_none(self, judge: str, earlier: int) -> None:
         """Refuse a file of which no pair can be judged.

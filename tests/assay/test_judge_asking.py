@@ -340,6 +340,7 @@ def test_pairs_are_judged_in_portions_and_nothing_is_asked_twice(
 ) -> None:
     """Texts that come again in a later portion are known by then, with and without a file for the ledger."""
     monkeypatch.setattr("assay.cli.judge_asking.PORTION", 3)
+    monkeypatch.setattr("assay.cli.judge_asking.TURNS", 0)
     rows = [{"query_id": "q1", "query": "tent", "doc_id": f"d{n}", "text": f"Text {n % 5}"} for n in range(10)]
     rows.insert(4, {"query_id": "q1", "query": "tent", "doc_id": "empty", "text": ""})
     text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -375,7 +376,7 @@ def test_pairs_that_contradict_each_other_are_refused_before_anything_is_asked(
 def test_pairs_of_a_pipe_are_read_as_often_as_needed(
     assay: Call, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.cli.judge_asking.PORTION", 2)
+    monkeypatch.setattr("assay.cli.judge_pairs.MOST_HELD", 40)
     write_pairs(5)
     data = Path("pairs.jsonl").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
