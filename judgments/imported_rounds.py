@@ -143,14 +143,19 @@ def _raters(round_: Round, names: Sequence[str]) -> dict[str, User]:
     usable = all(_PSEUDONYM.fullmatch(name) for name in names)
     people = {}
     for number, name in enumerate(names, 1):
-        # The round's id makes the name one that no account has.
-        user = User(username=f"imported-{round_.uuid.hex}-{number}", first_name=name[:150], is_active=False)
+        user = User(username=_free_username(round_, number), first_name=name[:150], is_active=False)
         user.set_unusable_password()
         user.save()
         pseudonym = name if usable else f"r{number:02d}"
         RoundRater.objects.create(round=round_, user=user, pseudonym=pseudonym, left_at=round_.closed_at)
         people[name] = user
     return people
+
+
+def _free_username(round_: Round, number: int) -> str:
+    """A name that no account has, with as much of the round's id as that takes."""
+    names = (f"imported-{round_.uuid.hex[:length]}-{number}" for length in (6, 12, 32))
+    return next(name for name in names if not User.objects.filter(username=name).exists())
 
 
 def _pairs(

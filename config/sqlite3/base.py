@@ -11,6 +11,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,11 +48,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if not name.startswith("file:") and name != ":memory:":
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             try:
-                os.close(os.open(name, os.O_CREAT | os.O_RDWR, 0o600))
+                # A file that is there is never opened here: closing it would end the locks that other connections of
+                # this process hold on it, as POSIX has it, and SQLite would read and write without them.
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            except (FileExistsError, PermissionError):
+                pass
+            with suppress(PermissionError):  # someone else's file: SQLite says what it cannot do
                 if os.stat(name).st_mode & 0o077:
                     os.chmod(name, 0o600)
-            except PermissionError:
-                pass  # someone else's file: SQLite says what it cannot do
         return super().get_new_connection(conn_params)
 
     def _start_transaction_under_autocommit(self) -> None:
