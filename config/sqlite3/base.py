@@ -47,12 +47,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         name = str(conn_params["database"])
         if not name.startswith("file:") and name != ":memory:":
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            try:
-                # A file that is there is never opened here: closing it would end the locks that other connections of
-                # this process hold on it, as POSIX has it, and SQLite would read and write without them.
+            # A file that is there is never opened here: closing it would end the locks that other connections of this
+            # process hold on it, as POSIX has it, and SQLite would read and write without them.
+            with suppress(FileExistsError, PermissionError):
                 os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except (FileExistsError, PermissionError):
-                pass
             with suppress(PermissionError):  # someone else's file: SQLite says what it cannot do
                 if os.stat(name).st_mode & 0o077:
                     os.chmod(name, 0o600)
