@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 MOST_OF_A_LINE = 10_000
-MOST_NAMES = 6
 # What nobody needs to hear about: line ends, comments, blank lines, no line end at the end, what separates cells, other
 # names of columns.
 UNREMARKABLE = frozenset({"W31", "W34", "W35", "W36", "W46", "W47"})
@@ -138,16 +137,8 @@ def tell_profile(seconds: Mapping[str, float]) -> None:
 
 def tell_unreached(evaluation: Evaluation) -> None:
     """Say on standard error which metrics are 0 because no grade counts as relevant."""
-    for level in sorted(set(evaluation.unreached.values())):
-        names = [name for name, one in evaluation.unreached.items() if one == level]
-        told = ", ".join(names[:MOST_NAMES]) + (
-            f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        )
-        sys.stderr.write(
-            f"note: no grade of the qrels reaches {level:g}, from which on {told} call a document relevant, and "
-            "so find "
-            "nothing; map the grades, or name a lower threshold, as in P(rel=0.3)@10\n"
-        )
+    for note in evaluation.unreached_notes:
+        sys.stderr.write(f"note: {note}\n")
 
 
 def tell_warnings(reports: Iterable[Report]) -> None:

@@ -95,7 +95,10 @@ def gate(
     verdicts = tuple(_verdict(rule, of_baseline, of_candidate, drops) for rule in chosen)
     return GateResult(
         verdicts=verdicts,
-        warnings=cautions(_facts(qrels, of_baseline, of_candidate, missing), verdicts),
+        warnings=(
+            *cautions(_facts(qrels, of_baseline, of_candidate, missing), verdicts),
+            *of_candidate.unreached_notes,
+        ),
         queries=qrels.queries,
         missing=missing,
         permutations=permutations,

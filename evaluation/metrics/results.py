@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from evaluation.metrics.declaration import BoundMetric
     from evaluation.metrics.diagnostics import Diagnostics
 
+MOST_NAMED = 6
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -123,6 +125,20 @@ class Evaluation:
     effective_queries: float | None = None
     bound: tuple[BoundMetric, ...] = ()
     unreached: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def unreached_notes(self) -> list[str]:
+        """Say which metrics are 0 whatever a run returns, a sentence for each threshold."""
+        notes = []
+        for level in sorted(set(self.unreached.values())):
+            names = [name for name, one in self.unreached.items() if one == level]
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            told = ", ".join(names[:MOST_NAMED]) + more
+            notes.append(
+                f"no grade of the qrels reaches {level:g}, the lowest relevant grade of {told}, so their values are "
+                "0; map the grades, or name a lower threshold, as in P(rel=0.3)@10"
+            )
+        return notes
 
     def tested(self, run: RunScores, metric: str) -> npt.NDArray[np.float64]:
         """Return the values whose plain mean is what is compared: logarithms where the metric's mean is geometric."""

@@ -335,3 +335,13 @@ def test_two_who_score_one_run_at_once_keep_each_others_scores(snapshot, collect
     for one in collection.scorings.all():
         assert {score.metric for score in one.scores.all()} == {"P@1", "P@2", "P@3"}
         assert set(one.diagnostics["bounds"]) == {"P@1", "P@2", "P@3"}
+
+
+def test_a_run_over_other_documents_is_refused_and_keeps_no_score(snapshot, stage, collection, engineer):
+    """Its ids are of another kind, such as the numbers of an index: every score would be 0."""
+    rows = "".join(f"q{n:02d} Q0 {n + 700} 1 9 numbers\n" for n in range(12))
+    stage.store("runs", rows, "numbers.run")
+    run = collection.runs.get(name="numbers")
+    with pytest.raises(NotValid, match="none of the judged documents"):
+        scoring.score_runs(snapshot, [run], actor=engineer)
+    assert not Score.objects.filter(scoring__run=run).exists()

@@ -255,3 +255,10 @@ def test_a_drop_turns_its_sign_with_the_runs(ranks: list[tuple[int, int]]) -> No
     assert there.passed or back.passed
     same = one("drop(RR) == 0", before, before)
     assert (same.passed, same.value, same.p) == (True, 0.0, 1.0 if len(ranks) >= 6 else None)
+
+
+def test_a_threshold_that_no_grade_reaches_is_told() -> None:
+    qrels = Qrels.from_dict({"q": {"a": 0.37, "b": 0.2}})
+    run = Run.from_dict({"q": {"a": 1.0}}, "new")
+    assert any("P@5" in warning for warning in gate(qrels, None, run, ["P@5 >= 0"]).warnings)
+    assert not any("reaches" in warning for warning in gate(qrels, None, run, ["P(rel=0.3)@5 >= 0"]).warnings)
