@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -21,6 +22,7 @@ from django.db.migrations.executor import MigrationExecutor
 from judgments import ingestion, jobs
 
 REAP_EVERY = 30.0
+NICE = 5
 # Who waits for their next documents occupies a thread and no processor: there are threads left for answers then. Each
 # may hold a connection, and PostgreSQL takes a hundred as it is installed.
 THREADS, MOST_CONNECTIONS = 32, 80
@@ -80,7 +82,9 @@ class Command(BaseCommand):
         return subprocess.Popen(command)
 
     def worker(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "manage.py", "work", "--verbosity", "0"])
+        """A worker, less urgent than a page for which somebody waits."""
+        lower = partial(os.nice, NICE)
+        return subprocess.Popen([sys.executable, "manage.py", "work", "--verbosity", "0"], preexec_fn=lower)
 
     def watch(self, children: list[subprocess.Popen[bytes]]) -> None:
         """Stay until a child ends; meanwhile queue the jobs of dead workers again."""
