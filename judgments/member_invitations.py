@@ -54,8 +54,12 @@ def ask(collection: Collection, *, actor: User, username: str, role: str) -> Mem
 
 
 def waiting_for(user: Any) -> QuerySet[MemberInvitation]:
-    """The invitations that the user has not answered."""
+    """The invitations that the user has not answered; none from before they had the account.
+
+    Else whoever takes a name for a new account would come in where a lead had asked for it in vain.
+    """
     rows = MemberInvitation.objects.filter(username=user.get_username(), declined_at__isnull=True)
+    rows = rows.filter(created_at__gte=user.date_joined)
     return rows.filter(collection__archived_at__isnull=True).select_related("collection", "created_by")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
@@ -469,6 +470,8 @@ def address(route: str, world: World) -> str:
 def world(collection: Any, lead: Any, engineer: Any, rater: Any, rater2: Any, outsider: Any, settings: Any) -> World:
     settings.INVITE_LINKS = True
     create_collection(actor=outsider, slug="elsewhere", name="Elsewhere")
+    outsider.date_joined -= timedelta(days=1)  # before they were asked to join
+    outsider.save()
     return make_world(collection, lead=lead, engineer=engineer, rater=rater, rater2=rater2)
 
 

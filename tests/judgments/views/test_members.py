@@ -45,6 +45,15 @@ def test_a_name_that_nobody_has_looks_the_same(client_of, collection, lead, outs
     assert "Shop search" not in client_of(outsider).get("/").content.decode()
 
 
+def test_a_name_that_is_taken_later_opens_nothing(client_of, collection, lead, make_user):
+    client_of(lead).post(reverse("members", args=["shop"]), {"username": "nemo", "role": "lead"})
+    nemo = make_user("nemo")
+    assert "Shop search" not in client_of(nemo).get("/").content.decode()
+    page = reverse("member_invitation", args=[MemberInvitation.objects.get().uuid])
+    assert client_of(nemo).post(page, {"accept": "1"}).status_code == 404
+    assert access.role_in(nemo, collection) is None
+
+
 def test_a_lead_withdraws_an_invitation(client_of, collection, lead, outsider):
     browser = client_of(lead)
     browser.post(reverse("members", args=["shop"]), {"username": "otto", "role": "rater"})
