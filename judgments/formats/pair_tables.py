@@ -1,4 +1,4 @@
-"""How do the records of a CSV or TSV file, with a header or without, become entries?"""
+"""The columns of a well-formed CSV or TSV file of pairs, with a header or without, a piece at a time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgments.core.report import Tally
 from judgments.formats.decoding import Content
-from judgments.formats.delimited import Cells, Columns, Header, Record, read_header, read_table, usual_delimiter
-from judgments.formats.entries import Absent, Cell, Entry
+from judgments.formats.delimited import Columns, Header, Record, read_header, usual_delimiter
 from judgments.formats.reading import NeedsCare, note_skipped
 
 if TYPE_CHECKING:
@@ -21,40 +20,6 @@ if TYPE_CHECKING:
 
 # As much of a file as is read in one go.
 PIECE = 4 << 20
-
-
-def table_entries(
-    content: Content,
-    tally: Tally,
-    columns: Columns,
-    value: str,
-    *,
-    mapping: Mapping[str, str] | None = None,
-    delimiter: str | None = None,
-) -> Iterator[Entry]:
-    """Yield the pairs of a file with a header; what is no record is put into its bin here.
-
-    Parameters
-    ----------
-    content, tally : Content, Tally
-        The input and its books.
-    columns : Columns
-        What is read.
-    value : str
-        The column that holds the number: ``grade`` or ``score``. Without scores, ranks are handed on.
-    mapping, delimiter
-        As for `read_table`.
-
-    Raises
-    ------
-    UnreadableInput
-        F04 when there is neither the number nor a rank.
-    """
-    for cells in read_table(content, tally, columns, mapping=mapping, delimiter=delimiter):
-        if value not in cells.of and "rank" not in cells.of:
-            what, expected = f"there is no column {value}", f"expected one, or say which it is (columns: {value}=NAME)"
-            tally.refuse(what, line=1, expected=expected, code="F04")
-        yield _entry(cells, value)
 
 
 def table_columns(content: Content, tally: Tally, columns: Columns, value: str) -> Iterator[PairColumns]:
@@ -125,20 +90,6 @@ def checked_numbers(found: Fields, place: int) -> npt.NDArray[np.float64]:
     if values is None:
         raise NeedsCare
     return values
-
-
-def _entry(cells: Cells, value: str) -> Entry:
-    given = cells.of.get(value)
-    return Entry(
-        cells.line,
-        cells.of["query_id"],
-        cells.of["doc_id"],
-        Absent if given is None else Cell(given),
-        cells.of.get("rank"),
-        cells.of.get("tag", ""),
-        cells.raw,
-        repaired=cells.repaired,
-    )
 
 
 def _plain_header(first: bytes, delimiter: str, tally: Tally, columns: Columns) -> Header:
