@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import uuid as uuid_module
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -95,6 +96,12 @@ class Endpoint(GenericAPIView):
             limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // (1024 * 1024)
             raise TooLarge(f"A JSON body has {limit} MB at most. Send a file (multipart) instead.")
         self.held.enter_context(large_bodies().turn())
+        self.held.callback(self._give_back)
+
+    def _give_back(self) -> None:
+        """Let go of a large body now: what was read of it would else stay until somebody collects garbage."""
+        self.request._data = self.request._full_data = None
+        gc.collect()
 
     @property
     def roles(self) -> tuple[str, ...]:
