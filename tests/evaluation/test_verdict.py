@@ -100,7 +100,7 @@ def test_without_spread_nothing_is_said_of_power() -> None:
 @pytest.mark.parametrize(
     ("judged", "answer", "part"),
     [
-        ((1.0, 0.951), "yes", "Judged@10 is 1.00 for old and 0.95 for new"),
+        ((1.0, 0.951), "yes", "1.00 is judged for old and 0.95 for new"),
         ((1.0, 0.90), "no", "Only 0.90 of the first ten of new"),
         ((0.8, 1.0), "no", "Only 0.80 of the first ten of old"),
         ((None, 1.0), "not known", "Judged@10"),
