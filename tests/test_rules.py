@@ -194,3 +194,16 @@ def test_relative_links_in_the_docs_lead_somewhere() -> None:
             if not re.match(r"https?:|mailto:", target) and not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert broken == []
+
+
+def test_the_files_that_the_architecture_names_are_there() -> None:
+    missing = []
+    for number, line in enumerate((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines(), 1):
+        folders = [ROOT]  # and each that the line has named, with those above it: short names lie there or in judgments/
+        for name in re.findall(r"`([\w./*-]+(?:\.(?:py|html|js|css|json|md)|/))(?::[\w.]+)?`", line):
+            found = next((path for folder in [*folders, ROOT / "judgments"] for path in folder.glob(name)), None)
+            if found is None:
+                missing.append(f"line {number}: {name}")
+                continue
+            folders += [found, *(folder for folder in found.parents if folder.is_relative_to(ROOT))]
+    assert missing == []
