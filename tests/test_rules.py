@@ -199,7 +199,7 @@ def test_relative_links_in_the_docs_lead_somewhere() -> None:
 def test_the_files_that_the_architecture_names_are_there() -> None:
     missing = []
     for number, line in enumerate((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines(), 1):
-        folders = [ROOT]  # and each that the line has named, with those above it: short names lie there or in judgments/
+        folders = [ROOT]  # and what the line has named, with the folders above: short names lie there or in judgments/
         for name in re.findall(r"`([\w./*-]+(?:\.(?:py|html|js|css|json|md)|/))(?::[\w.]+)?`", line):
             found = next((path for folder in [*folders, ROOT / "judgments"] for path in folder.glob(name)), None)
             if found is None:
