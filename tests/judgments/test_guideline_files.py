@@ -80,7 +80,9 @@ def test_reading_a_file_shows_what_it_changes_and_stores_nothing(client_of, coll
 
 def test_a_version_downloads_and_shows_what_changed(client_of, versions, lead, rater):
     one, two = versions
-    answer = client_of(rater).get(reverse("guidelines_file", args=[one.uuid]))
+    # Nobody asked the rater to rate under them yet.
+    assert client_of(rater).get(reverse("guidelines_file", args=[one.uuid])).status_code == 403
+    answer = client_of(lead).get(reverse("guidelines_file", args=[one.uuid]))
     assert answer.headers["Content-Disposition"] == 'attachment; filename="guidelines-v1.md"'
     assert answer.content.decode() == guideline_files.as_text(one)
     page = reverse("guidelines_version", args=[two.uuid])

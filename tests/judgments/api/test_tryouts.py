@@ -12,7 +12,7 @@ from tests.judgments.models_asked import KEY, grade, provider_at
 from tests.model_server import Answer, ModelServer, serving
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_allowed")]
-KEPT = (Judge, MachineJudgment, ModelCall, PromptVersion, AuditRow)
+KEPT = (Judge, MachineJudgment, ModelCall, PromptVersion)
 WORDS = "Searched: {query}. {scale}. {document}"
 
 
@@ -39,7 +39,7 @@ def provider(round_: Any, server: ModelServer, lead: Any) -> Any:
 
 @pytest.fixture
 def trial(round_: Any, provider: Any, lead: Any, api_of: Any) -> Callable[..., Any]:
-    """Post a trial of a prompt; whatever comes back, nothing is kept of it."""
+    """Post a trial of a prompt; whatever comes back, nothing is kept of it but that it was tried."""
     api, place = api_of(lead), f"/api/v1/collections/{round_.collection.slug}/prompts/try/"
     whom = {"round": str(round_.uuid), "provider": str(provider.uuid), "model": "judge-1", "pairs": 2}
 
@@ -107,6 +107,8 @@ def test_a_provider_is_asked_once(provider: Any, lead: Any, api_of: Any, server:
     assert found["cost_usd"] == pytest.approx(0.0012)
     assert KEY not in str(found)
     assert (len(server.requests), [kind.objects.count() for kind in KEPT]) == (1, before)
+    tried = AuditRow.objects.get(verb="trying.ask")
+    assert (tried.actor, tried.detail["calls"], tried.detail["model"]) == (lead, 1, "judge-1")
     wrong = api.post(place, {"model": "judge-9"}, format="json")
     assert (wrong.status_code, wrong.json()["error"]["fields"]) == (400, {"model": "Known: judge-1, judge-2."})
 
