@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 
 from judgments import cap_forms, expected_answers, judge_kinds, model_judges, prompts_kept
-from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.forms import AssayForm
 from judgments.models import Collection, JudgeRun, Provider
@@ -131,7 +130,7 @@ def _line(one: dict[str, Any]) -> str:
     told = [one["name"], *([] if one["price_in"] is None else [f"{one['price_in']:g}", f"{one['price_out']:g}"])]
     thinks, most = one.get("thinks"), one.get("most_tokens")
     told += [] if thinks is None else ["thinks" if thinks else "does not think"]
-    told += [] if most is None else [f"{amount(most, 'token')}"]
+    told += [] if most is None else [f"{most} token{'' if most == 1 else 's'}"]
     return ", ".join(told + [f"no {name}" for name in one.get("leave_out", ())])
 
 

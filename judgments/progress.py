@@ -198,7 +198,12 @@ def progress(round_: Round) -> Progress:
 
 
 def part_left(round_: Round, rater: User) -> int:
-    """How many ratings are the rater's if all who rate take the same part of the whole: what the lead is shown too."""
+    """How many ratings are the rater's if all who rate take the same part of the whole: what the lead is shown too.
+
+    It is 0 where others are called in when two grades lie apart: a number that rises would tell the rater that.
+    """
+    if round_.extra_at is not None:
+        return 0
     asked = list(round_.raters.select_related("user"))
     tallies = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
     return _parts(asked, tallies, _within_reach(round_, tallies.values(), stranded.lacks(round_))).get(rater.pk, 0)

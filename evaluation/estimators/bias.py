@@ -96,7 +96,13 @@ def metric_bias(people: Qrels, machine: Qrels, runs: Sequence[Run], metrics: Met
     if not common:
         raise NotValid("no query has labels of both, so there is nothing to compare a metric on")
     ours, theirs = (
-        evaluate(Qrels.from_dict({query_id: one[query_id] for query_id in common}), runs, metrics, ranges=False)
+        evaluate(
+            Qrels.from_dict({query_id: one[query_id] for query_id in common}),
+            runs,
+            metrics,
+            ranges=False,
+            overlap=False,
+        )
         for one in labels
     )
     rows = [

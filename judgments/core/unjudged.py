@@ -80,8 +80,8 @@ def unjudged_share(judged_mean: float, queries: int, unanswered: int) -> float |
 
     Examples
     --------
-    >>> unjudged_share(0.6, 4, 1) == 1 - 0.8, unjudged_share(0.0, 4, 4)
-    (True, None)
+    >>> unjudged_share(0.375, 4, 1), unjudged_share(0.0, 4, 4)
+    (0.5, None)
     """
     answered = queries - unanswered
     return 1 - judged_mean * queries / answered if answered > 0 else None

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 WHO = ("lead", "engineer", "rater", "outsider", None)
 STAFF_ONLY = (200, 200, 403, 404, 302)
 LEADS_ONLY = (200, 403, 403, 404, 302)
-MEMBERS = (200, 200, 200, 404, 302)
+
 ANYBODY = (200, 200, 200, 200, 302)
 
 # Page, statuses for lead, engineer, rater, outsider, nobody.
@@ -34,7 +34,7 @@ PAGES = {
     "jobs": STAFF_ONLY,
     "job": STAFF_ONLY,
     "guidelines": STAFF_ONLY,
-    "guidelines_version": MEMBERS,
+    "guidelines_version": STAFF_ONLY,  # raters read those of their rounds: tests/judgments/test_guidelines_hidden.py
     "guidelines_new": LEADS_ONLY,
     "collection_settings": LEADS_ONLY,
 }
