@@ -96,14 +96,16 @@ def serving(answer: Callable[[str, int], Answer] | None = None, *, port: int = 0
                 server.at_once += 1
                 server.most_at_once = max(server.most_at_once, server.at_once)
             try:
-                self._say(server.answer(_prompt(self.path, body), number), body)
+                said = server.answer(_prompt(self.path, body), number)
+                if said.wait:
+                    time.sleep(said.wait)
             finally:
+                # Before the answer leaves: who has it may send the next request at once, over another connection.
                 with server.lock:
                     server.at_once -= 1
+            self._say(said, body)
 
         def _say(self, said: Answer, body: dict[str, Any]) -> None:
-            if said.wait:
-                time.sleep(said.wait)
             content = said.body if said.body is not None else json.dumps(_told(self.path, said, body)).encode()
             self.send_response(said.status)
             for name, value in {"Content-Type": "application/json", **said.headers}.items():
