@@ -24,12 +24,12 @@ from judgments.documents import stubs_for
 from judgments.formats.rows import RatingRow
 from judgments.guidelines import add_version, latest
 from judgments.import_kinds import Checked, Finding, ImportKind
+from judgments.label_sources import queries_for
 from judgments.models import (
     Adjudication,
     Collection,
     Judgment,
     Pair,
-    Query,
     Round,
     RoundRater,
     Slot,
@@ -161,7 +161,7 @@ def _free_username(round_: Round, number: int) -> str:
 def _pairs(
     round_: Round, rows: Sequence[RatingRow], number: Mapping[tuple[str, str], int]
 ) -> dict[tuple[str, str], Pair]:
-    queries = _queries(round_.collection, rows)
+    queries = queries_for(round_.collection, rows)
     documents = stubs_for(round_.collection, (row.doc_id for row in rows))
     by_query: dict[str, dict[str, None]] = defaultdict(dict)
     grades: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -193,14 +193,6 @@ def _pairs(
     round_.ratings_per_pair = max(pair.ratings_wanted for pair in made)
     round_.save(update_fields=["pairs_made", "slots_made", "languages_made", "ratings_per_pair"])
     return dict(zip(keys, made, strict=True))
-
-
-def _queries(collection: Collection, rows: Iterable[RatingRow]) -> dict[str, Query]:
-    known = {query.query_id: query for query in collection.queries.all()}
-    texts = {row.query_id: row.query for row in rows if row.query_id not in known and row.query}
-    new = [Query(collection=collection, query_id=query_id, text=text) for query_id, text in texts.items()]
-    Query.objects.bulk_create(new, batch_size=BATCH)
-    return {**known, **{query.query_id: query for query in new}}
 
 
 def _answers(

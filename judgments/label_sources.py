@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from judgments.access import LEADS
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import id_fault
 from judgments.documents import stubs_for
-from judgments.formats.rows import LabelRow
+from judgments.formats.rows import LabelRow, RatingRow
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
 
@@ -54,7 +54,7 @@ def store(
         report={"bins": upload.report.get("bins", {})},
         created_by=actor,
     )
-    queries = _queries(collection, checked.rows)
+    queries = queries_for(collection, checked.rows)
     documents = stubs_for(collection, (row.doc_id for row in checked.rows))
     ImportedLabel.objects.bulk_create(
         (
@@ -66,9 +66,10 @@ def store(
     return {"rows": len(checked.rows), "id": str(source.uuid), "name": name}
 
 
-def _queries(collection: Collection, rows: Sequence[LabelRow]) -> dict[str, Query]:
+def queries_for(collection: Collection, rows: Iterable[LabelRow | RatingRow]) -> dict[str, Query]:
+    """The queries by id; those that came with their text and are not here yet are made."""
     known = {query.query_id: query for query in collection.queries.all()}
-    texts = {row.query_id: row.query for row in rows if row.query_id not in known}
+    texts = {row.query_id: row.query for row in rows if row.query_id not in known and row.query}
     new = [Query(collection=collection, query_id=query_id, text=text) for query_id, text in texts.items()]
     Query.objects.bulk_create(new, batch_size=500)
     return {**known, **{query.query_id: query for query in new}}
