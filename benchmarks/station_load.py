@@ -7,8 +7,9 @@ station uses it. In the cases with "kill" every process of the server is killed 
 started again; the raters send what was not acknowledged once more. Afterwards the database is asked: each acknowledged
 judgment is there exactly once, no pair has more ratings than it has room for, and the tallies say what counting says.
 
-The ratio is the 95th percentile of a submit request over its limit: 500 ms on SQLite, 250 ms on PostgreSQL. The raters
-run in this process, on the same processors as the server; what share both took is told.
+The ratios are 95th percentiles over their limits: of a submit request, 500 ms on SQLite and 250 ms on PostgreSQL; of a
+request for the next batch, 500 ms; of the first batch, for which all raters ask at the same moment, one second. The
+raters run in this process, on the same processors as the server; what share both took is told.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from side_by_side.processes import ROOT, CouldNotRun
 from side_by_side.rows import Row, note, options, tell
 
 LIMITS = {"sqlite": 500.0, "postgresql": 250.0}
+BATCH_LIMIT, FIRST_BATCH_LIMIT = 500.0, 1000.0
 RATERS, SECONDS, EVERY = 50, 60.0, 0.5
 FEW_RATERS, FEW_SECONDS = 10, 8.0
 WARM_UP = 3.0
@@ -50,24 +52,32 @@ def main() -> int:
 
 
 def rows(database: str, kill: bool, asked: argparse.Namespace) -> Iterator[Row]:
-    """One row: the percentile of every repetition over the limit."""
+    """One row for each kind of request: the percentile of every repetition over the limit."""
     if not databases.there(database):
         note(f"{database} is left out: set {databases.SERVER}")
         return
     raters, seconds = (FEW_RATERS, FEW_SECONDS) if asked.quick else (RATERS, SECONDS)
-    ratios, said = [], ""
+    crowds, said = [], ""
     for _ in range(asked.reps or 1):
         with databases.fresh(database) as environment:
-            high, said = measured(environment, raters, seconds, kill)
-        ratios.append(high / LIMITS[database])
-    name = f"{database}: submit of {raters} raters{', server killed half way' if kill else ''}, p95"
-    # With a kill the waits are those of the raters who had to send again: no limit belongs to them.
-    limit = None if asked.quick or kill else 1.0
-    yield Row(name, f"{LIMITS[database]:.0f} ms", ratios, limit, None, said)
+            crowd, said = measured(environment, raters, seconds, kill)
+        crowds.append(crowd)
+    kinds: dict[str, tuple[float, Callable[[rater_crowd.Crowd], list[float]]]] = {
+        "submit": (LIMITS[database], lambda crowd: crowd.submits),
+        "next batch": (BATCH_LIMIT, lambda crowd: crowd.batches),
+        "first batch, all at once": (FIRST_BATCH_LIMIT, lambda crowd: crowd.first_batches),
+    }
+    for kind, (limit, times) in kinds.items():
+        name = f"{database}: {kind} of {raters} raters{', server killed half way' if kill else ''}, p95"
+        ratios = [percentile(times(crowd), 0.95) / limit for crowd in crowds]
+        told = "p50 {:.0f} p95 {:.0f} p99 {:.0f} ms".format(*(percentile(times(crowd), at) for at in (0.5, 0.95, 0.99)))
+        # With a kill the waits are those of the raters who had to send again: no limit belongs to them.
+        at_most = None if asked.quick or kill else 1.0
+        yield Row(name, f"{limit:.0f} ms", ratios, at_most, None, f"{told}; {said}" if kind == "submit" else told)
 
 
-def measured(environment: Environment, raters: int, seconds: float, kill: bool) -> tuple[float, str]:
-    """The 95th percentile in milliseconds, and the rest in words; raises where something is lost or doubled."""
+def measured(environment: Environment, raters: int, seconds: float, kill: bool) -> tuple[rater_crowd.Crowd, str]:
+    """What the raters saw, and the rest in words; raises where something is lost or doubled."""
     made = aside(environment, "--make", str(raters), str(int(raters * seconds / EVERY)))
     port = free_port()
     server = Server(environment, port)
@@ -93,18 +103,12 @@ def measured(environment: Environment, raters: int, seconds: float, kill: bool) 
         faults.append(f"errors: {dict(crowd.errors)}")
     if faults:
         raise CouldNotRun("; ".join(faults))
-    return percentile(crowd.submits, 0.95), words(crowd, shares, seconds, kill)
+    return crowd, words(crowd, shares, seconds, kill)
 
 
 def words(crowd: rater_crowd.Crowd, shares: list[float], seconds: float, kill: bool) -> str:
     """What was measured beside the percentile of the verdict."""
     told = [f"{len(crowd.told):,} recorded once ({len(crowd.told) / seconds:.0f}/s)"]
-    told.append(
-        "submit p50 {:.0f} p95 {:.0f} p99 {:.0f} ms".format(
-            *(percentile(crowd.submits, one) for one in (0.5, 0.95, 0.99))
-        )
-    )
-    told.append(f"batch p95 {percentile(crowd.batches, 0.95):.0f} ms")
     told.append(f"processor: server {shares[0]:.0f} %, raters {shares[1]:.0f} %, load {os.getloadavg()[0]:.1f}")
     return ", ".join([*told, f"sent again after {dict(crowd.errors)}"] if kill else told)
 

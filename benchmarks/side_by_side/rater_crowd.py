@@ -30,6 +30,8 @@ class Crowd:
     ----------
     submits, batches : list of float
         Seconds from sending to the acknowledgement, of each try that was acknowledged.
+    first_batches : list of float
+        The same of the first batch of each rater: all of them ask at the same moment.
     told : list of str
         The client ids that the server said are recorded.
     errors : Counter
@@ -40,6 +42,7 @@ class Crowd:
 
     submits: list[float] = field(default_factory=list)
     batches: list[float] = field(default_factory=list)
+    first_batches: list[float] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
     lost: int = 0
@@ -89,7 +92,7 @@ class Rater(threading.Thread):
         spent, status, body = self.post(f"/batch/?size={BATCH}", None)
         if status != 200:
             return
-        self.crowd.batches.append(spent)
+        (self.crowd.batches if self.seen else self.crowd.first_batches).append(spent)
         for pair in json.loads(body)["pairs"]:
             if pair["id"] not in self.seen:
                 self.seen.add(pair["id"])
