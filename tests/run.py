@@ -102,6 +102,7 @@ def told() -> str:
         word
         for word, there in (
             ("a chromium", chromium),
+            ("curl", shutil.which("curl")),
             ("../shared", (ROOT.parent / "shared").is_dir()),
             ("a Redis (TEST_REDIS_URL)", os.environ.get("TEST_REDIS_URL")),
             ("an Elasticsearch (TEST_ELASTICSEARCH_URL)", os.environ.get("TEST_ELASTICSEARCH_URL")),

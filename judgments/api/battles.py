@@ -35,7 +35,7 @@ from judgments.api.battle_bodies import (
 )
 from judgments.api.battle_told import told
 from judgments.api.endpoint import InRound
-from judgments.api.jobs import Started, started
+from judgments.api.jobs import Started, StartedWith, started
 from judgments.api.posted import json_lines
 from judgments.battle_draws import Choice
 from judgments.core.errors import NotFound, NotValid
@@ -59,7 +59,7 @@ class BattleRuns(InRound):
     @extend_schema(
         summary="Have documents meet, two at a time",
         request=BattlesSent,
-        responses={200: BattlesEstimate, 202: Started},
+        responses={200: BattlesEstimate, 202: StartedWith},
         examples=[
             OpenApiExample(
                 "See what it would take",
@@ -76,8 +76,8 @@ class BattleRuns(InRound):
             kin = kinship.kin_in(self.round.collection, *(model for _, model in choice.ensemble))
             return self.told(BattlesEstimate, battling.look(self.round, choice).as_json() | {"kin": kin})
         caps = {name: asked[name] for name in ("cap_usd", "cap_calls")}
-        job = battling.start(self.round, choice, actor=request.user, **caps).job
-        return Response({"job": str(job.uuid) if job else None}, status=202)
+        run = battling.start(self.round, choice, actor=request.user, **caps)
+        return started(run.job, run.uuid)
 
     def _choice(self, asked: dict[str, Any]) -> Choice:
         providers = {one.uuid: one for one in self.round.collection.providers.all()}

@@ -46,9 +46,16 @@ class Started(serializers.Serializer):
     job = serializers.UUIDField(help_text="Ask `/api/v1/jobs/<job>/` how far it is.")
 
 
-def started(job: Job) -> Response:
-    """The 202 of work that was handed to the background."""
-    return Response({"job": str(job.uuid)}, status=202)
+class StartedWith(Started):
+    """The work on something new goes on as a job."""
+
+    id = serializers.UUIDField(help_text="Of what the job works on: a judge, a run of battles, a fetch.")
+
+
+def started(job: Job, on: uuid_module.UUID | None = None) -> Response:
+    """The 202 of work that was handed to the background, with the id of what was made for it."""
+    body = {"job": str(job.uuid)}
+    return Response(body if on is None else {**body, "id": str(on)}, status=202)
 
 
 class OneJob(Endpoint):

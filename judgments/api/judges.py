@@ -26,7 +26,7 @@ from judgments import (
     routing,
 )
 from judgments.api.endpoint import InRound, rows_called
-from judgments.api.jobs import Started, started
+from judgments.api.jobs import Started, StartedWith, started
 from judgments.api.judge_bodies import (
     DraftSent,
     EstimateBody,
@@ -64,7 +64,7 @@ class Judges(InRound):
     @extend_schema(
         summary="Set a judge to a round",
         request=JudgeSent,
-        responses={200: EstimateBody, 202: Started},
+        responses={200: EstimateBody, 202: StartedWith},
         examples=[
             OpenApiExample(
                 "See what it would take",
@@ -87,8 +87,8 @@ class Judges(InRound):
             kin = kinship.kin_in(self.round.collection, *kinship.models_chosen(choice))
             return self.told(EstimateBody, look | {"kin": kin})
         caps = {name: asked[name] for name in ("cap_usd", "cap_calls", "audit_share", "canaries")}
-        job = judging.start(self.round, choice, actor=request.user, **caps).job
-        return Response({"job": str(job.uuid) if job else None}, status=202)
+        run = judging.start(self.round, choice, actor=request.user, **caps)
+        return started(run.job, run.judge.uuid)
 
     def _choice(self, asked: dict[str, Any]) -> Choice:
         collection = self.round.collection

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from judgments import access
 from judgments.api.endpoint import InCollection, Rows
-from judgments.api.jobs import Started, started
+from judgments.api.jobs import Started, StartedWith, started
 from judgments.core.errors import NotFound
 from pooling import connected, fetching
 from pooling.connectors import CONNECTORS
@@ -220,10 +220,11 @@ class Fetches(InConnector):
         rows = self.paginate_queryset(self.connector.fetches.select_related("job", "run"))
         return self.get_paginated_response(FetchBody(rows, many=True).data)
 
-    @extend_schema(summary="Fetch a run", request=NewFetch, responses={202: Started})
+    @extend_schema(summary="Fetch a run", request=NewFetch, responses={202: StartedWith})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
         """Ask the engine every query of the collection, as a job."""
-        return started(fetching.start(self.connector, actor=request.user, **self.sent(NewFetch)).job)
+        made = fetching.start(self.connector, actor=request.user, **self.sent(NewFetch))
+        return started(made.job, made.uuid)
 
 
 class GoOnWithFetch(InConnector):

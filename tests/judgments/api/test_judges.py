@@ -56,6 +56,7 @@ def test_the_whole_way(
     assert begun.status_code == 202
     assert api.get(f"/api/v1/jobs/{begun.json()['job']}/").json()["state"] == "done"
     (row,) = api.get(here).json()
+    assert (row["id"], row["job"]) == (begun.json()["id"], begun.json()["job"])
     assert (row["state"], row["outcomes"], row["models_answered"]) == ("done", {"graded": 6}, ["judge-1"])
     assert [(one["trap"], one["planted"], one["flipped"]) for one in row["flips"]] == [
         ("instruction", 2, 0),

@@ -97,6 +97,7 @@ def test_a_run_is_fetched_and_gone_on_with(
     job = api.get(f"/api/v1/jobs/{begun.json()['job']}/").json()
     assert job["state"] == "failed"
     (row,) = api.get(one).json()["results"]
+    assert row["id"] == begun.json()["id"]
     assert (row["asked"], row["answered"], list(row["failed"]), row["run"]) == (4, 3, list(row["failed"]), None)
     assert len(row["failed"]) == 1
     bad_engine.patience = 100
