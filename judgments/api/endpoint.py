@@ -90,7 +90,8 @@ class Endpoint(GenericAPIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         size = int(request.META.get("CONTENT_LENGTH") or 0)
-        if "multipart" in (request.content_type or "") or size <= LARGE_BODY:
+        # Only the type itself counts: its parameters are the caller's to write, and the parser ignores them.
+        if request._request.content_type.startswith("multipart/") or size <= LARGE_BODY:
             return
         if size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // (1024 * 1024)

@@ -246,6 +246,9 @@ def test_of_large_json_bodies_one_is_taken_at_a_time(
         impatient.setattr(large_bodies(), "seconds", 0.0)
         answer = post(api, "documents", long)
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "busy")
+        for kind in ("application/json; a=multipart", "application/json; boundary=multipart/form-data", "text/plain"):
+            answer = api.post(f"{SHOP}/documents/", json.dumps(long), content_type=kind)
+            assert answer.status_code == 503, kind
         assert post(api, "documents", DOCUMENTS).status_code == 201
     assert post(api, "documents", long).status_code == 201
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = LARGE_BODY
