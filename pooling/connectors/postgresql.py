@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
@@ -32,6 +34,12 @@ ORDER BY score DESC, id
 LIMIT {depth}"""
 
 
+# A row or an error message is received whole before anybody here can look at it. So what a connection receives is
+# counted while it comes, every so many seconds; packets and other columns take more than the texts that are kept.
+LOOK_EVERY = 0.02
+MOST_RECEIVED = 2 * MOST_BYTES
+# Where the bytes that a connection received stand in Linux's struct tcp_info.
+TCP_INFO, RECEIVED_AT = getattr(socket, "TCP_INFO", None), 128
 # Seconds that the database gets to obey its own time limit, and then a cancellation, before the connection is cut.
 GRACE = 1.0
 # The predefined roles that only read.
@@ -86,9 +94,10 @@ class PostgresSearch:
     """A database that is asked by one SELECT for each query, by a user and in a transaction that can change nothing.
 
     Each query is a transaction of its own that is read-only from its first statement and is always rolled back, so that
-    no setting that a query changes outlives it. A statement with parameters goes by the extended protocol, in which the
-    database takes one statement and no more. The database is told the time limit, and cancelled from here if it is not
-    done a moment later, since a query could change the limit.
+    no setting that a query changes outlives it; locks of the session, which a rollback keeps, are given back after it.
+    A statement with parameters goes by the extended protocol, in which the database takes one statement and no more.
+    The database is told the time limit, and cancelled from here if it is not done a moment later, since a query could
+    change the limit.
     """
 
     def __init__(self, connect: Mapping[str, Any], statement: str, paths: Paths, timeout: float) -> None:
@@ -137,8 +146,7 @@ class PostgresSearch:
                     rows.append(_plain(row))
                     size += sum(len(value) for value in rows[-1].values() if isinstance(value, str))
                     if size > MOST_BYTES:
-                        limit = MOST_BYTES // (1024 * 1024)
-                        raise EngineFault("too-large", f"The rows hold more than {limit} MB. Select fewer columns.")
+                        raise _too_large()
         return rows[:depth]
 
     @contextmanager
@@ -152,14 +160,19 @@ class PostgresSearch:
                 connection.execute(f"BEGIN READ ONLY; SET LOCAL statement_timeout = {limit}".encode())
                 yield
             except psycopg.OperationalError:
+                if watch.large:
+                    raise _too_large() from None
                 if watch.late:
                     raise self._late() from None
                 raise
             finally:
+                clean = False
                 with suppress(psycopg.Error):
                     connection.execute("ROLLBACK")
+                    connection.execute("SELECT pg_catalog.pg_advisory_unlock_all()")
+                    clean = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
                 # A cancellation that came late would hit whatever runs next.
-                if watch.late or connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                if watch.late or not clean:
                     connection.close()
 
     def _check_rights(self, connection: Connection[dict[str, Any]]) -> None:
@@ -207,14 +220,16 @@ class PostgresSearch:
 class Watch:
     """Ends what a connection runs when its time is over: the database cancels it, or else the connection is cut.
 
+    A connection that receives too much is cut at once.
+
     Attributes
     ----------
-    late : bool
-        Whether the time was over.
+    late, large : bool
+        Whether the time was over; whether too much came.
     """
 
     def __init__(self, connection: Connection[dict[str, Any]], seconds: float) -> None:
-        self.late = False
+        self.late = self.large = False
         self._connection, self._seconds = connection, seconds
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -222,6 +237,7 @@ class Watch:
     def __enter__(self) -> Watch:
         # A file number of its own: the connection's may be closed, and be another one's, when it is needed.
         self._line = socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+        self._before = self._received()
         self._thread.start()
         return self
 
@@ -231,14 +247,33 @@ class Watch:
         self._line.close()
 
     def _run(self) -> None:
-        if self._done.wait(self._seconds):
-            return
+        until = time.monotonic() + self._seconds
+        while (left := until - time.monotonic()) > 0:
+            if self._done.wait(min(left, LOOK_EVERY)):
+                return
+            if self._received() - self._before > MOST_RECEIVED:
+                self.large = True
+                self._cut()
+                return
         self.late = True
         with suppress(Exception):
             self._connection.cancel_safe(timeout=GRACE)
         if not self._done.wait(GRACE):
-            with suppress(OSError):
-                self._line.shutdown(socket.SHUT_RDWR)
+            self._cut()
+
+    def _cut(self) -> None:
+        with suppress(OSError):
+            self._line.shutdown(socket.SHUT_RDWR)
+
+    def _received(self) -> int:
+        """Bytes that the connection received so far; 0 where the system does not say."""
+        if TCP_INFO is None or not sys.platform.startswith("linux"):
+            return 0
+        try:
+            told = self._line.getsockopt(socket.IPPROTO_TCP, TCP_INFO, RECEIVED_AT + 8)
+        except OSError:
+            return 0
+        return int.from_bytes(told[RECEIVED_AT:], sys.byteorder)
 
 
 def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine:
@@ -297,6 +332,11 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
             value = float(value)
         plain[name] = value if isinstance(value, str | int | float | bool | list | dict | None) else str(value)
     return plain
+
+
+def _too_large() -> EngineFault:
+    limit = MOST_BYTES // (1024 * 1024)
+    return EngineFault("too-large", f"The answer holds more than {limit} MB. Select fewer columns.")
 
 
 def _wrong(setting: str, message: str) -> NotValid:

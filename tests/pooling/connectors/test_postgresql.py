@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import tracemalloc
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -170,6 +172,43 @@ def test_no_setting_outlives_its_query(opened: Opened, owner: str, place: dict[s
     assert [hit.doc_id for hit in engine.search("change", 5)] == ["off0pg_tempchanged"]
     assert engine.search("", 5) == before
     assert before[0].doc_id.split()[1] == "5s"
+
+
+def test_no_lock_outlives_its_query(opened: Opened, owner: str, place: dict[str, str], table: str) -> None:
+    """A lock of the session would block the other programs of the database for as long as the connection lives."""
+    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711"
+    for lock in ("pg_advisory_lock(4711)", "pg_advisory_lock_shared(4711)", "pg_try_advisory_lock(4711)"):
+        engine = opened("postgresql", settings(place, table, statement=f"SELECT {lock}, {{query}}::text AS id"), HERE)
+        assert len(engine.search("rain", 5)) == 1
+        assert run(owner, held) == [(0,)], lock
+        wrong = f"SELECT 1 / (length({{query}}) - 4 + 0 * length({lock}::text)) AS id"
+        assert fault_of(opened, settings(place, table, statement=wrong)).name == "refused"
+        assert run(owner, held) == [(0,)], lock
+
+
+LARGE = 100_000_000
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says what a connection has received")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"SELECT {{query}}::text AS id, repeat('x', {LARGE}) AS text",
+        f"SELECT {{query}}::text AS id, (repeat('x', {LARGE}) || length({{query}}))::int AS price",
+        f"SELECT {{query}}::text AS id, convert_to(repeat('x', {LARGE}), 'UTF8') AS price",
+    ],
+)
+def test_one_row_or_message_does_not_fill_the_memory(
+    opened: Opened, place: dict[str, str], table: str, statement: str
+) -> None:
+    engine = opened("postgresql", settings(place, table, statement=statement), HERE, 30)
+    tracemalloc.start()
+    with pytest.raises(EngineFault) as caught:
+        engine.search("rain", 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # What libpq itself holds is not traced, but it hands over a row or a message only when it has it whole.
+    assert (caught.value.name, peak < LARGE) == ("too-large", True)
 
 
 RIGHTS = (
