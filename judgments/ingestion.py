@@ -8,6 +8,8 @@ long. The file itself is always read in a process of its own (`judgments.apart`)
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
@@ -192,8 +194,34 @@ def _look(upload: Upload, *, limits: Limits | None = None, progress: Progress | 
     upload.preview = preview(KINDS[upload.kind], checked)
 
 
-def check_quota(actor: User) -> None:
-    """See whether an account may send a file.
+@contextmanager
+def coming(actor: User, size: int) -> Iterator[None]:
+    """Count the bytes of a request that is on its way as the account's, while it lasts.
+
+    Raises
+    ------
+    TooMany, TooLarge
+        As `check_quota`; what else is on its way counts too.
+    """
+    with _lock:
+        before = _coming[actor.pk]
+        _coming[actor.pk] += size
+    try:
+        check_quota(actor, before)
+        yield
+    finally:
+        with _lock:
+            _coming[actor.pk] -= size
+            if not _coming[actor.pk]:
+                del _coming[actor.pk]
+
+
+_lock = threading.Lock()
+_coming: Counter[int] = Counter()
+
+
+def check_quota(actor: User, others: int = 0) -> None:
+    """See whether an account may send a file; ``others`` are the bytes of other files that are on their way.
 
     Raises
     ------
@@ -209,7 +237,7 @@ def check_quota(actor: User) -> None:
         told = f"{amount(waiting, 'file')} of yours wait to be read. Send this one again when they are done."
         raise TooMany(told, RETRY_AFTER)
     unstored = Upload.objects.filter(created_by=actor, stored_at__isnull=True).aggregate(bytes=Sum("bytes"))
-    if (unstored["bytes"] or 0) >= settings.UPLOAD_QUOTA_MB << 20:
+    if (unstored["bytes"] or 0) + others >= settings.UPLOAD_QUOTA_MB << 20:
         told = f"Your files that are not stored yet have {settings.UPLOAD_QUOTA_MB:,} MB."
         raise TooLarge(f"{told} That is all that one account may have. Store or discard some of them.")
 

@@ -1,20 +1,24 @@
 """How large may the body of a request be? Decided before anything of it is read.
 
 Django reads the body of a POST before the view runs, to look for the CSRF token, and puts the files in it into the
-temporary folder. So a view says that it takes files, and all others get no more than a form needs.
+temporary folder. So a view says that it takes files, and all others get no more than a form needs. The same holds for
+people who are only raters: no collection takes files from them. What is on its way counts for the account's quota.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from judgments import access, ingestion
 from judgments.api.errors import told_of
-from judgments.core.errors import TooLarge
-from judgments.views.border import page_of
+from judgments.core.errors import TooLarge, TooMany
+from judgments.models import Membership
+from judgments.views.border import headers_of, page_of
 
 View = TypeVar("View", bound=Callable[..., Any])
 # What stands in a multipart body beside the file.
@@ -34,17 +38,18 @@ class Bodies:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        with ExitStack() as request.while_it_lasts:  # type: ignore[attr-defined]
+            return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
         endpoint = getattr(view, "cls", None)
         try:
             _check(request, endpoint or view, endpoint is not None)
-        except TooLarge as error:
+        except (TooLarge, TooMany) as error:
             if endpoint is None:
                 return page_of(request, error)
             status, body = told_of(error)
-            return JsonResponse(body, status=status)
+            return JsonResponse(body, status=status, headers=headers_of(error))
         return None
 
 
@@ -58,10 +63,14 @@ def _check(request: HttpRequest, view: Any, is_endpoint: bool) -> None:
     if is_endpoint and request.content_type == "application/json":
         return
     takes_files = getattr(view, "takes_files", False)
+    if takes_files and size > settings.FORM_BYTES and request.user.is_authenticated:
+        takes_files = Membership.objects.filter(user=request.user, role__in=access.STAFF).exists()
     limit = settings.MAX_UPLOAD_BYTES + AROUND_A_FILE if takes_files else settings.FORM_BYTES
     if size > limit:
         megabytes = limit // (1024 * 1024)
         raise TooLarge(f"This has {size / 1024 / 1024:,.1f} MB. The server takes {megabytes:,} MB at this address.")
+    if size > settings.FORM_BYTES and request.user.is_authenticated:
+        request.while_it_lasts.enter_context(ingestion.coming(request.user, size))  # type: ignore[attr-defined]
 
 
 def _size(request: HttpRequest) -> int:

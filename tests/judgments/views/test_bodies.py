@@ -12,6 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.parsers import MultiPartParser
 
+from judgments import ingestion
+from judgments.core.errors import TooLarge
 from tests.addresses import routes
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +69,40 @@ def test_pages_with_files_take_them_up_to_the_limit(
     assert client_of(lead).post(page, {"file": file()}).status_code == 413
     settings.MAX_UPLOAD_BYTES, settings.FILE_UPLOAD_TEMP_DIR = 1 << 23, str(tmp_path)
     assert client_of(lead).post(page, {"file": file()}).status_code == 302
+
+
+def test_who_leads_nothing_sends_no_file_anywhere(client_of: Any, rater: Any, collection: Any) -> None:
+    """A rater came by a link, perhaps: what they send would fill the temporary folder before it is refused."""
+    collection.memberships.filter(user=rater).update(role="rater")
+    browser = client_of(rater)
+    for path in ("/c/shop/runs/new/", "/c/none/runs/new/", "/c/shop/start/", "/api/v1/collections/shop/runs/"):
+        assert browser.post(path, {"file": file()}).status_code == 413, path
+
+
+def test_what_is_on_its_way_counts_for_the_quota(
+    client_of: Any, lead: Any, engineer: Any, collection: Any, settings: Any, tmp_path: Path
+) -> None:
+    """Many large bodies at once would each find the quota unused."""
+    settings.UPLOAD_QUOTA_MB = 4
+    with ingestion.coming(lead, 4 << 20):
+        for path in ("/c/shop/runs/new/", "/api/v1/collections/shop/runs/"):
+            assert client_of(lead).post(path, {"file": file()}).status_code == 413, path
+        with pytest.raises(TooLarge), ingestion.coming(lead, 1):
+            pass
+        settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
+        assert client_of(engineer).post("/c/shop/runs/new/", {"file": file()}).status_code != 413
+    with ingestion.coming(lead, 1):
+        pass
+    assert client_of(lead).post("/c/shop/documents/new/", {"file": file()}).status_code == 302
+
+
+def test_a_program_counts_what_it_sends(api_of: Any, lead: Any, collection: Any, settings: Any) -> None:
+    settings.UPLOAD_QUOTA_MB = 1
+    with ingestion.coming(lead, 1 << 20):
+        answer = api_of(lead).post("/api/v1/collections/shop/runs/", {"file": file(0.1)}, format="multipart")
+    assert answer.status_code == 413
+    small = SimpleUploadedFile("a.run", b"q1 Q0 d1 1 1 x\n")
+    assert api_of(lead).post("/api/v1/collections/shop/runs/", {"file": small}, format="multipart").status_code == 201
 
 
 def test_every_view_that_reads_files_says_so() -> None:
