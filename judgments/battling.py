@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from judgments import audit, battle_draws, battle_estimate, battle_further, machine_runs
+from judgments import audit, battle_draws, battle_estimate, battle_further, examples, machine_runs
 from judgments.battle_draws import Choice
 from judgments.battle_estimate import Estimate
 from judgments.core.amounts import amount
@@ -49,10 +49,13 @@ def start(round_: Round, choice: Choice, *, actor: User, cap_usd: float | None, 
     ------
     NotValid
         As `look`, and by field for caps.
+    NotAllowed
+        The actor may not read the round's guidelines yet, which a model's answers could repeat.
     Conflict
         No query has two documents with a text.
     """
     choice.check()
+    examples.check_readable(actor, round_.guidelines)
     machine_runs.check_caps(cap_usd, cap_calls, of="Battles need")
     _check_prices(choice.ensemble, cap_usd)
     drawn = battle_draws.draw(round_, choice)

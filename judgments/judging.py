@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from judgments import audit, audit_slice, ensembles, judge_kinds, machine_runs, model_judges, prejudging
+from judgments import audit, audit_slice, ensembles, examples, judge_kinds, machine_runs, model_judges, prejudging
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.judge_choice import Choice, check_used
@@ -80,11 +80,14 @@ def start(
     ------
     NotValid
         By field: caps, shares, or as `look`.
+    NotAllowed
+        The actor may not read the round's guidelines yet, which a model's answers could repeat.
     Conflict
         The judge is at work in this round, or there is nothing for it to do.
     """
     kind = judge_kinds.find(choice.kind)
     if kind.asks == "model":
+        examples.check_readable(actor, round_.guidelines)
         machine_runs.check_caps(cap_usd, cap_calls, of="A judge needs")
         _check_price(*choice.asked(), cap_usd)
         canaries = canaries if kind.says != "usefulness" else 0

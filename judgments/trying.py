@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from judgments import audit, prompts_kept, providers_kept, untold
+from judgments import audit, examples, prompts_kept, providers_kept, untold
 from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.judge_choice import Choice
@@ -81,7 +81,10 @@ def prompt(
     ------
     NotValid
         By field; or the provider did not answer, with why.
+    NotAllowed
+        The viewer may not read the round's guidelines yet, which the words can hold.
     """
+    examples.check_readable(viewer, round_.guidelines)
     if not 1 <= number <= MOST:
         raise NotValid("Too many pairs.", {"pairs": f"From 1 to {MOST}."})
     rows = round_.pairs.filter(document__stub=False).exclude(pk__in=untold.untold_pairs(viewer, round_).values("pk"))

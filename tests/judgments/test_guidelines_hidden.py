@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from judgments import adjudication, collections, examples, guidelines, inviting, rounds
-from judgments.core.errors import Conflict, NotValid
-from judgments.models import Membership, Role
+from judgments import adjudication, collections, examples, guidelines, inviting, judging, rounds
+from judgments.core.errors import Conflict, NotAllowed, NotValid
+from judgments.models import Document, Membership, Role
 from judgments.round_settings import RoundSettings
+from tests.addresses import routes
+from tests.judgments.models_asked import choice_of, grade, provider_at
+from tests.model_server import serving
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Any]
@@ -81,11 +84,10 @@ def test_a_lead_who_rates_reads_it_once_they_have_graded(
 
 def second(shown: Any, lead: Any, **options: Any) -> Any:
     pairs = shown.round.pairs.select_related("query", "document")
-    chosen = [rounds.Candidate(one.query, one.document, {}) for one in pairs]
+    options.setdefault("candidates", [rounds.Candidate(one.query, one.document, {}) for one in pairs])
     return rounds.create_round(
         shown.collection,
         name="Second",
-        candidates=chosen,
         provenance={},
         guidelines=shown.new,
         actor=lead,
@@ -119,3 +121,49 @@ def test_a_draft_opens_once_its_raters_may_read_its_guidelines(
     rounds.close_round(shown.round, actor=lead)
     rounds.open_round(draft, actor=lead)
     assert client_of(rater).get(text(shown.new)).status_code == 200
+
+
+@pytest.mark.usefixtures("models_allowed")
+def test_no_model_repeats_them_to_a_lead_who_rates(shown: Any, lead: Any, client_of: Make, api_of: Make) -> None:
+    """The words of a prompt can hold the guidelines, and a try shows the prompt."""
+    lead2, collection = shown.lead2, shown.collection
+    query = shown.round.pairs.first().query
+    texts = [Document.objects.create(collection=collection, doc_id=f"new{at}", text=f"New {at}") for at in (1, 2)]
+    newer = second(shown, lead, candidates=[rounds.Candidate(query, one, {}) for one in texts])
+    with serving(lambda prompt, number: grade(1)) as server:
+        provider = provider_at(server.url, collection, lead)
+        place = f"/api/v1/collections/{collection.slug}/prompts/try/"
+        body = {"round": str(newer.uuid), "provider": str(provider.uuid), "model": "judge-1", "pairs": 1}
+        for words in (
+            {"prompt": "{guidelines} {query} {scale} {document}"},
+            {"version": "graded"},
+            {"version": "pairwise"},
+        ):
+            answer = api_of(lead2).post(place, {**body, **words}, format="json")
+            assert (answer.status_code, SECRET in answer.content.decode()) == (403, False), words
+        form = {"act": "try", "asks": "grade", "system": "", "prompt": "{guidelines} {query} {scale} {document}"}
+        form |= {"round": newer.uuid, "model": f"{provider.uuid} judge-1", "pairs": 1}
+        page = client_of(lead2).post(f"/c/{collection.slug}/prompts/new/", form)
+        assert SECRET not in page.content.decode()
+        with pytest.raises(NotAllowed):
+            judging.start(newer, choice_of(provider), actor=lead2, cap_usd=None, cap_calls=10)
+        assert server.requests == []
+        # Whoever rates nothing here tries it.
+        assert (
+            SECRET in api_of(lead).post(place, {**body, "version": "graded"}, format="json").json()["pairs"][0]["asked"]
+        )
+
+
+def test_no_address_tells_a_hidden_version(shown: Any, lead: Any, rater: Any, client_of: Make, api_of: Make) -> None:
+    newer = second(shown, lead)
+    for person in (rater, shown.lead2):
+        browser, api = client_of(person), api_of(person)
+        for route, _ in routes():
+            for round_ in (newer, shown.round):
+                path = route.replace("<slug:slug>", shown.collection.slug).replace("<uuid:uuid>", str(round_.uuid))
+                if "<" in path or not path.startswith(("c/", "rounds/", "api/v1/collections/", "api/v1/rounds/")):
+                    continue
+                client = api if path.startswith("api/") else browser
+                answer = client.get(f"/{path}", {"q": "Tarps", "against": "2", "guidelines": str(shown.new.uuid)})
+                content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+                assert b"Tarps shelter" not in content.replace(b"&#x27;", b"'"), path
