@@ -5,7 +5,8 @@ After some wrong tries the next one has to wait, each time twice as long. Three 
 
 * A name from one address: whoever guesses a password waits. The person whose name it is comes from another address and
   does not.
-* An address, whatever the names: whoever tries one password on many names waits.
+* An address, whatever the names: whoever tries one password on many names waits. One customer of a provider has many
+  addresses of IPv6 (a /48 holds 65,536 networks), so these count together too, with more tries.
 * A name from everywhere: many addresses together wait a few seconds for each try.
 
 An address from which somebody logged in before with this name waits for neither of the last two.
@@ -14,6 +15,7 @@ An address from which somebody logged in before with this name waits for neither
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import logging
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -35,7 +37,9 @@ from judgments.network.client_address import client_address
 PERIODS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 # After so many days a successful log-in from an address says nothing about it any more; counters are empty long before.
 KNOWN, OLD = timedelta(days=90), timedelta(days=7)
-HIGHEST = 1_000.0
+HIGHEST = 100_000.0
+# The networks of IPv6 that one customer can have, and how many times as many tries they have together as one of them.
+SITE_PREFIX, SITE_FACTOR = 48, 10
 log = logging.getLogger(__name__)
 _warned: list[bool] = []
 
@@ -97,7 +101,7 @@ def attempt(request: Any, name: str, by: str) -> Iterator[None]:
     known = LoginTries.objects.filter(pk=known_key, at__gt=timezone.now() - KNOWN).exists()
     names = {} if known else {key_of("name", name): NAME}
     # An office logs in at the same moment: what counts for its address is a wrong password, and not one on its way.
-    addresses = {} if known else {key_of("address", address): _address_limit()}
+    addresses = {} if known else _address_limits(address)
     reserve({pair: NAME_FROM_ADDRESS, **names}, also=addresses)
     try:
         yield
@@ -182,9 +186,15 @@ def _move(row: LoginTries, limit: Limit, by: float, now: datetime) -> None:
     row.save(update_fields=["level", "at", "blocked_until"])
 
 
-def _address_limit() -> Limit:
+def _address_limits(address: str) -> dict[str, Limit]:
+    """The counters of an address, with their limits; one of IPv6 stands in those of its site too."""
     number, _, period = settings.LOGIN_RATE.partition("/")
-    return Limit(free=float(number), per_second=float(number) / PERIODS[period.strip()[:1]])
+    free, per_second = float(number), float(number) / PERIODS[period.strip()[:1]]
+    limits = {key_of("address", address): Limit(free, per_second)}
+    if ":" in address and "/" in address:
+        site = ipaddress.ip_network(address).supernet(new_prefix=SITE_PREFIX)
+        limits[key_of("site", str(site))] = Limit(SITE_FACTOR * free, SITE_FACTOR * per_second)
+    return limits
 
 
 def _in_words(seconds: int) -> str:

@@ -141,6 +141,21 @@ def test_many_addresses_at_one_name_wait_and_its_owner_does_not(
     assert by_page("lena", "pass", "198.51.100.77").status_code == 302
 
 
+def test_one_client_with_many_networks_waits(settings: Any, make_user: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who rents a server, or asks a tunnel broker, has 65,536 networks of IPv6."""
+    settings.LOGIN_RATE = "3/hour"
+    monkeypatch.setattr(login_limits, "SITE_FACTOR", 2)
+    make_user("maria")
+    make_user("inga")
+    assert by_page("inga", "pass", "2001:db8:1:ffff::1").status_code == 302
+    for at in range(2 * 3):
+        assert by_page(f"name{at}", "Summer2026", f"2001:db8:1:{at}::1").status_code == 422
+    assert by_page("maria", "pass", "2001:db8:1:aaaa::1").status_code == 429
+    assert by_page("maria", "pass", "2001:db8:2::1").status_code == 302
+    # Who logged in from there before does not wait for the neighbors.
+    assert by_page("inga", "pass", "2001:db8:1:ffff::1").status_code == 302
+
+
 def test_the_old_password_is_guessed_no_faster(client_of: Any, lead: Any) -> None:
     client = client_of(lead)
     new = {"new_password1": "larch-and-ridge-9", "new_password2": "larch-and-ridge-9"}
