@@ -153,14 +153,18 @@ class Allowed:
             ``not-allowed`` when it lies in no allowed folder, ``unreachable`` when there is no such file.
         """
         # A file outside is refused in the same words whether or not it is there: nobody looks around this way.
-        path = Path(name).resolve()
+        try:
+            path = Path(name).resolve()
+            there = path.is_file()
+        except (OSError, ValueError):  # no file can be called so: too long, a NUL, half a surrogate pair
+            raise EngineFault("not-allowed", f"{name[:100]!r} cannot be the name of a file.") from None
         if not path.is_absolute() or not any(path.is_relative_to(folder) for folder in self.folders):
             raise EngineFault(
                 "not-allowed",
                 f"{name} is in no folder that may be read here. The server's operator lists folders in "
                 f"CONNECTOR_FOLDERS{' and grants them to collections' if self.by_grant else ''}; write the whole path.",
             )
-        if not path.is_file():
+        if not there:
             raise EngineFault("unreachable", f"There is no file {name} on the server.")
         return path
 

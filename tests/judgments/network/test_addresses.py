@@ -93,3 +93,10 @@ def test_files_only_from_allowed_folders(tmp_path: Path) -> None:
         allowed.file(str(inside / "none.db"))
     with pytest.raises(EngineFault):
         Allowed().file(str(inside / "good.db"))
+    # What no file can be called is no file.
+    for name in ("a" * 5_000, "a/" * 3_000, "a\udfff", "good.db/x"):
+        with pytest.raises(EngineFault) as caught:
+            allowed.file(f"{inside}/{name}")
+        assert caught.value.name in ("unreachable", "not-allowed"), name[:20]
+    with pytest.raises(EngineFault):
+        allowed.file(f"{inside}/good.db\0")
