@@ -73,6 +73,10 @@ class ListOnly(ReadOnly):
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is None and super().has_view_permission(request)
 
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+        """The filters that are offered; others would tell what is not shown, one guess after the other."""
+        return lookup.removesuffix("__exact") in self.list_filter
+
 
 class OnRecord(admin.ModelAdmin):
     """Rows whose changes are on record, with what was there before."""
@@ -281,7 +285,8 @@ class Rounds(ReadOnly):
 
 @admin.register(Snapshot)
 class Snapshots(ListOnly):
-    list_display = ("name", "collection", "content_sha256", "rule", "created_by", "created_at")
+    # Not the hash of the labels: it tells ten of them to whoever tries all grades.
+    list_display = ("name", "collection", "rule", "created_by", "created_at")
     list_select_related = ("collection", "created_by")
 
 
@@ -293,4 +298,9 @@ class Uploads(ReadOnly):
     list_select_related = ("collection", "created_by")
 
 
-admin.site.register(GuidelinesVersion, ReadOnly)
+@admin.register(GuidelinesVersion)
+class GuidelinesVersions(ListOnly):
+    """That there is a version; what it says can tell grades, and the pages decide who reads it."""
+
+    list_display = ("number", "collection", "created_by", "created_at")
+    list_select_related = ("collection", "created_by")

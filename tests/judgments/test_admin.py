@@ -8,7 +8,8 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
-from judgments.models import ApiToken, AuditRow, Collection, Judgment, Membership, Snapshot
+from judgments import guidelines
+from judgments.models import ApiToken, AuditRow, Collection, GuidelinesVersion, Judgment, Membership, Snapshot
 from judgments.models.fields import EventModel
 from judgments.tokens import make_token
 
@@ -41,7 +42,35 @@ def test_events_are_neither_added_nor_changed(model: Any, client_of: Any, operat
 @pytest.mark.parametrize("model", [Judgment, Snapshot])
 def test_grades_do_not_appear(model: Any) -> None:
     shown = str(admin.site._registry[model].list_display)
-    assert not any(word in shown for word in ("grade", "note", "reason", "__str__"))
+    assert not any(word in shown for word in ("grade", "note", "reason", "sha256", "__str__"))
+
+
+def test_the_text_of_guidelines_does_not_appear(client_of: Any, operator: Any, collection: Any, lead: Any) -> None:
+    """A version can show the grade of a pair that the operator, a rater too, still has to grade."""
+    row = guidelines.add_version(collection, actor=lead, markdown="Tarps are 2.")
+    browser = client_of(operator)
+    assert browser.get(_page(GuidelinesVersion, "change", row.pk)).status_code == 403
+    assert browser.get(_page(GuidelinesVersion, "history", row.pk)).status_code == 403
+    assert b"Tarps" not in browser.get(_page(GuidelinesVersion)).content
+
+
+def test_no_filter_of_an_address_tells_a_grade(
+    client_of: Any, operator: Any, collection: Any, lead: Any, rater: Any, make_round: Any, rate_all: Any
+) -> None:
+    """Django's admin filters by every column, shown or not: by grade, by the first letters of a text or a hash."""
+    rate_all(make_round(raters=[rater]), rater)
+    browser = client_of(operator)
+    hidden = {
+        Judgment: ("grade=1", "grade__gte=1", "pair=1", "pair__slots__isnull=False", "note__contains=a"),
+        GuidelinesVersion: ("markdown__contains=a", "sha256__startswith=a"),
+        Snapshot: ("content_sha256__startswith=a",),
+    }
+    for model, filters in hidden.items():
+        for asked in filters:
+            answer = browser.get(f"{_page(model)}?{asked}")
+            assert (answer.status_code, answer.get("Location", "")[-3:]) in ((400, ""), (302, "e=1")), asked
+    answer = browser.get(f"{_page(Judgment)}?state__exact=graded")
+    assert (answer.status_code, answer.context["cl"].result_count) == (200, Judgment.objects.count())
 
 
 def test_a_judgment_has_no_page_of_its_own(
