@@ -7,21 +7,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgments.core.family import Family
-from judgments.core.report import Report, Severity
+from judgments.core.report import Report, Severity, severity_of
 from judgments.models import Collection, Upload, User
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the collection has to say about a row of the file. An error keeps the row out."""
+    """What the collection has to say about a row of the file. The code tells an error, which keeps the row out."""
 
     line: int | None
     code: str
-    severity: Severity
     raw: str
     what: str
     done: str
     fix: str
+
+    @property
+    def severity(self) -> Severity:
+        """A code that begins with W is a warning."""
+        return severity_of(self.code)
 
 
 @dataclass(frozen=True)

@@ -73,14 +73,14 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
         first = next(iter(without.values()))
         what = f"documents without content here: {len(without):,}, the first is {first.doc_id}"
         fix = "Store a documents file when one is at hand."
-        findings.append(Finding(first.line, "W38", "warning", first.doc_id, what, "stored; no text to show", fix))
+        findings.append(Finding(first.line, "W38", first.doc_id, what, "stored; no text to show", fix))
     people = {row.rater for row in kept if row.source != ADJUDICATED}
     pairs = {(row.query_id, row.doc_id) for row in kept}
     return Checked(kept, findings, {"judgments": len(kept), "raters": len(people), "pairs": len(pairs)})
 
 
 def _odd(row: RatingRow, code: str, what: str, fix: str) -> Finding:
-    return Finding(row.line, code, "error", f"{row.query_id} {row.doc_id} {row.rater}", what, "not stored", fix)
+    return Finding(row.line, code, f"{row.query_id} {row.doc_id} {row.rater}", what, "not stored", fix)
 
 
 def store(

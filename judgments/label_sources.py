@@ -79,7 +79,6 @@ def _unknown_query(row: LabelRow) -> Finding:
     return Finding(
         row.line,
         "E17",
-        "error",
         f"{row.query_id} {row.doc_id} {row.grade:g}",
         f"the query {row.query_id} is not in this collection",
         "not stored",
@@ -92,7 +91,6 @@ def _unknown_documents(rows: Sequence[LabelRow]) -> Finding:
     return Finding(
         first.line,
         "W38",
-        "warning",
         f"{first.query_id} {first.doc_id}",
         f"documents without content here: {len({row.doc_id for row in rows}):,}, the first is {first.doc_id}",
         "stored; there is nothing to show for them",

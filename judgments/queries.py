@@ -97,12 +97,12 @@ def _narrative_fault(row: QueryRow, there: Query | None, judged: dict[str, str])
     if len(row.narrative) > LONGEST and not (there and there.narrative == row.narrative):
         what = f"the narrative of {row.query_id} has {len(row.narrative):,} characters, more than {LONGEST:,}"
         fix = "Shorten it to what a rater needs while grading; what all of them need goes into the guidelines."
-        return Finding(row.line, "E21", "error", f"{row.query_id},{row.query}", what, "not stored", fix)
+        return Finding(row.line, "E21", f"{row.query_id},{row.query}", what, "not stored", fix)
     if there is None or row.narrative in ("", there.narrative) or row.query_id not in judged:
         return None
     what = f"another narrative for {row.query_id}, which round {judged[row.query_id]} is being judged under"
     fix = "Close the round first, or leave the narrative out of the file."
-    return Finding(row.line, "E25", "error", f"{row.query_id},{row.query}", what, "not stored", fix)
+    return Finding(row.line, "E25", f"{row.query_id},{row.query}", what, "not stored", fix)
 
 
 def _stratum_fault(row: QueryRow, there: Query | None, shares: dict[str, float]) -> Finding | None:
@@ -113,12 +113,12 @@ def _stratum_fault(row: QueryRow, there: Query | None, shares: dict[str, float])
         if share and abs(shares.setdefault(name, share) - share) > SAME_SHARE:
             what = f"the stratum {name} has {share:g} of the traffic here and {shares[name]:g} elsewhere"
             fix = "Give a stratum the same share everywhere; a further one is added on the page of strata."
-            return Finding(row.line, "E26", "error", f"{row.query_id},{row.query}", what, "not stored", fix)
+            return Finding(row.line, "E26", f"{row.query_id},{row.query}", what, "not stored", fix)
     own = there.stratum.name if there is not None and there.stratum else ""
     if own and row.stratum and own != row.stratum:
         what = f"{row.query_id} stands in the stratum {own} and here in {row.stratum}"
         fix = "Leave the column stratum empty for it, or name the further stratum in the column also."
-        return Finding(row.line, "E26", "error", f"{row.query_id},{row.query}", what, "not stored", fix)
+        return Finding(row.line, "E26", f"{row.query_id},{row.query}", what, "not stored", fix)
     return None
 
 
@@ -137,7 +137,6 @@ def _other_text(row: QueryRow, text: str) -> Finding:
     return Finding(
         row.line,
         "E18",
-        "error",
         f"{row.query_id},{row.query}",
         f"{row.query_id} is “{text}” in this collection and “{row.query}” here",
         "not stored",

@@ -107,7 +107,7 @@ def _doubt(query: LogQuery) -> Finding:
     """What a person has to decide: nothing tells "jobs at example.com" from an address."""
     line = query.raw if isinstance(query.raw, int) else None
     fix = "read it; if it is an address, take it out of the file and upload that"
-    return Finding(line, "W56", "warning", query.text, "this may be an e-mail address in disguise", "kept", fix)
+    return Finding(line, "W56", query.text, "this may be an e-mail address in disguise", "kept", fix)
 
 
 def single(figures: Mapping[str, Any]) -> bool:

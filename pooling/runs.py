@@ -47,7 +47,7 @@ def check(collection: Collection, rows: Sequence[RunRow], upload: Upload) -> Che
     if strange_queries and queries:
         first = next(row for row in rows if row.query_id in strange_queries)
         what = f"queries that are not in this collection: {len(strange_queries):,}, the first is {first.query_id}"
-        findings.append(_warning(first, "E17", what, "stored, not scored", "Store the queries if they belong here."))
+        findings.append(_warning(first, "W57", what, "stored, not scored", "Store the queries if they belong here."))
     if strange_documents and documents:
         first = next(row for row in rows if row.doc_id in strange_documents)
         what = f"documents without content here: {len(strange_documents):,}, the first is {first.doc_id}"
@@ -267,14 +267,14 @@ def needed_by(run: Run) -> str:
 
 
 def _warning(row: RunRow, code: str, what: str, done: str, fix: str) -> Finding:
-    return Finding(row.line, code, "warning", f"{row.query_id} Q0 {row.doc_id}", what, done, fix)
+    return Finding(row.line, code, f"{row.query_id} Q0 {row.doc_id}", what, done, fix)
 
 
 def _mostly_tied(found: Figures) -> Finding:
     """About the file as a whole: no line of it is wrong, and its order is hardly the system's."""
     what = f"{found.tied_rows:,} of {found.rows:,} rows have a score that another row of their query has"
     done = "stored; metrics order them by document id, descending, as trec_eval does"
-    return Finding(None, "W52", "warning", "", what, done, "Have the system write its scores with all their digits.")
+    return Finding(None, "W58", "", what, done, "Have the system write its scores with all their digits.")
 
 
 RUNS = ImportKind(

@@ -19,6 +19,11 @@ MAX_RAW = 200
 MAX_SHOWN = 3
 
 
+def severity_of(code: str) -> Severity:
+    """Codes that begin with W are warnings, all others errors."""
+    return "warning" if code.startswith("W") else "error"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One odd line: where it stands, what is odd, what was done, and how to mend it."""
@@ -249,7 +254,7 @@ class Tally:
         severity: Severity | None = None,
     ) -> None:
         """List one problem; codes that begin with W are warnings unless said otherwise."""
-        weight: Severity = severity or ("warning" if code.startswith("W") else "error")
+        weight = severity or severity_of(code)
         self.codes[code] = self.codes.get(code, 0) + 1
         self.counts[weight] += 1
         if len(self._listed[weight]) < MAX_LISTED:

@@ -14,6 +14,7 @@ from judgments.formats.codes import CODES
 from judgments.formats.document import page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+ROOMS = ("assay", "evaluation", "judgments", "pooling")
 
 
 def test_every_format_is_listed(capsys: pytest.CaptureFixture[str]):
@@ -60,9 +61,14 @@ def test_the_example_of_each_runs(name: str, tmp_path: Path, monkeypatch: pytest
     assert main([*words, *([] if name == "msmarco-run" else ["--strict"])]) == 0
 
 
-def test_every_code_that_a_reader_gives_is_explained():
-    folder = DOCS.parents[1] / "judgments"
-    readers = [*folder.glob("core/*.py"), *folder.glob("formats/*.py"), folder / "queries.py"]
-    readers.append(DOCS.parents[1] / "pooling" / "query_logs.py")
-    sources = "".join(path.read_text() for path in readers if path.name != "codes.py")
-    assert set(re.findall(r'"([EFW]\d\d)"', sources)) == set(CODES)
+def test_every_code_that_is_given_has_one_entry_and_stands_on_the_page():
+    root = DOCS.parents[1]
+    registry = root / "judgments" / "formats" / "codes.py"
+    sources = [path for room in ROOMS for path in (root / room).rglob("*.py") if path != registry]
+    given = {code for path in sources for code in re.findall(r'"([EFW]\d\d)"', path.read_text())}
+    assert given == set(CODES)
+    entries = re.findall(r'^    "(\w+)": Code\(', registry.read_text(), re.MULTILINE)
+    assert entries == sorted(set(entries), key=lambda code: ("FEW".index(code[0]), code))
+    assert len({entry.meaning for entry in CODES.values()}) == len(CODES)
+    on_pages = {code for path in DOCS.parent.glob("*.md") for code in re.findall(r"\b[EFW]\d\d\b", path.read_text())}
+    assert on_pages == set(CODES)

@@ -82,6 +82,15 @@ def test_the_same_file_twice_is_a_conflict(example: Any, store: Any) -> None:
         store(example, "runs", BM25, "again.run")
 
 
+def test_what_a_collection_says_of_a_run_has_codes_of_its_own(example: Any, store: Any, lead: Any) -> None:
+    store(example, "documents", b'{"doc_id": "d1", "title": "A tent"}\n', "documents.jsonl")
+    content = b"q9 Q0 d9 1 2.0 x\n" + b"".join(b"q1 Q0 d%d %d 1.0 x\n" % (place, place) for place in range(1, 9))
+    upload = ingestion.receive(example, kind="runs", file=io.BytesIO(content), filename="odd.run", actor=lead)
+    found = {problem["code"]: problem["severity"] for problem in upload.report["problems"]}
+    assert found == {"W38": "warning", "W57": "warning", "W58": "warning"}
+    assert upload.report["error_count"] == 0
+
+
 def test_bad_rows_stay_out_when_they_were_read(example: Any, lead: Any) -> None:
     content = b"q1 Q0 d1 1 9.1 x\nq1 Q0 d2 2\nq1 Q0 d7 2 8.0 x\n"
     upload = ingestion.receive(example, kind="runs", file=io.BytesIO(content), filename="odd.run", actor=lead)

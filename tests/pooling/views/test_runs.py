@@ -52,7 +52,7 @@ def test_a_file_whose_rows_nearly_all_tie_is_called_odd_before_it_is_stored(
     assert "90 % of its rows have a score that another row of the query has." in stored
     # Some ties are usual, and no reason to worry anybody.
     upload = ingestion.receive(example, kind="runs", file=io.BytesIO(BM25[:-1]), filename="x.run", actor=lead)
-    assert "W52" not in upload.report["codes"]
+    assert "W58" not in upload.report["codes"]
 
 
 def test_one_run_has_nothing_to_be_compared_with(
