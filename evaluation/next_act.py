@@ -11,10 +11,11 @@ from django.urls import reverse
 
 from evaluation import scoring_job
 from evaluation.standing import Standing
-from judgments import assignment, rounds
+from judgments import rounds
 from judgments.conflicts import Open
 from judgments.core.amounts import amount
 from judgments.models import Role, Round
+from judgments.own_part import own_part
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,12 @@ class Look:
 
     @cached_property
     def to_rate(self) -> int:
-        """Pairs that wait for this member in the open round."""
+        """Pairs that wait for this member in the open round: their part, and once that is done what else can come."""
         round_ = self.standing.round
         if round_ is None or round_.state != Round.State.OPEN or not rounds.is_rater(self.user, round_):
             return 0
-        return assignment.remaining(round_, self.user)
+        part = own_part(round_, self.user)
+        return part.left or part.most
 
     @cached_property
     def conflicts(self) -> Open:

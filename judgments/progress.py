@@ -13,7 +13,7 @@ from typing import Any
 from django.utils import timezone
 
 from judgments import stranded
-from judgments.models import Round, RoundRater, Tally, User
+from judgments.models import Round, RoundRater, Tally
 from judgments.pace import Pace, eighty_percent, pace_of, paces_of
 from judgments.stranded import Lack
 from judgments.tallies import median_seconds
@@ -195,18 +195,6 @@ def progress(round_: Round) -> Progress:
         done_by=_done_by(round_, left, a_day),
         lacks=tuple(lacks),
     )
-
-
-def part_left(round_: Round, rater: User) -> int:
-    """How many ratings are the rater's if all who rate take the same part of the whole: what the lead is shown too.
-
-    It is 0 where others are called in when two grades lie apart: a number that rises would tell the rater that.
-    """
-    if round_.extra_at is not None:
-        return 0
-    asked = list(round_.raters.select_related("user"))
-    tallies = {tally.rater_id: tally for tally in Tally.objects.filter(round=round_)}
-    return _parts(asked, tallies, _within_reach(round_, tallies.values(), stranded.lacks(round_))).get(rater.pk, 0)
 
 
 def _within_reach(round_: Round, tallies: Iterable[Tally], lacks: Iterable[Lack]) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgments import openings, probe_counts, probing
+from judgments import openings, probing
 from judgments.models import Judgment, Pair, Probe, Round, User
 from judgments.models.judgment import JudgmentQuerySet
 from judgments.openings import Openings
+from judgments.own_part import OwnPart, own_part
 
 # Up to so many pairs a round tells at which of its queries a rater is; in a larger one that would cost too much.
 MANY_PAIRS = 5_000
@@ -18,6 +19,7 @@ MANY_PAIRS = 5_000
 class Standing:
     """How far a rater is: ``document`` of ``documents`` within the query, ``query`` of ``queries``, and in all.
 
+    ``answered`` and ``left`` are those of `judgments.own_part`.
     ``query`` and ``queries`` are 0 in a round of many pairs, where they are not counted.
     """
 
@@ -29,10 +31,13 @@ class Standing:
     left: int
 
 
-def standing(round_: Round, rater: User, pair: Pair | Probe, *, answered: bool = False) -> Standing:
+def standing(
+    round_: Round, rater: User, pair: Pair | Probe, *, answered: bool = False, part: OwnPart | None = None
+) -> Standing:
     """Where the rater stands with this pair before them. Pairs that were put off count as open.
 
-    Of one that is ``answered`` and looked at again the place is among those that are.
+    Of one that is ``answered`` and looked at again the place is among those that are. ``part`` is the rater's part of
+    the round, where it is known already.
     """
     places = Openings(round_, rater)
     mixed = {query: (done, waiting) for query, done, waiting in probing.by_query(round_, rater)}
@@ -42,14 +47,14 @@ def standing(round_: Round, rater: User, pair: Pair | Probe, *, answered: bool =
     left = waiting + held.filter(pair__query=pair.query_id).count()
     left += len(places.in_query(openings.Query(pair.query_id, None)))
     query, queries = (0, 0) if round_.pairs_made > MANY_PAIRS else _queries(round_, rater, places, mixed)
-    own, open_ = probe_counts.own(round_, rater), held.count() + places.left
+    part = part or own_part(round_, rater, places=places)
     return Standing(
         document=here + 1 - answered,
         documents=here + max(left, 1 - answered),
         query=query,
         queries=queries,
-        answered=own.graded + own.unrateable,
-        left=open_ + probe_counts.ahead(round_, rater, open_),
+        answered=part.answered,
+        left=part.left,
     )
 
 

@@ -10,15 +10,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, gate, probe_counts, progress, rejudging, reliability, round_reports
+from judgments import access, gate, progress, rejudging, reliability, round_reports
 from judgments.agreement_told import Told
 from judgments.api.endpoint import InRound
 from judgments.api.rounds import RoundBody, round_told
 from judgments.core.errors import NotAllowed, NotValid
 from judgments.models import User
+from judgments.own_part import own_part
 from judgments.pace import pace_of
-from judgments.progress import Progress as RoundProgress
-from judgments.progress import RaterProgress
 from judgments.tallies import median_seconds
 
 PARTS = ("query", "tier")
@@ -140,39 +139,13 @@ class Progress(InRound):
         name = reliability.pseudonyms(self.round).get(rater.pk)
         if name is None:
             raise NotAllowed(f"You were not asked to rate in {self.round}.")
-        found, left = progress.progress(self.round), assignment.remaining(self.round, rater)
-        mine = next(one for one in found.raters if one.pseudonym == name)
-        return {
-            "raters": [self._part(found, mine, rater, left)],
-            "remaining": left,
-            "more_may_come": self.round.growing,
+        part = own_part(self.round, rater)
+        pace = pace_of(part.tally.seconds) or progress.usual_pace(self.round)
+        mine = {
+            "rater": name,
+            **{state: getattr(part.tally, state) for state in ("graded", "unrateable", "later")},
+            "median_seconds": median_seconds(part.tally.seconds),
+            "left": part.left,
+            "hours_left": None if pace is None else part.left * pace.mean / 3600,
         }
-
-    def _part(self, found: RoundProgress, mine: RaterProgress, rater: User, most: int) -> dict[str, Any]:
-        """Their part as the station counts it: what is mixed in is answered, and left, like any pair."""
-        own = probe_counts.own(self.round, rater)
-        seconds, left = median_seconds(own.seconds), 0
-        if not (mine.paused or mine.gone):
-            at_work = [one for one in found.raters if not (one.paused or one.gone)]
-            others = sum(one.answered for one in found.raters if one not in at_work)
-            each = round((self._within_reach(found) - others) / len(at_work))
-            mixed = probe_counts.in_all(self.round, rater, assignment.places(self.round, rater))
-            left = max(min(most, each + mixed - own.graded - own.unrateable), 0)
-        pace = pace_of(own.seconds) or progress.usual_pace(self.round)
-        return {
-            "rater": mine.pseudonym,
-            **{name: getattr(own, name) for name in ("graded", "unrateable", "later")},
-            "median_seconds": seconds,
-            "left": left,
-            "hours_left": None if pace is None else left * pace.mean / 3600,
-        }
-
-    def _within_reach(self, found: RoundProgress) -> int:
-        """How many ratings those who rate share, as far as a rater may know.
-
-        Where two grades lie apart another rater is called in: one rating more after an answer was changed, or one more
-        that nobody may give, would tell that it lies far from another's.
-        """
-        if self.round.extra_at is None:
-            return found.wanted - found.stranded
-        return progress.planned(self.round, self.round.pairs_made)
+        return {"raters": [mine], "remaining": part.most, "more_may_come": self.round.growing}

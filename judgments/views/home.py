@@ -11,18 +11,18 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from judgments import access, assignment, inviting, member_invitations, openings, probe_counts, settled_pairs
+from judgments import access, inviting, member_invitations, openings, settled_pairs
 from judgments.models import Membership, Query, Round, Snapshot
-from judgments.progress import part_left
+from judgments.own_part import own_part
 from judgments.views.lists import how_many
 from judgments.views.station_script import outbox_data
 
 
 @dataclass(frozen=True)
 class Work:
-    """One open round with how much the reader has done in it and how much could still be handed to them.
+    """One open round with how much the reader has done in it, and what is left for them as `judgments.own_part` has it.
 
-    ``part`` is how much of that is theirs if all raters take the same part of the whole: what the lead is shown.
+    ``left`` is all that could still be handed to them, ``part`` how much of it is theirs if all rate the same.
     ``held`` says whether some of it is in their hand, where nobody else can take it.
     """
 
@@ -39,7 +39,7 @@ class Work:
 
     @property
     def all(self) -> int:
-        return self.graded + self.left
+        return self.graded + self.part
 
 
 @login_required
@@ -72,16 +72,9 @@ def home(request: HttpRequest) -> HttpResponse:
 def open_work(user: Any) -> list[Work]:
     """The open rounds that ask the user for ratings, the unfinished ones first."""
     rounds = Round.objects.open_to(user).filter(collection__memberships__user_id=user.pk).select_related("collection")
-    work = [
-        Work(round_, _graded(round_, user), left, min(left, part_left(round_, user)), _holds(round_, user))
-        for round_, left in ((round_, assignment.remaining(round_, user)) for round_ in rounds)
-    ]
+    parts = ((round_, own_part(round_, user)) for round_ in rounds)
+    work = [Work(round_, part.answered, part.most, part.left, _holds(round_, user)) for round_, part in parts]
     return sorted(work, key=lambda one: (not one.more, one.left == 0, one.round.opened_at or one.round.created_at))
-
-
-def _graded(round_: Round, user: Any) -> int:
-    tally = probe_counts.own(round_, user)
-    return tally.graded + tally.unrateable
 
 
 def _holds(round_: Round, user: Any) -> bool:

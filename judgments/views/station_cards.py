@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 
 from judgments.models import Pair, Round, User
+from judgments.own_part import own_part
 from judgments.passages import Shown, shown
 from judgments.standings import Standing, standing
 from judgments.station_keys import labels
@@ -78,11 +79,12 @@ def cards(round_: Round, rater: User, pairs: Sequence[Pair], *, after: Sequence[
     here: dict[int, Standing] = {}
     before = Counter(pair.query.pk for pair in after)
     order = list(dict.fromkeys(pair.query.pk for pair in (*after, *pairs)))
-    made = []
+    made: list[Card] = []
+    part = own_part(round_, rater) if pairs else None
     for place, pair in enumerate(pairs, len(after)):
         query = pair.query.pk
         if query not in here:
-            here[query] = standing(round_, rater, pair)
+            here[query] = standing(round_, rater, pair, part=part)
         where = here[query]
         where = replace(
             where,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import timedelta
 
@@ -9,8 +10,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from judgments import assignment, guidelines, progress
+from judgments import assignment, guidelines, progress, submission
 from judgments.models import Document, Judgment, Pair, Query, Round, RoundRater, Scale, Slot, Tally
+from judgments.round_settings import RoundSettings
 from judgments.views.home import open_work
 
 pytestmark = pytest.mark.django_db
@@ -99,3 +101,33 @@ def test_a_rater_is_told_the_part_that_the_lead_sees(make_round, rater, rater2):
     lead_sees = {one.username: one.left for one in progress.progress(round_).raters}
     assert (work.left, work.part) == (6, 3)
     assert lead_sees[rater.username] == work.part
+
+
+@pytest.mark.parametrize(
+    ("raters", "settings", "part"),
+    [(2, RoundSettings(ratings_per_pair=1), 3), (3, RoundSettings(ratings_per_pair=2, extra_at=2), 4)],
+)
+def test_home_station_and_api_tell_a_rater_one_number(
+    make_round, rater, rater2, rater3, client_of, api_of, raters, settings, part
+):
+    round_ = make_round(raters=[rater, rater2, rater3][:raters], settings=settings)
+    browser, api = client_of(rater), api_of(rater, ("rate", "read"))
+
+    def told():
+        (work,) = open_work(rater)
+        station = browser.get(reverse("rate", args=[round_.uuid])).content.decode()
+        said = api.get(f"/api/v1/rounds/{round_.uuid}/progress/").json()
+        on_station = re.search(r'aria-label="(\d+) answered, (\d+) left', station)
+        home = browser.get(reverse("home")).content.decode().replace("your part is done", "0 left")
+        on_home = re.search(r"(\d+) answered, (\d+) left", home)
+        assert said["remaining"] == work.left
+        (mine,) = said["raters"]
+        return [on_station.groups(), on_home.groups(), (str(mine["graded"]), str(mine["left"]))], work.left
+
+    for answers in range(part + 1):
+        assert told() == ([(str(answers), str(part - answers))] * 3, 6 - answers)
+        (pair,) = assignment.claim_batch(round_, rater=rater, size=1)
+        submission.submit(round_, submission.Answer(uuid.uuid4(), pair.uuid, 1), rater=rater)
+    # Beyond their part there is nothing left of it, whatever else can come.
+    station = browser.get(reverse("rate", args=[round_.uuid])).content.decode()
+    assert (f"{part + 1} answered, 0 left" in station, open_work(rater)[0].left) == (True, 6 - part - 1)

@@ -1,0 +1,76 @@
+"""How much of a round is left for one rater? The same number on the home page, in the station and by the API.
+
+What is mixed in counts as pairs do (`judgments.probe_counts`), and a rating that was called in where two grades lie
+apart changes nothing: either would tell the rater what they must not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgments import probe_counts, progress, stranded
+from judgments.models import Round, RoundRater, Tally, User
+from judgments.openings import Openings
+
+
+@dataclass(frozen=True)
+class OwnPart:
+    """What a rater has answered, and what is left for them.
+
+    Attributes
+    ----------
+    tally : Tally
+        The rater's answers, with those to what was mixed in; never saved.
+    left : int
+        Their part of what is left if all who rate take the same part; 0 when they are done with it, or do not rate now.
+    most : int
+        All that could still be handed to them: in hand, or with a free slot and not answered by them.
+    """
+
+    tally: Tally
+    left: int
+    most: int
+
+    @property
+    def answered(self) -> int:
+        return self.tally.graded + self.tally.unrateable
+
+
+def own_part(round_: Round, rater: User, *, places: Openings | None = None) -> OwnPart:
+    """What the rater has answered, and their part of what is left.
+
+    Parameters
+    ----------
+    round_, rater
+        Whose part of which round.
+    places : Openings, optional
+        The rater's places in the round, where they were looked for already.
+    """
+    found = places or Openings(round_, rater)
+    open_ = len(found.held) + found.left
+    tally, most = probe_counts.own(round_, rater), open_ + probe_counts.ahead(round_, rater, open_)
+    mixed = probe_counts.in_all(round_, rater, open_)
+    left = _each(round_, rater) + mixed - tally.graded - tally.unrateable
+    return OwnPart(tally, max(min(most, left), 0), most)
+
+
+def _each(round_: Round, rater: User) -> int:
+    """How many pairs of the round are the rater's, answered or not; 0 where they do not rate in it now."""
+    asked: Sequence[RoundRater] = round_.raters.all()
+    at_work = {one.user_id for one in asked if one.paused_at is None and one.left_at is None}
+    if rater.pk not in at_work:
+        return 0
+    tallies = Tally.objects.filter(round=round_, rater__in=[one.user_id for one in asked]).exclude(rater__in=at_work)
+    return round((_within_reach(round_) - sum(tally.graded + tally.unrateable for tally in tallies)) / len(at_work))
+
+
+def _within_reach(round_: Round) -> int:
+    """How many ratings those who rate share, as far as a rater may know.
+
+    Where two grades lie apart another rater is called in: one rating more after an answer was changed, or one more that
+    nobody may give, would tell that it lies far from another's.
+    """
+    if round_.extra_at is None:
+        return round_.slots_made - sum(lack.places for lack in stranded.lacks(round_))
+    return progress.planned(round_, round_.pairs_made)
