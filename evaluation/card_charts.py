@@ -70,7 +70,7 @@ def overlap(systems: Sequence[tuple[str, int, int]], in_all: int) -> Chart:
     foot = 1 + ROW * min(len(systems), MOST_ROWS) + 12
     words += [Words(NAME, foot, "in all", kind="mute"), Words(WIDTH, foot, "only here", "end", "mute")]
     said = "; ".join(f"{name} brings {unique:,} of its {pairs:,} alone" for name, pairs, unique in systems)
-    label = f"Overlap of {len(systems)} systems, {amount(in_all, 'pair')} in all of them: {said}"
+    label = f"Overlap of {amount(len(systems), 'system')}, {amount(in_all, 'pair')} in all of them: {said}"
     return Chart(foot + 4, label, bars=tuple(bars), words=(*words, *more(systems, foot)), width=WIDTH)
 
 
@@ -114,7 +114,7 @@ def progress(raters: Sequence[tuple[str, int]], most: int) -> Chart:
             Bar(34, y, round((WIDTH - 34) * min(graded / most, 1) if most else 0, 1), 7, "here", f"{name}: {graded:,}")
         )
     foot = 1 + 12 * len(shown) + 12
-    words.append(Words(34, foot, f"ratings by rater, of {most:,} pairs", kind="mute"))
+    words.append(Words(34, foot, f"ratings by rater, of {amount(most, 'pair')}", kind="mute"))
     label = "Ratings by rater: " + ", ".join(f"{name} {graded:,}" for name, graded in raters)
     return Chart(foot + 4, label, bars=tuple(bars), words=tuple(words), width=WIDTH)
 

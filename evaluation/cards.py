@@ -17,7 +17,7 @@ from evaluation.stored_scores import scorings_of
 from judgments import progress, snapshots
 from judgments.agreement import COEFFICIENTS
 from judgments.agreement.reading import reason_in_words
-from judgments.core.amounts import amount
+from judgments.core.amounts import agree, amount
 from judgments.models import Round
 from judgments.templatetags.figures import percent
 from pooling.charts import Chart
@@ -63,9 +63,12 @@ def queries_card(look: Look) -> Card:
     sample = draws[0]
     frame = sample.frame
     days = sample.parameters.get("window_days")
-    window = f", {days} days" if days else ""
+    window = f", {amount(days, 'day')}" if days else ""
     how = "by traffic" if sample.method == "pps" else "by tier"
-    words = f"{sample.drawn:,} drawn {how} from {frame['searches']:,} searches{window}, seed {sample.seed}."
+    words = (
+        f"{sample.drawn:,} drawn {how} from "
+        f"{amount(frame['searches'], 'search', 'searches')}{window}, seed {sample.seed}."
+    )
     if rest := counts.drawn - sample.drawn:
         words += f" {rest:,} in {_plural(len(draws) - 1, 'another draw', 'other draws')}."
     # Queries of other draws, or of none, are not in this log's number.
@@ -129,7 +132,7 @@ def round_card(look: Look) -> Card:
     if round_.state == Round.State.DRAFT:
         return Card(f"{done.pairs:,}", "pairs, not opened", words, act=act)
     chart = card_charts.progress([(rater.pseudonym, rater.graded) for rater in done.raters], done.pairs)
-    return Card(percent(done.share), f"{done.filled:,} of {done.wanted:,} ratings", words, chart, act)
+    return Card(percent(done.share), f"{done.filled:,} of {amount(done.wanted, 'rating')}", words, chart, act)
 
 
 def _round_words(look: Look, round_: Round, done: progress.Progress) -> str:
@@ -142,7 +145,11 @@ def _round_words(look: Look, round_: Round, done: progress.Progress) -> str:
         words += " All ratings are in."
     elif round_.state == Round.State.OPEN and done.hours_left is not None:
         words += f" {_hours(done.hours_left)} left."
-    return words + (f" {look.standing.stubs:,} of its documents have no text." if look.standing.stubs else "")
+    return words + (
+        f" {look.standing.stubs:,} of its documents {agree(look.standing.stubs, 'has', 'have')} no text."
+        if look.standing.stubs
+        else ""
+    )
 
 
 def agreement_card(look: Look) -> Card:
@@ -179,7 +186,7 @@ def snapshot_card(look: Look) -> Card:
                 words="Nothing is frozen yet. A snapshot keeps the labels under a hash that never changes.", act=freeze
             )
         return Card(words="Needs judgments. Freezes labels under a hash that never changes.")
-    words = f"{snapshot.summary['queries']:,} queries, rule {snapshot.rule}"
+    words = f"{amount(snapshot.summary['queries'], 'query', 'queries')}, rule {snapshot.rule}"
     if snapshots.may_read_hashes(snapshot.collection, look.user):
         words += f", sha256 {snapshot.content_sha256[:8]}…"
     if not standing.judged_round_is_frozen and standing.judged_round is not None:
@@ -203,7 +210,7 @@ def scores_card(look: Look) -> Card:
     left_out = blindness.withheld_queries(look.user, standing.snapshot)
     found = scorings_of(standing.snapshot, left_out=left_out) if left_out else standing.scorings
     rows = estimates(found)
-    label = f"{METRIC} of {len(rows)} runs: " + ", ".join(f"{one.name} {one.value:.3f}" for one in rows)
+    label = f"{METRIC} of {amount(len(rows), 'run')}: " + ", ".join(f"{one.name} {one.value:.3f}" for one in rows)
     chart = charts.leaders(rows, label, METRIC) if rows else None
     unit = f"{_plural(len(found), 'run', 'runs')} on {_short(str(standing.snapshot))}"
     return Card(
@@ -249,10 +256,12 @@ def freshness_card(look: Look) -> Card:
     words += f" {_list(asking)}." if asking else ""
     left = standing.queries.total - standing.snapshot.summary["queries"]
     if left > 0:
-        words += f" {left:,} of {standing.queries.total:,} queries are not in it."
+        words += (
+            f" {left:,} of {amount(standing.queries.total, 'query', 'queries')} {agree(left, 'is', 'are')} not in it."
+        )
     unknown = len(fresh.report.unknown)
     if unknown:
-        words += f" {unknown} of {len(fresh.report.findings)} signals are not known."
+        words += f" {unknown} of {len(fresh.report.findings)} signals {agree(unknown, 'is', 'are')} not known."
     known = [(run.name, 1 - run.mean) for run in fresh.report.runs if run.mean is not None]
     chart = card_charts.judged(known, 1 - (UNJUDGED.stale or 0.0)) if known else None
     act = Act("See the signals", reverse("freshness", args=[look.slug]))
@@ -288,4 +297,8 @@ def _short(name: str) -> str:
 
 
 def _hours(hours: float) -> str:
-    return f"About {hours:,.0f} rater hours" if hours >= 1.5 else f"About {max(1, round(hours * 60))} rater minutes"
+    return (
+        f"About {hours:,.0f} rater hours"
+        if hours >= 1.5
+        else f"About {amount(max(1, round(hours * 60)), 'rater minute')}"
+    )

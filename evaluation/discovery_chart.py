@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from evaluation.charts import dot
+from judgments.core.amounts import amount
 from pooling.charts import PHONE, Chart, Stroke, Words
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def discovery_curve(curve: Discovery, missed: Missed, width: float = WIDE) -> Ch
     words.append(Words(LEFT, HIGH - 6, "pairs that the runs return down to this rank", kind="mute"))
     words += _ends(strokes, missed, found, y, right, beside=width > PHONE)
     label = (
-        f"{found:,} relevant among {steps[-1]['judged']:,} judged pairs of {pooled:,} that the runs return, by depth"
+        f"{found:,} relevant among {amount(steps[-1]['judged'], 'judged pair')} "
+        f"of {pooled:,} that the runs return, by depth"
     )
     return Chart(HIGH, label, tuple(strokes), words=tuple(words), width=width)
 

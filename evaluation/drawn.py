@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q
 
 from judgments import snapshots
+from judgments.core.amounts import agree, amount
 from judgments.models import Query, QuerySample, Snapshot
 
 if TYPE_CHECKING:
@@ -106,5 +107,8 @@ def _why(judged: int, weighted: int) -> str:
         return "the queries carry no weight with an inclusion probability; draw them from a query log to have both"
     if weighted < judged:
         lacking = judged - weighted
-        return f"{lacking:,} of {judged:,} judged queries {'has' if lacking == 1 else 'have'} no weight or probability"
+        return (
+            f"{lacking:,} of {amount(judged, 'judged query', 'judged queries')} "
+            f"{agree(lacking, 'has', 'have')} no weight or probability"
+        )
     return "all weights are 0"

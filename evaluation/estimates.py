@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.round_runs import METRIC, is_large, metric_named, runs_of, state_key
 from judgments import judged, untold
 from judgments.computed import once
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.judged_labels import alike
 from judgments.models import Judge, Round
@@ -153,12 +154,14 @@ def _why_not(told: Told) -> str:
         return "This judge has graded nothing here yet."
     if told.whole < 3:
         return (
-            f"People have judged {told.whole:,} of {told.queries:,} queries whole, and it takes three at least. An "
+            f"People have judged {told.whole:,} of {amount(told.queries, 'query', 'queries')} "
+            "whole, and it takes three at least. An "
             "audit slice is drawn over pairs and makes no query whole: let people judge whole queries drawn at random."
         )
     if told.whole < told.queries and not told.drawn:
         return (
-            f"People have judged {told.whole:,} of {told.queries:,} queries whole. Nothing here shows that these were "
+            f"People have judged {told.whole:,} of {amount(told.queries, 'query', 'queries')} "
+            "whole. Nothing here shows that these were "
             "drawn at random, and of queries that came to people in any other way, such as by a machine’s doubt, no "
             "interval would be right."
         )
@@ -179,12 +182,13 @@ def _rate(
     inside = judged.slice_keys(judge, round_) & machine.keys()
     left = inside - seen
     if left:
-        return None, f"People have yet to judge {len(left):,} of the {len(inside):,} pairs of the audit slice."
+        return None, f"People have yet to judge {len(left):,} of {amount(len(inside), 'pair')} of the audit slice."
     known = sorted(inside & people.keys())
     if len(known) < 3:
         return (
             None,
-            f"Of the audit slice {len(known):,} pairs have a grade of people and of this judge; it takes three.",
+            f"Of the audit slice {amount(len(known), 'pair has', 'pairs have')} "
+            "a grade of people and of this judge; it takes three.",
         )
     at = round_.scale.relevant_from
     # What people could not judge is left out on both sides.

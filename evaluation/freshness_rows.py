@@ -13,6 +13,7 @@ from evaluation.freshness import LOOKS, WORDS, Freshness, word_of
 from evaluation.staleness.actions import ACTIONS
 from evaluation.staleness.report import told_again
 from evaluation.staleness.signal import DAYS, INDEX, SHARE, Finding, percent
+from judgments.core.amounts import amount
 from judgments.models import Snapshot
 from judgments.views.lists import Column, Listing
 
@@ -99,7 +100,7 @@ def _number(value: float | None, unit: str) -> str:
         return ""
     if unit == SHARE:
         return percent(value)
-    return f"{value:,.0f} days" if unit == DAYS else f"{value:.3f}" if unit == INDEX else f"{value:,.0f}"
+    return amount(round(value), "day") if unit == DAYS else f"{value:.3f}" if unit == INDEX else f"{value:,.0f}"
 
 
 def _limits(one: Finding) -> str:

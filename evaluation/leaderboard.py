@@ -10,6 +10,7 @@ from evaluation.models import Score, Scoring
 from evaluation.stored_scores import metrics_of as metrics
 from evaluation.stored_scores import tier_place, unjudged
 from evaluation.told_apart import ToldApart, told_apart
+from judgments.core.amounts import agree, amount
 from judgments.templatetags.figures import isolated, percent
 
 __all__ = ["HEADLINE", "Row", "TierMean", "Tiers", "by_tier", "cautions", "compared", "metrics", "rows", "weighting"]
@@ -151,7 +152,8 @@ def weighting(found: Sequence[Row]) -> tuple[bool, str]:
     said = f"By traffic the weights leave {effective:,.1f} effective queries of {judged:,}." if effective else ""
     if drawn > judged:
         said += (
-            f" {judged:,} of the {drawn:,} drawn queries are judged: they stand for the others only if chance picked"
+            f" {judged:,} of the {drawn:,} drawn queries "
+            f"{agree(judged, 'is judged: it stands', 'are judged: they stand')} for the others only if chance picked"
             " them within each tier."
         )
     return True, said.strip()
@@ -180,7 +182,7 @@ def cautions(found: Sequence[Row]) -> list[str]:
         said.append(f"Rows whose rank contradicts their score, which counts: {_named(contradicted)}.")
     barren = max((_diagnostic(row, "queries_without_relevant") for row in found), default=0)
     if barren:
-        number = "1 query has" if barren == 1 else f"{barren:,} queries have"
+        number = amount(barren, "query has", "queries have")
         said.append(f"{number} no relevant document: every run scores 0 there, in every metric but Judged.")
     return said
 

@@ -182,7 +182,7 @@ def overlapping(standing: Standing) -> Found:
     if report["raters"] < 2:
         return "fail", f"{round_}: one rater only, {amount(pairs, 'pair')}"
     share = both / pairs
-    numbers = f"{round_}: {both:,} of {pairs:,} rated pairs, {report['raters']} raters"
+    numbers = f"{round_}: {both:,} of {amount(pairs, 'rated pair')}, {report['raters']} raters"
     return ("done" if share >= ENOUGH_OVERLAP else "warn" if both else "fail"), numbers
 
 

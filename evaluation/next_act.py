@@ -13,7 +13,7 @@ from evaluation import scoring_job
 from evaluation.standing import Standing
 from judgments import rounds
 from judgments.conflicts import Open
-from judgments.core.amounts import amount
+from judgments.core.amounts import agree, amount
 from judgments.models import Role, Round
 from judgments.own_part import own_part
 
@@ -135,7 +135,7 @@ def rating_due(look: Look) -> Next | None:
     round_ = look.standing.round
     pairs = amount(look.to_rate, "pair")
     act = Act(f"Rate {pairs}", reverse("rate", args=[round_.uuid]))
-    return Next("round", f"rate the {pairs} that wait for you in {round_}.", act)
+    return Next("round", f"rate the {pairs} that {agree(look.to_rate, 'waits', 'wait')} for you in {round_}.", act)
 
 
 def conflicts_due(look: Look) -> Next | None:
@@ -155,7 +155,7 @@ def waiting_due(look: Look) -> Next | None:
         return None
     left = standing.filled.wanted - standing.filled.filled
     act = Act("See who has what", reverse("round_progress", args=[standing.round.uuid]))
-    owed = f"the raters of {standing.round} still owe {left:,} of {standing.filled.wanted:,} ratings"
+    owed = f"the raters of {standing.round} still owe {left:,} of {amount(standing.filled.wanted, 'rating')}"
     if not standing.filled.growing:
         return Next("round", f"{owed}.", act)
     more = f"pairs of {standing.round} are still being chosen, up to {standing.round.most_pairs or 0:,}"
@@ -195,8 +195,8 @@ def scores_due(look: Look) -> Next | None:
     if scoring_job.under_way(standing.snapshot):
         act = Act("See the scores", reverse("scores", args=[look.slug]))
         return Next("scores", f"wait a moment: the runs are being scored on {standing.snapshot}.", act)
-    act = Act(f"Score {left} run{'' if left == 1 else 's'}", reverse("scores", args=[look.slug]))
-    return Next("scores", f"score {left} of {len(standing.runs)} runs on {standing.snapshot}.", act)
+    act = Act(f"Score {amount(left, 'run')}", reverse("scores", args=[look.slug]))
+    return Next("scores", f"score {left} of {amount(len(standing.runs), 'run')} on {standing.snapshot}.", act)
 
 
 def freshness_due(look: Look) -> Next | None:

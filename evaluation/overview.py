@@ -132,7 +132,8 @@ def scores_state(standing: Standing) -> State:
         return "todo", "needs a snapshot and runs"
     if standing.unscored:
         scored = len(standing.scorings)
-        return ("doing" if scored else "todo"), f"{scored} of {len(standing.runs)} runs scored on {standing.snapshot}"
+        words = f"{scored} of {amount(len(standing.runs), 'run')} scored on {standing.snapshot}"
+        return ("doing" if scored else "todo"), words
     return "done", f"{len(standing.scorings)} scored on {standing.snapshot}"
 
 

@@ -105,7 +105,9 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         raise NotFound("The round is gone.")
     runs = all_runs(round_.collection)
     before = {"events": events(round_), "state": state_key(round_, runs)}
-    work.say(f"counting over {before['events']:,} answers and {amount(sum(run.rows for run in runs), 'row')} of runs")
+    work.say(
+        f"counting over {amount(before['events'], 'answer')} and {amount(sum(run.rows for run in runs), 'row')} of runs"
+    )
     try:
         found = COUNTERS[told["what"]](round_, runs_by_job(round_.collection), **told["asked"])
     except NotValid as error:

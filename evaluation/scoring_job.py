@@ -12,6 +12,7 @@ from django.urls import reverse
 from evaluation import scoring
 from evaluation.models import Score
 from judgments import audit, jobs
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Job, Snapshot, User
 from pooling.models import Run
@@ -126,7 +127,7 @@ def _refused(told: Sequence[str], runs: int) -> str:
     """What went wrong in a job, as one sentence that stays readable for many runs; its log has all of it."""
     others = "; the others are" if len(told) < runs else ""
     more = " The log has the rest." if len(told) > MOST_TOLD else ""
-    return f"{len(told)} of {runs} runs could not be scored{others}. {'; '.join(told[:MOST_TOLD])}.{more}"
+    return f"{len(told)} of {amount(runs, 'run')} could not be scored{others}. {'; '.join(told[:MOST_TOLD])}.{more}"
 
 
 def _ready(job: Job, snapshot: Snapshot) -> set[int]:

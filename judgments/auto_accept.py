@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from judgments import audit, judged, machine_runs, people_rounds, untold
 from judgments.agreement.audited import alpha_of, right_outside
-from judgments.core.amounts import amount
+from judgments.core.amounts import agree, amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import AutoAccept, Judge, JudgeRun, MachineJudgment, Role, Round, User
 from judgments.rejudging import still_raters
@@ -197,7 +197,10 @@ def draft_round(round_: Round, *, actor: User) -> Round:
     # A lead may compare the two rounds: those who rate as well are not asked.
     raters = [user for user in still_raters(round_) if not user.memberships.filter(_leads(round_)).exists()]
     made = people_rounds.draft_of(round_, chosen, how=how, actor=actor, raters=raters)
-    sentence = f"{actor} made round {made} of what {asked.judge} leaves to people, without {gone:,} that stand"
+    sentence = (
+        f"{actor} made round {made} of what {asked.judge} leaves to "
+        f"people, without {amount(gone, 'that stands', 'that stand')}"
+    )
     audit.record("auto_accept.draft_round", sentence, actor=actor, collection=round_.collection, target=made)
     return made
 
@@ -234,8 +237,11 @@ def _standing(round_: Round, judge: Judge, bound: float, *, looks: int) -> Stand
         return Standing(False, "All pairs with this grade are in the audit slice: there is nothing to accept.", found)
     said = f"people confirm {found.right:,} of the {found.sampled:,} in the audit slice"
     if not found.whole:
-        said += f" ({found.sampled - found.judged:,} are not judged yet and count against it)"
-    said += f"; of the {outside:,} others at least {found.low:.3f} are not relevant"
+        said += (
+            f" ({amount(found.sampled - found.judged, 'is', 'are')} not judged yet "
+            f"and {agree(found.sampled - found.judged, 'counts', 'count')} against it)"
+        )
+    said += f"; of the {amount(outside, 'other')} at least {found.low:.3f} are not relevant"
     if found.low < bound:
         return Standing(False, f"Not now: {said}, below {bound:g}.", found)
     return Standing(True, f"Holds: {said}.", found)

@@ -107,7 +107,8 @@ def _anchors(run: BattleRun, scores: dict[Key, Any], share: float, actor: User) 
 def _learnt(run: BattleRun, scores: dict[Key, tuple[float, float | None]], anchors: dict[Key, int]) -> CutPoints:
     if len(anchors) < LEAST or len(set(anchors.values())) < 2:
         said = (
-            f"People graded {len(anchors):,} of the anchors, {len(set(anchors.values()))} different grades among "
+            f"People graded {len(anchors):,} of the anchors, "
+            f"{amount(len(set(anchors.values())), 'different grade')} among "
             f"them; it takes {LEAST} and two. Have people grade more of these documents, or take a larger share; the "
             "audit slice has no anchors, nor have pairs that you may still grade."
         )

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 
 Expected = dict[str, list[str]]
@@ -119,7 +120,9 @@ def _of_csv(text: str) -> tuple[Expected, list[str]]:
             if len(cells) == len(COLUMNS):
                 _add(found, wrong, f"Line {line}", *cells)
             else:
-                wrong.append(f"Line {line} has {len(cells)} cells where two are expected: {','.join(COLUMNS)}.")
+                wrong.append(
+                    f"Line {line} has {amount(len(cells), 'cell')} where two are expected: {','.join(COLUMNS)}."
+                )
     except csv.Error as error:
         wrong.append(f"It cannot be read as CSV: {error}. Put an answer that holds a comma or a quote in quotes.")
     return found, _too_many(found, wrong)

@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from dataclasses import dataclass
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.frozen import FILES, read_file
 from judgments.judges.graded import Example
@@ -58,7 +59,7 @@ def choose(snapshot: Snapshot, round_: Round, number: int, *, seed: int) -> Chos
         if (example := _example(snapshot, key, grade)) is not None:
             found.append((key, example))
     if len(found) < number:
-        said = f"{snapshot} has {len(found):,} labels of people for queries that this round does not ask about."
+        said = f"{snapshot} has {amount(len(found), 'label')} of people for queries that this round does not ask about."
         raise NotValid(f"{said} Take fewer examples, or another snapshot.", {"examples": said})
     return Chosen(tuple(example for _, example in found), tuple(key for key, _ in found))
 

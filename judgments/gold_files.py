@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.gold import MOST, Known
 from judgments.models import Collection
@@ -69,7 +70,7 @@ def _rows(text: str) -> Iterator[Row]:
             if header is None:
                 header = _header(cells)
             elif len(cells) != len(header):
-                yield reader.line_num, {"odd": f"{len(cells)} cells where the head has {len(header)}"}
+                yield reader.line_num, {"odd": f"{amount(len(cells), 'cell')} where the head has {len(header)}"}
             else:
                 yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
@@ -111,7 +112,7 @@ def from_rows(collection: Collection, rows: Iterable[Row], *, field: str, word: 
         grade, explanation = int(_cell(row, "grade")), _cell(row, "explanation")
         found.append(Known(query, document, grade, explanation, line=number if word == "Line" else None))
     if odd:
-        more = f" {len(odd) - MOST_TOLD:,} more are like that." if len(odd) > MOST_TOLD else ""
+        more = f" {amount(len(odd) - MOST_TOLD, 'more is', 'more are')} like that." if len(odd) > MOST_TOLD else ""
         said = f"{' '.join(odd[:MOST_TOLD])}{more}"
         raise NotValid(f"Nothing was added. {said}", {field: said})
     return found

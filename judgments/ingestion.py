@@ -234,7 +234,7 @@ def check_quota(actor: User, others: int = 0) -> None:
         created_by=actor, kind__in=["read", "import"], state__in=[Job.State.QUEUED, Job.State.RUNNING]
     ).count()
     if waiting >= settings.UPLOADS_WAITING:
-        told = f"{amount(waiting, 'file')} of yours wait to be read. Send this one again when they are done."
+        told = f"{amount(waiting, 'file of yours waits', 'files of yours wait')} to be read. Send this one again later."
         raise TooMany(told, RETRY_AFTER)
     unstored = Upload.objects.filter(created_by=actor, stored_at__isnull=True).aggregate(bytes=Sum("bytes"))
     if (unstored["bytes"] or 0) + others >= settings.UPLOAD_QUOTA_MB << 20:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from judgments import jobs
+from judgments.core.amounts import amount
 from judgments.core.errors import AssayError, NotValid
 from judgments.models import BattleRun, JudgeRun, MachineRun, Provider, User
 
@@ -169,7 +170,11 @@ def change(
     """
     for name, cap, used in (("cap_usd", cap_usd, run.spent_usd), ("cap_calls", cap_calls, run.calls)):
         if cap is not None and cap <= used:
-            said = f"{used:,.2f} were used already." if name == "cap_usd" else f"{used:,} calls were made already."
+            said = (
+                f"{used:,.2f} were used already."
+                if name == "cap_usd"
+                else f"{amount(used, 'call was', 'calls were')} made already."
+            )
             raise NotValid("The cap is below what was used.", {name: said})
     if canaries is not None:
         check_canaries(canaries)

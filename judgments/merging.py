@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from judgments.core.amounts import agree, amount
 from judgments.core.errors import NotValid
 from judgments.models import Round
 from judgments.round_labels import Key, RoundLabels
@@ -186,6 +187,6 @@ def check_bridges(merged: Merged, merge: str) -> None:
 
 def in_words(bridge: Bridge) -> str:
     """How far a round is bridged, as a sentence without its full stop."""
-    many = f"{len(bridge.shared):,} of the {bridge.labelled:,} labelled pairs of {bridge.round}"
-    said = f"{many} ({bridge.share:.0%}) were rated again under newer guidelines"
-    return said if bridge.holds else f"{said}; {bridge.needed:,} are needed, {bridge.more:,} more"
+    many = f"{len(bridge.shared):,} of the {amount(bridge.labelled, 'labelled pair')} of {bridge.round}"
+    said = f"{many} ({bridge.share:.0%}) {agree(len(bridge.shared), 'was', 'were')} rated again under newer guidelines"
+    return said if bridge.holds else f"{said}; {amount(bridge.needed, 'is', 'are')} needed, {bridge.more:,} more"

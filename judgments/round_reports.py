@@ -202,5 +202,5 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
         raise NotFound("The round is gone.")
     work.say(f"counting {amount(events(round_), 'answer')} and changes of answers")
     report = exact(round_)
-    work.say(f"{report['agreement']['overlap']:,} pairs with two or more grades")
+    work.say(f"{amount(report['agreement']['overlap'], 'pair')} with two or more grades")
     return {"overlap": report["agreement"]["overlap"], "pairs": report["agreement"]["pairs"]}

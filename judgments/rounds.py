@@ -186,7 +186,10 @@ def append_pairs(round_: Round, *, candidates: Iterable[Candidate], actor: User 
     new = [one for one in chosen if (one.query.pk, one.document.pk) not in present]
     has = round_.pairs.count()
     if has + len(new) > round_.most_pairs:
-        raise Conflict(f"Round {round_} has {has:,} of at most {round_.most_pairs:,} pairs; {len(new):,} are too many.")
+        raise Conflict(
+            f"Round {round_} has {has:,} of at most {amount(round_.most_pairs, 'pair')}; "
+            f"{amount(len(new), 'more is', 'more are')} too many."
+        )
     if not new:
         return 0
     add_pairs(round_, new)

@@ -188,7 +188,8 @@ def checked_scale(cuts: tuple[float, ...], scale: tuple[int, ...]) -> None:
     """
     if scale and len(cuts) >= len(scale):
         message = (
-            f"{len(cuts)} cuts make {amount(len(cuts) + 1, 'grade')}; the scale has {len(scale)}: give "
+            f"{amount(len(cuts), 'cut makes', 'cuts make')} "
+            f"{amount(len(cuts) + 1, 'grade')}; the scale has {len(scale)}: give "
             f"{len(scale) - 1} or fewer"
         )
         raise NotValid(message, {"cuts": message})

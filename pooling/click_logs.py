@@ -9,6 +9,7 @@ from typing import IO, Any, overload
 from django import forms
 
 from judgments.access import LEADS
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.core.report import Report
 from judgments.documents import stubs_for
@@ -92,7 +93,7 @@ def check(collection: Collection, evidence: Evidence, upload: Upload) -> Checked
         return Checked((), figures={"impressions": 0})
     pairs = KnownPairs(evidence, _known(collection, evidence))
     if not pairs.queries:
-        told = f"None of the {len(evidence.queries):,} queries of the log is in this collection."
+        told = f"None of the log's {amount(len(evidence.queries), 'query', 'queries')} is in this collection."
         fix = "Draw queries from a query log or store a file of them first; they are found by their text or their id."
         raise NotValid(f"{told} {fix}", {"file": told})
     return Checked(pairs, figures=_figures(evidence, pairs))
@@ -172,7 +173,7 @@ def store(
     found = label(pairs.evidence, rules)
     at = [place for place, query in enumerate(found.query.tolist()) if query in pairs.queries]
     if not at:
-        told = f"No pair of the collection's queries was shown {rules.least_impressions:,} times."
+        told = f"No pair of the collection's queries was shown {amount(rules.least_impressions, 'time')}."
         raise NotValid(told, {"least_impressions": told})
     source = make_source(
         collection,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from judgments.core.amounts import amount
 from pooling.charts import PHONE, Bar, Chart, Stroke, Words
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def found_curve(found: Found, strategy: str, width: float = WIDE) -> Chart:
         at = (x(last.pairs) + 10, y(last.relevant) + 20)
         words.append(Words(*at, f"depth {last.depth}: {last.relevant:,}+", kind="mute"))
     bars, legend = _legend(strategy, last, narrow)
-    told = f"{found.total:,} relevant among {found.judged:,} judged pairs, in the order of judging"
+    told = f"{found.total:,} relevant among {amount(found.judged, 'judged pair')}, in the order of judging"
     if depths:
         told += f"; depth {depths[-1].depth} is known to hold {depths[-1].relevant:,} among {depths[-1].pairs:,}"
     return Chart(HIGH, told, tuple(strokes), bars, (*words, *legend), width)

@@ -17,7 +17,7 @@ from typing import Any
 from django.db import transaction
 
 from judgments import audit, jobs, storage
-from judgments.core.amounts import amount
+from judgments.core.amounts import agree, amount
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.models import Job, User
 from pooling import connected, fetched
@@ -186,14 +186,23 @@ def _changed(work: jobs.Work, row: Fetch, engine: Engine, gathered: Gathered) ->
     except EngineFault:
         return []
     if changed:
-        work.say(f"{len(changed)} of the first {len(early)} queries are answered otherwise by now: the index changed")
+        work.say(
+            f"{len(changed)} of the first {amount(len(early), 'query', 'queries')} "
+            f"{agree(len(changed), 'is', 'are')} answered otherwise by now: the index changed"
+        )
     return changed
 
 
 def _told(row: Fetch, gathered: Gathered) -> str:
     query_id, said = next(iter(row.failed.items()))
-    return f"{len(row.failed):,} queries got no answer, the first {query_id}: {said} {_so_far(row, gathered)}"
+    return (
+        f"{amount(len(row.failed), 'query', 'queries')} got no "
+        f"answer, the first {query_id}: {said} {_so_far(row, gathered)}"
+    )
 
 
 def _so_far(row: Fetch, gathered: Gathered) -> str:
-    return f"{len(gathered):,} of {row.asked:,} answers are kept; go on from the connector's page."
+    return (
+        f"{len(gathered):,} of {amount(row.asked, 'answer')} "
+        f"{agree(len(gathered), 'is', 'are')} kept; go on from the connector's page."
+    )

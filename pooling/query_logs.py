@@ -222,7 +222,10 @@ def draw(
         raise Conflict(said)
     frame = counted(log, window_days=window_days, language=language) if frame is None else frame
     if not frame.queries:
-        raise NotValid(f"{log} has no query within {window_days} days of its last day.", {"window_days": "Widen it."})
+        raise NotValid(
+            f"{log} has no query within {amount(window_days or 0, 'day')} of its last day.",
+            {"window_days": "Widen it."},
+        )
     tiers = cut_tiers(frame.queries, **cuts)
     sample = sampled(tiers, method, sizes or DEFAULT_SIZES, n, seed)
     parameters = {

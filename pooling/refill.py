@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from judgments import audit, jobs, rounds
-from judgments.core.amounts import amount
+from judgments.core.amounts import agree, amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Job, Round, Slot, User
 from pooling import pools
@@ -79,7 +79,7 @@ def begin(
         round=round_, pool=pool, batch=batch, pairs_per_query=pairs_per_query, residual=residual, job=job
     )
     Job.objects.filter(pk=job.pk).update(parameters={"refill": str(refill.uuid)})
-    sentence = f"{actor} let round {round_} go on choosing by {pool.strategy}, up to {most_pairs:,} pairs"
+    sentence = f"{actor} let round {round_} go on choosing by {pool.strategy}, up to {amount(most_pairs, 'pair')}"
     audit.record("refill.begin", sentence, actor=actor, collection=pool.collection, target=round_, seed=pool.seed)
     return round_
 
@@ -105,13 +105,14 @@ def _check(pool: Pool, *, batch: int, most_pairs: int, pairs_per_query: int | No
     first, last = pool.entries.count(), residual * queries
     if most_pairs <= first + last:
         of = f"{amount(first, 'pair is', 'pairs are')} drawn already" + (
-            f" and {last:,} are kept for the residual stratum" if last else ""
+            f" and {amount(last, 'is', 'are')} kept for the residual stratum" if last else ""
         )
         said = f"{of}, so that {most_pairs:,} in all leave nothing to choose."
         raise NotValid(said, {"most_pairs": said})
     if pairs_per_query is not None and pairs_per_query * queries <= first:
         said = (
-            f"{amount(first, 'pair')} of {queries:,} queries are drawn already; {pairs_per_query:,} a query leave none."
+            f"{amount(first, 'pair')} of {amount(queries, 'query', 'queries')} "
+            f"{agree(first, 'is', 'are')} drawn already; {pairs_per_query:,} a query leave none."
         )
         raise NotValid(said, {"pairs_per_query": said})
     earlier = Refill.objects.filter(pool=pool).select_related("round").first()

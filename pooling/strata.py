@@ -277,8 +277,9 @@ def _place(
 def _tell(actor: User, stratum: Stratum, collection: Collection, new: int, there: int, whence: str) -> None:
     audit.record(
         "strata.add_stratum",
-        f"{actor} added stratum {stratum} with {amount(new + there, 'query', 'queries')}{whence}; {there:,} "
-        "were here already",
+        f"{actor} added stratum {stratum} with "
+        f"{amount(new + there, 'query', 'queries')}{whence}; {amount(there, 'was', 'were')} "
+        "here already",
         actor=actor,
         collection=collection,
         target=stratum,

@@ -158,7 +158,9 @@ def _names(evidence: Evidence, queries: str | None) -> Names:
         if known:
             found[place] = known
     if not found:
-        raise NotValid(f"{queries}: none of the {len(evidence.queries)} queries of the log is among its queries")
+        raise NotValid(
+            f"{queries}: none of the log's {counted(len(evidence.queries), 'query', 'queries')} is among its queries"
+        )
     return found
 
 
@@ -228,7 +230,7 @@ def _tell(evidence: Evidence, found: ClickLabels, rules: Rules, names: Names) ->
     if evidence.robots:
         reasons = ", ".join(f"{number} {reason}" for reason, number in evidence.robots.items())
         lines.append(
-            f"  left out {sum(evidence.robots.values())} of {evidence.clients} clients ({reasons}) with "
+            f"  left out {sum(evidence.robots.values())} of {counted(evidence.clients, 'client')} ({reasons}) with "
             f"{counted(evidence.robot_impressions, 'impression')}"
         )
     for number, what in (

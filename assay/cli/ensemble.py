@@ -71,7 +71,8 @@ def told(found: Mapping[tuple[str, str], Together], judges: int) -> str:
     every = [one.agree for one in found.values() if one.agree is not None]
     agree = f"; two judges give one grade in {sum(every) / len(every):.1%}" if every else ""
     return (
-        f"{counted(len(found) - undecided, 'label')} of {judges} judges, {counted(undecided, 'pair')} undecided{agree}"
+        f"{counted(len(found) - undecided, 'label')} of "
+        f"{counted(judges, 'judge')}, {counted(undecided, 'pair')} undecided{agree}"
     )
 
 
@@ -120,7 +121,7 @@ def labels_of(found: Mapping[tuple[str, str], Together], parameters: Mapping[str
             one.grade,
             judge="ensemble",
             parameters=parameters,
-            rationale=f"{one.grades} grades, {one.failed} failures, {one.spread} apart",
+            rationale=f"{counted(one.grades, 'grade')}, {counted(one.failed, 'failure')}, {one.spread} apart",
         )
         for (query_id, doc_id), one in found.items()
         if one.grade is not None

@@ -90,7 +90,8 @@ def _as_json(judge: str, found: list[Estimate]) -> str:
 def _as_table(judge: str, found: list[Estimate]) -> str:
     first = found[0].powered
     lines = [
-        f"people labelled {counted(first.queries, 'query', 'queries')}, {judge} {first.others:,} others besides\n\n"
+        f"people labelled {counted(first.queries, 'query', 'queries')}, "
+        f"{judge} {counted(first.others, 'other', 'others')} besides\n\n"
     ]
     header = ["run", "metric", "estimate", f"{first.level:.0%} interval", "people alone", "interval", "width", "saved"]
     lines.append(text_table(header, [_row(one) for one in found], left=2))

@@ -204,8 +204,11 @@ def _tell(name: str, asked: _Asked, number: int, before: int) -> None:
     }
     results = sum(len(answer.hits) for answer in answers)
     more = "".join(f"; {count} {what}" for what, count in told.items() if count)
-    there = f"; {before} were answered before" if before else ""
-    lines = [f"{name}: {len(answers)} of {number} queries answered, {results} results{more}{there}"]
+    there = f"; {counted(before, 'was', 'were')} answered before" if before else ""
+    lines = [
+        f"{name}: {len(answers):,} of {counted(number, 'query', 'queries')} "
+        f"answered, {counted(results, 'result')}{more}{there}"
+    ]
     lines += [f"  no answer to {query_id}: {error}" for query_id, error in list(asked.failed.items())[:SHOWN]]
     if len(asked.failed) > SHOWN:
         lines.append(f"  and to {len(asked.failed) - SHOWN} more")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.staleness.baseline import count_asked, count_values, cuts, known_then, values, window
 from evaluation.staleness.facts import NO_DATE, Known, Missing, Traffic, Values
+from judgments.core.amounts import amount
 from judgments.core.content_hash import content_hash
 from judgments.core.errors import NotValid, UnreadableInput
 
@@ -181,7 +182,7 @@ def _traffic(path: str, before: Before) -> Traffic | Missing:
         name = recognize(stream.read(HEAD), path, "query-log", "assay convert --from {}") or "query-log-csv"
     log = count_stream(open_log(file, path=path, format=name), window_days=window(before.traffic))
     if not log.queries:
-        raise NotValid(f"{path}: no search is left within {window(before.traffic)} days of its last day")
+        raise NotValid(f"{path}: no search is left within {amount(window(before.traffic), 'day')} of its last day")
     cut = cut_tiers(log.queries, **cuts(before.traffic))
     covered, tiers = count_asked(cut, before.queries) if before.queries else (None, {})
     return Traffic(hashlib.sha256(file.read_bytes()).hexdigest(), cut.curve, covered, tiers)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assay.cli.text_table import text_table
+from assay.cli.text_table import counted, text_table
 from evaluation.staleness.actions import ACTIONS
 from evaluation.staleness.signal import DAYS, INDEX, SHARE
 
@@ -71,7 +71,8 @@ def limits(one: Finding) -> str:
 def _what_to_do(report: Report) -> str:
     if not report.actions:
         left = len(report.unknown)
-        return f"nothing asks for anything{f'; {left} signals are not known' if left else ''}\n"
+        unknown = f"; {counted(left, 'signal is', 'signals are')} not known" if left else ""
+        return f"nothing asks for anything{unknown}\n"
     lines = [f"the labels are {'stale' if report.state == 'stale' else 'ageing'}; what to do:"]
     for name in dict.fromkeys(action.name for action in report.actions):
         why = ", ".join(one.signal.name for one in report.asking if one.signal.action == name)

@@ -91,7 +91,7 @@ def tell_recall(args: argparse.Namespace, rows: Sequence[PairRow], ranked: Ranks
         if unknown:
             queries = counted(unknown, "query", "queries")
             notes.append(
-                f"note: {name}: {queries} without a recall, one of the first {k} documents is not among the pairs\n"
+                f"note: {name}: {queries} without a recall: a document of the first {k} is not among the pairs\n"
             )
     stream = sys.stderr if args.out in (None, "-") else sys.stdout
     stream.write(text_table(["run", "metric", "match", "mean", "queries"], lines, left=3))

@@ -96,10 +96,15 @@ def tell(pool: Pool, args: argparse.Namespace) -> None:
         lines.append(f"  with more than {FEW} systems that differ, depth {advised[0]} to {advised[1]} is advised")
     if found.copies:
         copies = counted(found.copies, "document that says", "documents that say")
-        lines.append(f"  judged once: {copies} what others say, in {counted(found.groups, 'group')}")
+        lines.append(
+            f"  judged once: {copies} what {'another says' if found.copies == 1 else 'others say'}, "
+            f"in {counted(found.groups, 'group')}"
+        )
     if args.hours is not None:
         effort = Effort(found.pairs, args.raters or 1, args.ratings or 1, args.seconds or ASSUMED_SECONDS)
-        lines.append(f"  {counted(effort.ratings, 'rating')}, {effort.minutes_each:.0f} minutes for each rater")
+        lines.append(
+            f"  {counted(effort.ratings, 'rating')}, {counted(round(effort.minutes_each), 'minute')} for each rater"
+        )
     if found.residual:
         lines.append(f"  residual stratum: {counted(found.residual, 'pair')}, drawn with seed {pool.seed}")
     if pool.judged:

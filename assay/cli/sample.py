@@ -276,8 +276,8 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     if log.languages and not log.language:
         lines.append(f"  languages: {told(log.languages)}; --language draws from one of them")
     if log.redacted:
-        found = ", ".join(f"{kind} in {number:,}" for kind, number in log.redacted.items())
-        lines.append(f"  taken out of queries: {found} searches; what stands there now is [{next(iter(log.redacted))}]")
+        found = ", ".join(f"{kind} in {counted(number, 'search', 'searches')}" for kind, number in log.redacted.items())
+        lines.append(f"  taken out of queries: {found}; what stands there now is [{next(iter(log.redacted))}]")
     if doubts := doubtful([drawn.query.text for drawn in sample.queries]):
         named = ", ".join(repr(sample.queries[place].query.text) for place in doubts[:FEW_DOUBTS])
         more = f" and {len(doubts) - FEW_DOUBTS} more" if len(doubts) > FEW_DOUBTS else ""
@@ -285,7 +285,8 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(
-            f"  {few} drawn queries come from fewer than {FEW_CLIENTS} clients; read them for personal data before "
+            f"  {counted(few, 'drawn query comes', 'drawn queries come')} from "
+            f"fewer than {FEW_CLIENTS} clients; read them for personal data before "
             f"others do, or draw with --min-clients {FEW_CLIENTS}"
         )
     sys.stderr.write("\n".join(lines) + "\n")
@@ -318,7 +319,9 @@ def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
         f"  if their differences vary from query to query with a standard deviation of {sd:g}",
     ]
     if wanted is not None:
-        takes = advice.reason if advice.needed is None else f"takes {advice.needed:,} such queries"
+        takes = (
+            advice.reason if advice.needed is None else f"takes {counted(advice.needed, 'such query', 'such queries')}"
+        )
         lines.append(f"  a difference of {wanted:g}: {takes}")
     sys.stderr.write("\n".join(lines) + "\n")
 

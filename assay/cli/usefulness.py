@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.table_formats import RUN_HELP
 from assay.cli.text_table import counted, number, text_table
+from judgments.core.amounts import agree
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
@@ -138,9 +139,10 @@ def _as_table(found: list[dict[str, Any]], k: int, failed: int) -> str:
     lines = [text_table(header, rows, left=2)]
     for told in found:
         if told["unlabelled_queries"]:
-            share = f"{told['unlabelled_queries']} of {told['queries']} queries"
+            share = f"{told['unlabelled_queries']} of {counted(told['queries'], 'query', 'queries')}"
             lines.append(
-                f"note: {told['run']}: {share} have no label for one of the first {k}, and no P@{k} or Hit@{k}\n"
+                f"note: {told['run']}: {share} {agree(told['unlabelled_queries'], 'lacks', 'lack')} "
+                f"a label for a document of the first {k}, and so P@{k} or Hit@{k}\n"
             )
     reasons = {one["reason"] for told in found for one in told["metrics"].values() if "reason" in one}
     lines += [f"note: tau and rho are {reason}\n" for reason in sorted(reasons)]

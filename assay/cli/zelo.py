@@ -212,7 +212,7 @@ def _told(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
         )
     place = first_place(rows)
     if place.share is not None and any(row.swapped for row in rows):
-        lines.append(f"the document that was shown first won {place.share:.1%} of {place.answers:,} answers")
+        lines.append(f"the document that was shown first won {place.share:.1%} of {counted(place.answers, 'answer')}")
     return lines
 
 

@@ -195,7 +195,9 @@ def _told(rows: Sequence[Battle], counts: Counter[str], lacking: int, models: in
         lines.append(f"note: not fought, without the query or a text: {counted(lacking, 'battle')}")
     place = first_place(rows)
     if place.share is not None:
-        lines.append(f"the document that was shown first won {place.share:.1%} of {place.answers:,} answers")
+        lines.append(f"the document that was shown first won {place.share:.1%} of {counted(place.answers, 'answer')}")
     if place.both:
-        lines.append(f"of {place.both:,} battles shown in both orders, the place alone decided {place.turned:,}")
+        lines.append(
+            f"of {counted(place.both, 'battle')} shown in both orders, the place alone decided {place.turned:,}"
+        )
     return lines

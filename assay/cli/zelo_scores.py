@@ -36,7 +36,8 @@ def grades(args: argparse.Namespace) -> int:
     write_out("".join(lines), args.out)
     cuts = ", ".join(f"{low}|{high} at {cut:.2f}" for low, high, cut in zip(found.values, found.values[1:], found.cuts))  # noqa: B905
     sys.stderr.write(
-        f"{counted(len(given), 'grade')} from {found.anchors} anchors: {cuts}; {found.right:.0%} of them keep "
+        f"{counted(len(given), 'grade')} from {counted(found.anchors, 'anchor')}: "
+        f"{cuts}; {found.right:.0%} of them keep "
         "their grade\n"
     )
     return 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.decisions.rules import equal
 from evaluation.decisions.verdicts import Verdict
+from judgments.core.amounts import agree, amount
 
 # Below 25 queries two systems are often ranked the wrong way round. Source: Buckley and Voorhees 2000.
 FEW_QUERIES = 25
@@ -80,9 +81,10 @@ def _holes(facts: Facts) -> str:
 
 
 def _unanswered(facts: Facts) -> list[str]:
-    became = "score 0" if facts.missing == "zero" else "are left out"
+    one, several = ("scores 0", "score 0") if facts.missing == "zero" else ("is left out", "are left out")
     return [
-        f"{who} does not answer {count} of {facts.queries} judged queries, which {became}"
+        f"{who} does not answer {count} of {amount(facts.queries, 'judged query', 'judged queries')}, "
+        f"which {agree(count, one, several)}"
         for who, count in (("the candidate", facts.unanswered), ("the baseline", facts.unanswered_by_baseline))
         if count
     ]
@@ -106,5 +108,8 @@ def _cheap_excuse(verdict: Verdict) -> str:
     luck = verdict.rule.luck
     if not verdict.excused or luck is None or 2.0 ** (1 - verdict.differing) < luck:
         return ""
-    told = f"{verdict.differing} of {verdict.queries} queries differ, too few for any p below {luck:g}"
+    told = (
+        f"{verdict.differing} of {amount(verdict.queries, 'query', 'queries')} "
+        f"{agree(verdict.differing, 'differs', 'differ')}, too few for any p below {luck:g}"
+    )
     return f"{verdict.rule.text!r} is excused, but only {told}: look at these queries"

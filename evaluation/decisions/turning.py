@@ -18,6 +18,7 @@ from evaluation.metrics.evaluate import bind
 from evaluation.metrics.hypothetical import Grading, graded
 from evaluation.metrics.judged_rankings import Integers
 from evaluation.metrics.means import TIE
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
 from judgments.core.run import Run
@@ -114,8 +115,8 @@ class Turning:
         """
         if not self.pairs:
             return self.reason or ""
-        number = f"{len(self.pairs):,} unjudged pair{'' if len(self.pairs) == 1 else 's'}"
-        least = "" if self.exact else f" (at least {self.at_least:,} are needed)"
+        number = amount(len(self.pairs), "unjudged pair")
+        least = "" if self.exact else f" (at least {amount(self.at_least, 'is', 'are')} needed)"
         return f"{number} could turn this round{least}, about {self.hours(seconds):.1f} rater hours"
 
     def as_json(self, seconds: float = SECONDS) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from evaluation.estimators.missed import CURVE, LEVEL, Missed
 from evaluation.estimators.pooled import Pooled
 from evaluation.metrics.judged_rankings import Floats, Integers
+from judgments.core.amounts import agree, amount
 from judgments.core.qrels import Qrels
 
 # A depth counts as judged whole when at most this share of its documents is not.
@@ -143,13 +144,20 @@ def _why_not(curve: Discovery, queries: int) -> str | None:
     relevant = int(curve.relevant[:, : curve.whole].sum())
     if curve.whole < LEAST_DEPTH:
         return (
-            f"only the first {curve.whole} ranks of the runs are judged whole, and fewer than {LEAST_DEPTH} tell "
+            f"only the first {amount(curve.whole, 'rank')} of the runs "
+            f"{agree(curve.whole, 'is', 'are')} judged whole, and fewer than {LEAST_DEPTH} tell "
             "nothing about deeper ones; draw a pool with a residual stratum"
         )
     if queries < LEAST_QUERIES:
-        return f"{queries:,} judged queries are too few to carry a curve on; it takes {LEAST_QUERIES}"
+        return (
+            f"{amount(queries, 'judged query is', 'judged queries are')} "
+            f"too few to carry a curve on; it takes {LEAST_QUERIES}"
+        )
     if relevant < LEAST_RELEVANT:
-        return f"{relevant:,} relevant documents are too few to carry a curve on; it takes {LEAST_RELEVANT}"
+        return (
+            f"{amount(relevant, 'relevant document is', 'relevant documents are')} "
+            f"too few to carry a curve on; it takes {LEAST_RELEVANT}"
+        )
     return None
 
 

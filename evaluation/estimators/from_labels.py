@@ -12,7 +12,7 @@ from evaluation.estimators.estimated import LEVEL, REASONS
 from evaluation.estimators.prediction_powered import FEW, Floats, Powered, powered_mean, queries_needed
 from evaluation.estimators.stratified import Stratified, stratified_mean
 from evaluation.metrics.evaluate import Metrics, evaluate
-from judgments.core.amounts import amount
+from judgments.core.amounts import agree, amount
 from judgments.core.errors import NotValid
 from judgments.core.qrels import Qrels
 from judgments.core.run import Run
@@ -122,7 +122,8 @@ def estimates(
     missing, pairs = _missing(ours, theirs, both)
     if missing > (1 - WHOLE) * pairs and not partly:
         raise NotValid(
-            f"people labelled {pairs - missing:,} of the {pairs:,} pairs that the machine labelled of their queries; a "
+            f"people labelled {pairs - missing:,} of the {amount(pairs, 'pair')} "
+            "that the machine labelled of their queries; a "
             "metric of a query takes labels of the whole query. Let people label whole queries that are drawn at random"
         )
     rest = sorted(theirs.keys() - ours.keys(), key=str.encode)
@@ -204,11 +205,15 @@ def _notes(both: int, rest: int, lacking: int, missing: int) -> tuple[str, ...]:
     notes = []
     if missing:
         notes.append(
-            f"people did not label {missing:,} pairs that the machine labelled of their queries: the mean is that of a "
+            f"people did not label {amount(missing, 'pair')} that the "
+            "machine labelled of their queries: the mean is that of a "
             "metric by such labels, and right only where the same part of each query was labelled"
         )
     if lacking:
-        notes.append(f"{lacking:,} queries that people labelled have no label of the machine and are left out")
+        notes.append(
+            f"{lacking:,} of the queries that people labelled {agree(lacking, 'has', 'have')} "
+            f"no label of the machine and {agree(lacking, 'is', 'are')} left out"
+        )
     if not rest:
         notes.append("the machine labelled no other query, so the estimate is that of people alone")
     if both < FEW:
@@ -222,7 +227,8 @@ def _notes_of(powered: Powered | Stratified, needed: tuple[int, int] | None, que
     notes = [REASONS[powered.reason]] if powered.reason else []
     if isinstance(powered, Stratified) and powered.merged:
         notes.append(
-            f"{powered.merged:,} strata had fewer than two queries that people labelled, and went to a neighbour"
+            f"{amount(powered.merged, 'stratum', 'strata')} had fewer than "
+            "two queries that people labelled, and went to a neighbour"
         )
     if needed is not None and needed[0] > queries:
         notes.append(f"the machine labelled {amount(queries, 'query', 'queries')}, fewer than it takes: draw more")

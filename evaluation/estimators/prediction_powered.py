@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.estimators.estimated import LEVEL, Estimated, Interval
+from judgments.core.amounts import amount
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,7 +75,9 @@ def powered_mean(
     """
     y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
     if len(y) != len(f):
-        raise ValueError(f"{len(y)} human values go with {len(f)} machine values; each query has one of both")
+        raise ValueError(
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query has one of both"
+        )
     if not all(np.isfinite(values).all() for values in (y, f, rest)):
         return _undefined("not_finite", y, rest, level)
     if len(y) < 3:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from evaluation.estimators.estimated import LEVEL, Estimated, Interval
 from evaluation.estimators.prediction_powered import Floats, human_only, quantile
+from judgments.core.amounts import amount
 
 # So many units that people judged stand for one stratum: fewer, and each stratum's own variance is a guess.
 PER_STRATUM, MOST_STRATA = 12, 5
@@ -97,7 +98,9 @@ def stratified_mean(
     """
     y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
     if len(y) != len(f):
-        raise ValueError(f"{len(y)} human values go with {len(f)} machine values; each query has one of both")
+        raise ValueError(
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query has one of both"
+        )
     if strata is not None and strata < 1:
         raise ValueError("there is one stratum at least")
     if not all(np.isfinite(values).all() for values in (y, f, rest)):
@@ -136,7 +139,9 @@ def stratified_rate(
     """
     y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (relevant, grades, elsewhere))
     if len(y) != len(f):
-        raise ValueError(f"{len(y)} human values go with {len(f)} machine values; each pair has one of both")
+        raise ValueError(
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each pair has one of both"
+        )
     if len(y) < 3:
         return _undefined("too_few_units", len(y), len(rest), level)
     every = np.concatenate([f, rest])

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evaluation.metrics.means import GEOMETRIC_FLOOR, LEAST_QUERIES, Interval, MeanKind, hajek_mean, within
 from evaluation.metrics.resampling import Floats, Places, resampled_means
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 
 METHODS = {
@@ -165,7 +166,10 @@ def _checked(
     weight = np.ones(queries) if weights is None else np.asarray(weights, dtype=np.float64)
     names = np.zeros(queries, dtype=np.str_) if strata is None else np.asarray(strata)
     if not queries == len(weight) == len(names):
-        raise NotValid(f"{queries} queries have {len(weight)} weights and {len(names)} tiers; give one for each")
+        raise NotValid(
+            f"{amount(queries, 'query', 'queries')}, {amount(len(weight), 'weight')} "
+            f"and {amount(len(names), 'tier')}; give one for each"
+        )
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise NotValid("a weight is below 0 or not a number; give each query its share of traffic")
     return weight, {str(name): np.flatnonzero(names == name) for name in np.unique(names)}

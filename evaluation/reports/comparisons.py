@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from judgments.core.amounts import amount
 from judgments.core.cells import csv_row, escape
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _about_queries(found: Comparison) -> list[str]:
     needed = sorted((pair.effect.queries_needed, pair.a, pair.b) for pair in undecided if pair.effect.queries_needed)
     if needed:
         told = [f"{queries:,} ({a}, {b})" for queries, a, b in needed[:PAIRS_TOLD]]
-        more = f" and more for {len(needed) - PAIRS_TOLD} further pairs" if len(needed) > PAIRS_TOLD else ""
+        more = f" and more for {amount(len(needed) - PAIRS_TOLD, 'further pair')}" if len(needed) > PAIRS_TOLD else ""
         what = "queries needed to see a difference as large as observed 4 times in 5, if it were the only comparison"
         lines.append(f"{what}: {', '.join(told)}{more}")
     return lines

@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluation.significance import TESTS
 from evaluation.significance.draws import Floats, Pairs, Whole
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 
 LEAST_QUERIES = 6
@@ -190,7 +191,7 @@ def scaled_weights(weights: Sequence[float] | None, queries: int) -> Floats:
         return np.ones(queries)
     found = np.asarray(weights, dtype=np.float64)
     if len(found) != queries:
-        raise NotValid(f"{queries} queries have {len(found)} weights; give one for each")
+        raise NotValid(f"{amount(queries, 'query', 'queries')} and {amount(len(found), 'weight')}; give one for each")
     if not (np.isfinite(found).all() and (found > 0).all()):
         raise NotValid("a weight is not above 0; leave out the queries that stand for no traffic")
     if found.min() == found.max():
@@ -215,7 +216,9 @@ def strata_rows(strata: Sequence[str] | None, queries: int) -> tuple[Whole, ...]
     if strata is None:
         return (np.arange(queries),)
     if len(strata) != queries:
-        raise NotValid(f"{queries} queries have {len(strata)} strata; give one for each")
+        raise NotValid(
+            f"{amount(queries, 'query', 'queries')} and {amount(len(strata), 'stratum', 'strata')}; give one for each"
+        )
     names = np.asarray(strata)
     return tuple(np.flatnonzero(names == name) for name in np.unique(names))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.staleness.facts import Facts, Missing, both
 from evaluation.staleness.signal import SHARE, Reading, Signal
+from judgments.core.amounts import amount
 
 MOST_TOLD = 20
 
@@ -26,7 +27,9 @@ def look(facts: Facts) -> Reading | Missing:
     if not judged:
         return Missing("no judged document is known by its content")
     detail = tuple({"doc_id": doc_id} for doc_id in changed[:MOST_TOLD])
-    return Reading(len(changed) / judged, f"{len(changed):,} of {judged:,} judged documents changed", 0.0, detail)
+    return Reading(
+        len(changed) / judged, f"{len(changed):,} of {amount(judged, 'judged document')} changed", 0.0, detail
+    )
 
 
 CHANGED = Signal(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from evaluation.staleness.facts import Declared, Facts
 from evaluation.staleness.signal import Reading
+from judgments.core.amounts import agree, amount
 
 
 def declared(kind: str, what: str) -> Callable[[Facts], Reading]:
@@ -35,4 +36,4 @@ def declared(kind: str, what: str) -> Callable[[Facts], Reading]:
 def _older(one: Declared) -> str:
     if one.older is None or one.ratings is None:
         return ""
-    return f"; {one.older:,} of {one.ratings:,} ratings are older"
+    return f"; {one.older:,} of {amount(one.ratings, 'rating')} {agree(one.older, 'is', 'are')} older"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.staleness.facts import Facts, Missing
 from evaluation.staleness.signal import SHARE, Reading, Signal
+from judgments.core.amounts import agree, amount
 
 MOST_TOLD = 20
 
@@ -17,7 +18,12 @@ def look(facts: Facts) -> Reading | Missing:
         return Missing("no document was judged")
     told = sorted(facts.gone, key=str.encode)
     detail = tuple({"doc_id": doc_id} for doc_id in told[:MOST_TOLD])
-    return Reading(len(told) / judged, f"{len(told):,} of {judged:,} judged documents are not there", 0.0, detail)
+    return Reading(
+        len(told) / judged,
+        f"{len(told):,} of {amount(judged, 'judged document')} {agree(len(told), 'is', 'are')} not there",
+        0.0,
+        detail,
+    )
 
 
 GONE = Signal(

@@ -6,6 +6,7 @@ from collections import Counter
 
 from evaluation.staleness.facts import Facts, Missing, both
 from evaluation.staleness.signal import SHARE, Reading, Signal
+from judgments.core.amounts import agree
 
 
 def look(facts: Facts) -> Reading | Missing:
@@ -26,7 +27,10 @@ def look(facts: Facts) -> Reading | Missing:
     detail = tuple(
         {"from": before, "to": after, "queries": count} for (before, after), count in sorted(moves.most_common())
     )
-    words = f"{moved:,} of the {len(kept):,} judged queries that people still ask stand in another tier"
+    words = (
+        f"{moved:,} of the {len(kept):,} judged queries that people "
+        f"still ask {agree(moved, 'stands', 'stand')} in another tier"
+    )
     return Reading(moved / len(kept), words, 0.0, detail)
 
 

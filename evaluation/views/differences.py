@@ -15,6 +15,7 @@ from evaluation.comparison import OUTCOMES, Comparison
 from evaluation.difference_chart import Link, QueryBar
 from evaluation.drawn import UNTIERED
 from evaluation.metric_values import shown, shown_difference
+from judgments.core.amounts import amount
 from judgments.models import Query
 from judgments.views.lists import Choice, Column, Listing
 from pooling.chart_names import short
@@ -79,7 +80,7 @@ def picture_of(
 ) -> tuple[Chart, list[Link]]:
     """The sorted bars, each of which leads to its query."""
     counts = ", ".join(f"{comparison.count(outcome):,} {outcome}" for outcome in OUTCOMES)
-    label = f"Difference in {comparison.metric} for each of {len(found):,} queries, sorted: {counts}"
+    label = f"Difference in {comparison.metric} for each of {amount(len(found), 'query', 'queries')}, sorted: {counts}"
     bars = [QueryBar(row["difference"], row["query"], row["tier"]) for row in found]
 
     def link(at: int) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from evaluation.new_parts import filled_in
 from evaluation.staleness.actions import ACTIONS
 from evaluation.views.scores import chosen_snapshot
 from judgments import access, declarations, snapshots
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Declaration, Role, Snapshot
 from judgments.views.bodies import takes_files
@@ -190,9 +191,12 @@ def _fed(collection: Collection, told: dict[str, Any], actor: Any) -> str:
     if told["what"] == Declaration.Kind.INDEX:
         row = feeding.feed_index(collection, doc_ids=feeding.ids_of(content), actor=actor)
         gone = len(row.data["gone"])
-        return f"{row.data['documents']:,} ids read; {gone:,} judged document{'' if gone == 1 else 's'} not among them."
+        return f"{amount(row.data['documents'], 'id')} read; {amount(gone, 'judged document')} not among them."
     row = feeding.feed_unrated(collection, reply=content, actor=actor, name=told["name"])
-    return f"The reply answers {len(row.data['details']):,} queries; what it found unrated counts as holes."
+    return (
+        f"The reply answers {amount(len(row.data['details']), 'query', 'queries')}; "
+        "what it found unrated counts as holes."
+    )
 
 
 def _status(request: HttpRequest, form: Any) -> int:

@@ -18,6 +18,7 @@ from evaluation import blindness, charts, history, leaderboard, score_charts
 from evaluation.models import Score
 from evaluation.versions import versions
 from judgments import access, snapshots
+from judgments.core.amounts import amount
 from judgments.models import Collection
 from judgments.views.downloads import attachment
 from judgments.views.lists import Column, Listing, download
@@ -132,7 +133,10 @@ def _step(before: Score | None, after: Score | None) -> float | None:
 
 def _chart(points: Sequence[history.Point], shown: Sequence[str], metric: str, run: Run | None) -> Any:
     lines = {name: [_estimate(name, point.scores.get(name)) for point in points] for name in shown}
-    label = f"{metric} of {len(shown)} runs on {len(points)} snapshots, the oldest first, with intervals"
+    label = (
+        f"{metric} of {amount(len(shown), 'run')} on "
+        f"{amount(len(points), 'snapshot')}, the oldest first, with intervals"
+    )
     here = run.name if run else next(iter(shown), "")
     return score_charts.over_time([point.snapshot.name for point in points], lines, label, here)
 

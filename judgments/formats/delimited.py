@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from judgments.core.amounts import amount
 from judgments.core.cells import unescape
 from judgments.core.errors import NotValid
 from judgments.core.report import Tally
@@ -247,7 +248,7 @@ def _refuse_header(record: Record, tally: Tally, missing: list[str], expected: s
 def named_cells(record: Record, header: Header, tally: Tally, columns: Columns, unescaped: bool = True) -> Cells | None:
     """Return one record's cells by name, or None for a wrong number of them, which is rejected here (E10)."""
     if len(record.cells) != len(header.names):
-        what = f"{len(record.cells)} cells where the header has {len(header.names)}"
+        what = f"{amount(len(record.cells), 'cell')} where the header has {len(header.names)}"
         tally.reject("E10", record.line, what, fix="quote cells that hold the separator", raw=record.raw)
         return None
     of = {column: record.cells[place] for column, place in header.places.items()}

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from judgments.core.amounts import amount
 from judgments.core.ids import id_fault
 from judgments.core.report import MAX_RAW, Tally
 from judgments.formats.grades import RowFault
@@ -167,7 +168,7 @@ class LogBooks:
             self._tally.put(bin)
             return
         first, first_raw, first_bin = known
-        what = f"the query {row.query!r} again, counted {first.count} times on line {first.line}"
+        what = f"the query {row.query!r} again, counted {amount(first.count, 'time')} on line {first.line}"
         if self._repeated is not None:
             count = {"sum": first.count + row.count, "max": max(first.count, row.count), "first": first.count}
             clients = first.clients if self._repeated == "first" else _most(first.clients, row.clients)

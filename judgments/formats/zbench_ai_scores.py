@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.core.ids import id_fault
 from judgments.core.report import Tally
@@ -103,7 +104,7 @@ def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
     except UnicodeEncodeError as error:
         raise NotValid(f"cannot be written as UTF-8: {error}") from error
     bare = sum(not getattr(next(iter(draw.values())), "pair", {}) for draw in draws)
-    notes = (f"{bare:,} pairs have no query and no contents: battles hold none",) if bare else ()
+    notes = (f"{amount(bare, 'pair has', 'pairs have')} no query and no contents: battles hold none",) if bare else ()
     return Written(sum(map(len, draws)), notes)
 
 

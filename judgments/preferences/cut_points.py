@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 from judgments.preferences.battles import Floats, Ints
 
@@ -87,9 +88,12 @@ def learn(scores: npt.ArrayLike, grades: Sequence[int]) -> CutPoints:
     x = np.asarray(scores, dtype=np.float64)
     values, codes = np.unique(np.asarray(grades, dtype=np.int64), return_inverse=True)
     if len(x) != len(codes):
-        raise NotValid(f"{len(x)} scores go with {len(codes)} grades; each anchor has one of both")
+        raise NotValid(f"{amount(len(x), 'score')} and {amount(len(codes), 'grade')}; each anchor has one of both")
     if len(x) < LEAST or len(values) < 2:
-        raise NotValid(f"{len(x)} anchors of {len(values)} grades; at least {LEAST} of two grades tell where they part")
+        raise NotValid(
+            f"{amount(len(x), 'anchor')} of {amount(len(values), 'grade')}; "
+            f"at least {LEAST} of two grades tell where they part"
+        )
     shares = np.cumsum(np.bincount(codes))[:-1] / len(codes)
     start = np.quantile(x, shares) + np.arange(len(shares)) * 1e-6
 

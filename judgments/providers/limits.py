@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from judgments.core.amounts import agree, amount
 from judgments.core.errors import NotValid
 
 
@@ -157,7 +158,10 @@ class Budget:
     def no_room(self, most: float | None) -> str:
         """Why a call that can cost so much is not made, in words."""
         if self.calls is not None and self.asked >= self.calls:
-            return f"the limit is reached: {self.asked:,} of {self.calls:,} calls were made; what was answered is kept"
+            return (
+                f"the limit is reached: {self.asked:,} of {amount(self.calls, 'call')} "
+                f"{agree(self.asked, 'was', 'were')} made; what was answered is kept"
+            )
         spent = f"{self.spent:.4f} of {self.usd:.4f} USD are spent, and one more question could cost {most or 0.0:.4f}"
         return f"the limit is reached: {spent}; what was answered is kept"
 

@@ -150,7 +150,9 @@ def _within_total(table: Candidates, state: State, choice: Choice, ask: Ask) -> 
     drawn = int(np.minimum(np.bincount(table.query_of[state == UNKNOWN]), ask.residual).sum())
     left = ask.total - drawn
     if left < queries:
-        message = f"a total of {ask.total:,} pairs does not give each of {queries:,} queries one"
+        message = (
+            f"a total of {amount(ask.total, 'pair')} does not give each of {amount(queries, 'query', 'queries')} one"
+        )
         message += f" beside {amount(drawn, 'pair')} of the residual stratum" if drawn else ""
         raise NotValid(message, {"total": f"at least {queries + drawn:,}, or fewer queries"})
     depths = np.arange(1, int(sizes.max(initial=1)) + 1)

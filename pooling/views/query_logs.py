@@ -258,4 +258,4 @@ def _shown(advice: Advice | None) -> str:
 
 
 def _window(days: int | None) -> str:
-    return f"{days:,} days" if days else "the whole log"
+    return amount(days, "day") if days else "the whole log"

@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from judgments import access
+from judgments.core.amounts import amount
 from judgments.models import Collection, Stratum
 from judgments.templatetags.figures import percent
 from judgments.views.lists import Column, Listing, answer
@@ -72,7 +73,9 @@ def _add(request: HttpRequest, collection: Collection, form: StratumForm) -> Htt
 
 def _words(joined: Joined) -> str:
     number, there = len(joined.new), len(joined.there)
-    also = f" {there:,} were here already and stand for it too." if there else ""
+    also = (
+        f" {amount(there, 'was here already and stands', 'were here already and stand')} for it too." if there else ""
+    )
     share = percent(joined.stratum.share)
     return f"{joined.stratum} stands for {share} of the traffic, with {number:,} new quer{_ies(number)}.{also}"
 
@@ -92,7 +95,7 @@ def _told(filters: dict[str, Any]) -> str:
     if filters.get("words"):
         parts.append("words " + ", ".join(filters["words"]))
     if filters.get("queries"):
-        parts.append(f"{len(filters['queries']):,} listed queries")
+        parts.append(amount(len(filters["queries"]), "listed query", "listed queries"))
     if filters.get("language"):
         parts.append(f"language {filters['language']}")
     return "; ".join(parts)

@@ -317,7 +317,7 @@ function show({ title, ask, list: documents }) {
   began();
   tell();
   rows[0].focus();
-  aloud(`New query: ${find(".ask__query").textContent}. ${find(".ask__need")?.textContent ?? ""} ${rows.length} documents.`);
+  aloud(`New query: ${find(".ask__query").textContent}. ${find(".ask__need")?.textContent ?? ""} ${rows.length} ${rows.length === 1 ? "document" : "documents"}.`);
 }
 
 async function begin() {
