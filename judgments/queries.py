@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+from django import forms
 
 from judgments import query_groups, round_languages
 from judgments.access import LEADS
+from judgments.core.redaction import redact
+from judgments.formats.personal_queries import PERSONAL
 from judgments.formats.rows import QueryRow
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Place, Query, Round, Stratum, Upload, User
@@ -14,6 +19,9 @@ from judgments.narratives import LONGEST
 
 # What a file may add to a query that is there; its text never changes, since people judged it.
 FILLABLE = ("narrative", "group", "tier", "frequency", "clients", "probability", "weight", "language")
+
+# The wish that what looks like personal data is taken out of new queries.
+REDACT = "redact"
 
 # Shares in files are rounded.
 SAME_SHARE = 1e-6
@@ -39,7 +47,18 @@ def check(collection: Collection, rows: Sequence[QueryRow], upload: Upload) -> C
             findings.append(_other_text(row, there.text))
     new = sum(1 for row in kept if row.query_id not in known)
     figures = {"new": new, "changed": len(kept) - new, "unchanged": same}
+    if personal := sum(1 for row in kept if row.query_id not in known and redact(row.query)[1]):
+        figures["look personal"] = personal
     return Checked(kept, findings, figures)
+
+
+def questions(upload: Upload) -> dict[str, Any]:
+    """What is asked of a list in which something looks like personal data."""
+    if not upload.report.get("codes", {}).get(PERSONAL):
+        return {}
+    text = "A new query is stored with [e-mail] or [phone] in its place; queries that are here already keep their text."
+    label = "Take out what looks like personal data (optional)"
+    return {REDACT: forms.BooleanField(label=label, help_text=text, required=False)}
 
 
 def store(
@@ -47,6 +66,9 @@ def store(
 ) -> dict[str, Any]:
     """Add the new queries, and fill in what the file knows about the others."""
     known = {query.query_id: query for query in collection.queries.all()}
+    if options.get(REDACT):
+        checked = replace(checked, rows=[_redacted(row, row.query_id in known) for row in checked.rows])
+        _forget_texts(upload)
     strata = _strata(collection, checked.rows)
     said = {
         row.query_id: _said(row) | ({"stratum": strata[row.stratum]} if row.stratum else {}) for row in checked.rows
@@ -68,6 +90,21 @@ def store(
     _add_places(checked.rows, {query.query_id: query for query in (*new, *changed)}, strata)
     query_groups.note(collection)
     return {"rows": len(checked.rows), "new": len(new), "changed": len(changed)}
+
+
+def _redacted(row: QueryRow, there: bool) -> QueryRow:
+    """The row without what looks like personal data; the text of a query that is here never changes."""
+    return row if there else replace(row, query=redact(row.query)[0])
+
+
+def _forget_texts(upload: Upload) -> None:
+    """Take personal data also out of what stays on record of the file."""
+    rows = [[redact(cell)[0] for cell in row] for row in upload.preview.get("rows", [])]
+    problems = [
+        {**odd, "raw": redact(odd["raw"])[0], "what": redact(odd["what"])[0]} for odd in upload.report["problems"]
+    ]
+    upload.preview, upload.report = {**upload.preview, "rows": rows}, {**upload.report, "problems": problems}
+    Upload.objects.filter(pk=upload.pk).update(preview=upload.preview, report=upload.report)
 
 
 def _strata(collection: Collection, rows: Sequence[QueryRow]) -> dict[str, Stratum]:
@@ -153,4 +190,6 @@ QUERIES = ImportKind(
     store=store,
     roles=LEADS,
     columns=("query_id", "query", "narrative", "tier", "frequency"),
+    asks=(REDACT,),
+    questions=questions,
 )

@@ -84,13 +84,11 @@ def parsed(upload: Upload, path: Path, *, progress: Progress | None = None) -> I
 
 def recognised(upload: Upload, path: Path, member: ImportKind) -> str:
     """The format that the first bytes look like, among those of the kind; else the kind's usual one."""
-    from judgments.formats import FORMATS
     from judgments.formats.decoding import Content
-    from judgments.formats.sniffing import recognize
+    from judgments.formats.sniffing import recognize_or
 
     with path.open("rb") as stream, Content(stream, upload.filename) as content:
-        found = recognize(content.head, upload.filename, member.format_kind, "format={}")
-    return found if found in FORMATS and FORMATS[found].kind == member.format_kind else member.default_format
+        return recognize_or(content.head, upload.filename, member.format_kind, member.default_format, "format={}")
 
 
 def largest() -> Limits:

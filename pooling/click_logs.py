@@ -11,6 +11,7 @@ from django import forms
 from judgments.access import LEADS
 from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
+from judgments.core.redaction import redact
 from judgments.core.report import Report
 from judgments.documents import stubs_for
 from judgments.import_kinds import Checked, ImportKind
@@ -24,7 +25,6 @@ from pooling.clicks.log_file import read_clicks
 from pooling.clicks.position_bias import UNKNOWN
 from pooling.models import ClickCount
 from pooling.sampling.log import normalize
-from pooling.sampling.redaction import redact
 
 # A picture and a table of it hold so many ranks.
 MOST_RANKS = 1_000

@@ -19,11 +19,11 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from judgments import apart, storage
 from judgments.core.cells import csv_row
+from judgments.core.redaction import redact
 from judgments.formats.log_blocks import LogBlock, LogStream, LogTexts, open_log
 from judgments.models import Upload
 from judgments.upload_reading import largest
 from pooling.sampling.forms import redacted
-from pooling.sampling.redaction import redact
 
 if TYPE_CHECKING:
     import polars

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from judgments import apart, storage
 from judgments.computed import once
+from judgments.core.redaction import redact
 from judgments.formats.log_blocks import open_log, rows_on_lines
 from judgments.formats.rows import LogRow
 from judgments.models import Upload
@@ -19,7 +20,6 @@ from pooling import kept_log
 from pooling.models import QueryLog
 from pooling.sampling.counted import WINDOW_DAYS, CountedLog
 from pooling.sampling.log_columns import count_stream
-from pooling.sampling.redaction import redact
 from pooling.sampling.tiers import HEAD_SHARE, TORSO_SHARE, Tier, cut_tiers
 
 DAY = 24 * 3600

@@ -11,10 +11,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from judgments import audit, storage
+from judgments.core.redaction import redact
 from judgments.models import Upload
 from pooling import kept_log
 from pooling.models import QueryLog
-from pooling.sampling.redaction import redact
 
 
 def as_they_came() -> QuerySet[QueryLog]:

@@ -14,6 +14,7 @@ from judgments import audit, jobs, storage
 from judgments.access import LEADS
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
+from judgments.core.redaction import redact
 from judgments.core.report import Report
 from judgments.formats.log_blocks import open_log
 from judgments.formats.rows import LogRow
@@ -28,7 +29,6 @@ from pooling.sampling.draw import STRATIFIED
 from pooling.sampling.forms import doubtful
 from pooling.sampling.log_columns import count_stream
 from pooling.sampling.queries import LogQuery, texts_of
-from pooling.sampling.redaction import redact
 from pooling.sampling.tiers import cut_tiers
 
 # What the field advises for a start: 200-400 queries in all, most of the care on the head.

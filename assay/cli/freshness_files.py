@@ -150,16 +150,15 @@ def _hashes(rows: Iterable[DocumentRow], doc_ids: set[str]) -> dict[str, str]:
 
 def _documents(path: str, reports: list[Report]) -> list[DocumentRow]:
     from judgments.formats import FORMATS
-    from judgments.formats.sniffing import recognize
+    from judgments.formats.sniffing import recognize_or
 
     file = Path(path)
     if not file.is_file():
         raise UnreadableInput(path, None, "there is no such file", "expected documents as JSONL or CSV")
     with file.open("rb") as stream:
         head = stream.read(HEAD)
-    name = recognize(head, path, "documents", "assay convert --from {}") or (
-        "documents-csv" if ".csv" in file.suffixes else "documents-jsonl"
-    )
+    usual = "documents-csv" if ".csv" in file.suffixes else "documents-jsonl"
+    name = recognize_or(head, path, "documents", usual, "assay convert --from {}")
     found = FORMATS[name].read(file, path=path)
     found.report.raise_if_errors()
     reports.append(found.report)
@@ -171,7 +170,7 @@ def _traffic(path: str, before: Before) -> Traffic | Missing:
     import hashlib
 
     from judgments.formats.log_blocks import open_log
-    from judgments.formats.sniffing import recognize
+    from judgments.formats.sniffing import recognize_or
     from pooling.sampling.log_columns import count_stream
     from pooling.sampling.tiers import cut_tiers
 
@@ -179,7 +178,7 @@ def _traffic(path: str, before: Before) -> Traffic | Missing:
     if not file.is_file():
         raise UnreadableInput(path, None, "there is no such file", "expected a query log")
     with file.open("rb") as stream:
-        name = recognize(stream.read(HEAD), path, "query-log", "assay convert --from {}") or "query-log-csv"
+        name = recognize_or(stream.read(HEAD), path, "query-log", "query-log-csv", "assay convert --from {}")
     log = count_stream(open_log(file, path=path, format=name), window_days=window(before.traffic))
     if not log.queries:
         raise NotValid(f"{path}: no search is left within {amount(window(before.traffic), 'day')} of its last day")

@@ -143,13 +143,12 @@ class LogFile:
     def _recognized(self) -> str:
         """By its name CSV or JSONL; which JSONL, the content says."""
         from judgments.formats.decoding import Content
-        from judgments.formats.sniffing import recognize
+        from judgments.formats.sniffing import recognize_or
 
         if not self.path.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
             return FORMATS_OF["csv"]
         with Content(self.source, self.path) as content:
-            found = recognize(content.head, self.path, "query-log", "--format jsonl")
-        return FORMATS_OF["ubi"] if found == FORMATS_OF["ubi"] else FORMATS_OF["jsonl"]
+            return recognize_or(content.head, self.path, "query-log", FORMATS_OF["jsonl"], "--format jsonl")
 
     def counted(self, **options: Any) -> CountedLog:
         """Count the log; its first error ends it."""
@@ -226,7 +225,7 @@ def _as_csv(sample: Sample) -> str:
 def _raw_rows(sample: Sample, source: LogFile, with_language: bool) -> str:
     """One row of the log for each query, without what could name a person; who searched is nobody's business here."""
     from judgments.core.cells import csv_row, escape
-    from pooling.sampling.redaction import redact
+    from judgments.core.redaction import redact
 
     lines = {drawn.query_id: int(str(drawn.query.raw)) for drawn in sample.queries}
     rows = source.rows(set(lines.values()))

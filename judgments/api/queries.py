@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from judgments import narratives
 from judgments.api.endpoint import InCollection
-from judgments.api.import_bodies import documented
+from judgments.api.import_bodies import FileSent, Reading, documented
 from judgments.api.imports import Imports
 from judgments.api.posted import PostedFile, table
 from judgments.core.errors import NotFound, NotValid
@@ -62,18 +62,35 @@ class QueryChange(serializers.Serializer):
     confirm = serializers.BooleanField(required=False, help_text="True makes the draft the narrative.")
 
 
+class QueriesReading(Reading):
+    """How to read and store queries that are sent as a list."""
+
+    redact = serializers.BooleanField(
+        required=False, help_text="Takes out of new queries what looks like personal data (W59)."
+    )
+
+
+class QueriesFileSent(QueriesReading, FileSent):
+    """Queries as a file."""
+
+
 @extend_schema_view(
     get=extend_schema(
         summary="The queries", parameters=[OpenApiParameter(name) for name in ("query_id", "tier", "group", "stratum")]
     ),
     post=documented(
-        "Send queries", QuerySent, [{"query_id": "q1", "query": "rain jacket", "narrative": "For a wet week."}]
+        "Send queries",
+        QuerySent,
+        [{"query_id": "q1", "query": "rain jacket", "narrative": "For a wet week."}],
+        QueriesReading,
+        QueriesFileSent,
     ),
 )
 class Queries(Imports):
     """The queries of a collection, by their ids."""
 
     kind = "queries"
+    reading, file_sent = QueriesReading, QueriesFileSent
     queryset = Query.objects.select_related("stratum").order_by("query_id")
     serializer_class = QueryBody
     filters = {"query_id": "query_id", "tier": "tier", "group": "group", "stratum": "stratum__name"}

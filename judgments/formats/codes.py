@@ -75,4 +75,8 @@ CODES: dict[str, Code] = {
         "a run most of whose rows have the score of another row of their query",
         "stored; ties go by document id, descending",
     ),
+    "W59": Code(
+        "a query of a list with what looks like personal data",
+        "kept; a person reads it, or has it taken out when it is stored",
+    ),
 }

@@ -19,6 +19,7 @@ from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
 from judgments.formats.grades import Keyed, Pick, RowFault, scale_grade
 from judgments.formats.json_lines import DECODER, id_text, refuse_unstorable
+from judgments.formats.personal_queries import note_personal
 from judgments.formats.query_texts import query_fault
 from judgments.formats.reading import Read, collect, note_unusual, open_as
 from judgments.formats.rows import LabelRow
@@ -236,6 +237,8 @@ def _query(value: Any, texts: dict[str, str], line: int, tally: Tally) -> tuple[
         raise RowFault("E23", "query is no text, or ratings is no array")
     if wrong := query_fault(text):
         raise RowFault(*wrong)
+    if query_id not in texts:
+        note_personal(tally, line, text)
     if texts.setdefault(query_id, text) != text:
         raise RowFault("E18", f"the query {query_id!r} was {texts[query_id]!r} before, now {text!r}", "keep one text")
     for key in value.keys() - {"query_id", "query", "ratings"}:

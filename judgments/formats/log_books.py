@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from judgments.core.amounts import amount
 from judgments.core.ids import id_fault
 from judgments.core.report import MAX_RAW, Tally
+from judgments.formats.column_names import DOC_ID
 from judgments.formats.grades import RowFault
 from judgments.formats.numbers import count as whole_number
 from judgments.formats.query_texts import query_fault
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 Repeated = Literal["sum", "max", "first", "each"]
 
 
+# What tells of searches, and what names documents.
 SEARCHED = ("count", "clients", "timestamp", "client_id", "clicks")
+DOCUMENT_ID = {"doc_id", *DOC_ID}
 
 
 def check_for_queries(columns: Container[str], tally: Tally, line: int) -> None:
@@ -35,6 +38,31 @@ def check_for_queries(columns: Container[str], tally: Tally, line: int) -> None:
     if "query_id" in columns and not any(name in columns for name in SEARCHED):
         remedy = "store it as queries, which keeps its ids; if a column counts searches, name it (columns: count=NAME)"
         said = "looks like a list of queries: they have ids, and no count, time or client"
+        tally.refuse(said, line=line, expected=remedy)
+
+
+def check_for_pairs(names: Iterable[str], of: Callable[[str], Iterable[str]], tally: Tally, line: int) -> None:
+    """Refuse queries with documents, such as labels or clicks, in which nothing tells of searches.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns or keys of the file.
+    of : callable
+        Under which names a column of a log is looked for.
+    tally, line : Tally, int
+        The books, and where it shows.
+
+    Raises
+    ------
+    UnreadableInput
+        They are such pairs.
+    """
+    there = {name.casefold() for name in names}
+    named = sorted(there & DOCUMENT_ID)
+    if named and not any(name.casefold() in there for column in SEARCHED if column != "clicks" for name in of(column)):
+        said = f"looks like queries with documents ({named[0]}), and has no count, time or client"
+        remedy = "read it as labels, as a run or as clicks; if a column counts searches, name it (columns: count=NAME)"
         tally.refuse(said, line=line, expected=remedy)
 
 

@@ -22,6 +22,7 @@ from judgments.formats.delimited import (
     usual_delimiter,
 )
 from judgments.formats.log_blocks import LogBlock, LogTexts
+from judgments.formats.log_books import DOCUMENT_ID
 from judgments.formats.log_pieces import PlainLog
 from judgments.formats.plain_lines import PlainLines, plain_lines
 from judgments.formats.rows import LogRow
@@ -86,18 +87,20 @@ def _opened(
 ) -> _Log | None:
     check_mapping(columns, known)
     chosen = delimiter or usual_delimiter(content)
-    if is_counted(content, columns, delimiter) or {"query_id", *QUERY_ID} & set(_names(content, chosen)):
-        # Counted, or a list of queries: their readers are others.
+    names = set(header_names(content, chosen))
+    if is_counted(content, columns, delimiter) or names & {"query_id", *QUERY_ID, *DOCUMENT_ID}:
+        # Counted, a list of queries, or pairs: the readers of these are others.
         return None
     return _Log(content, tally, known, columns, chosen, bool(delimiter))
 
 
 def is_counted(content: Content, columns: Mapping[str, str], delimiter: str | None) -> bool:
     """Whether the header names a column of counts."""
-    return columns.get("count", "count").casefold() in _names(content, delimiter or usual_delimiter(content))
+    return columns.get("count", "count").casefold() in header_names(content, delimiter or usual_delimiter(content))
 
 
-def _names(content: Content, delimiter: str) -> list[str]:
+def header_names(content: Content, delimiter: str) -> list[str]:
+    """The names in the first line of a file, folded."""
     return [name.strip().strip('"').casefold() for name in _first_line(content).split(delimiter)]
 
 

@@ -17,7 +17,7 @@ from judgments.formats.decoding import Content, numbered_lines
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import parse
 from judgments.formats.log_blocks import LogBlock, LogTexts, as_written, careful_blocks, client_keys
-from judgments.formats.log_books import LogBooks, Repeated
+from judgments.formats.log_books import DOCUMENT_ID, LogBooks, Repeated
 from judgments.formats.log_pieces import PlainLog
 from judgments.formats.log_times import usual_times
 from judgments.formats.plain_lines import PlainLines
@@ -104,7 +104,7 @@ class ObjectLog(PlainLog):
         for before, data in pieces:
             for line in data.split(b"\n", TRIES)[:TRIES]:
                 if not self._pattern:
-                    self._pattern = _pattern_like(line, self._read, self._without)
+                    self._pattern = _pattern_like(line, self._read, self._without, self._names)
             yield before, data
             return
 
@@ -156,13 +156,18 @@ class ObjectLog(PlainLog):
         return str(next((of[name] for name in self._names["timestamp"] if of.get(name) is not None), "")).strip()
 
 
-def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tuple[str, ...]) -> str:
+def _pattern_like(
+    line: bytes,
+    names: Mapping[str, tuple[str, ...]],
+    without: tuple[str, ...],
+    known: Mapping[str, tuple[str, ...]],
+) -> str:
     """The pattern of all lines with the keys of this one; nothing where it is no plain search."""
     try:
         of = parse(line.decode())
     except RowFault:
         return ""
-    if not isinstance(of, dict) or any(name in of for name in without):
+    if not isinstance(of, dict) or any(name in of for name in without) or _may_be_no_search(of, known):
         return ""
     columns: dict[str, str] = {}
     for column, known in names.items():
@@ -174,6 +179,12 @@ def _pattern_like(line: bytes, names: Mapping[str, tuple[str, ...]], without: tu
     if "query" not in columns.values():
         return ""
     return f"^{_GAP}{_object(of, columns)}{_GAP}$"
+
+
+def _may_be_no_search(of: Mapping[str, Any], names: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether ids of queries or documents stand there without a time or a client: a list of queries, or pairs."""
+    told = any(of.get(name) is not None for column in ("timestamp", "client_id") for name in names.get(column, ()))
+    return not told and any(name in names.get("query_id", ()) or name.casefold() in DOCUMENT_ID for name in of)
 
 
 def _object(of: Mapping[str, Any], columns: Mapping[str, str]) -> str:

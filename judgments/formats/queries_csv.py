@@ -17,6 +17,7 @@ from judgments.formats.decoding import Content, Source
 from judgments.formats.delimited import Cells, Columns, read_table
 from judgments.formats.grades import RowFault
 from judgments.formats.numbers import count, share
+from judgments.formats.personal_queries import note_personal
 from judgments.formats.query_texts import numbered_ids, query_fault, query_id_fault
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import QueryRow, StratumRow
@@ -147,6 +148,7 @@ def keep_query(row: QueryRow, kept: dict[str, QueryRow], tally: Tally, raw: str,
     if known is None:
         kept[key] = row
         tally.put(bin)
+        note_personal(tally, row.line, row.query)
     elif astuple(known)[:-1] == astuple(row)[:-1]:
         tally.put("duplicate")
         what = f"says the same as line {known.line}"

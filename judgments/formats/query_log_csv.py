@@ -12,10 +12,10 @@ from judgments.core.report import Tally
 from judgments.formats.column_names import QUERY_ID
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content, Source
-from judgments.formats.delimited import Columns, check_mapping, read_table
+from judgments.formats.delimited import Columns, check_mapping, read_table, usual_delimiter
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
-from judgments.formats.log_books import LogBooks, Repeated, check_for_queries
-from judgments.formats.log_columns import csv_blocks, csv_rows, is_counted
+from judgments.formats.log_books import LogBooks, Repeated, check_for_pairs, check_for_queries
+from judgments.formats.log_columns import csv_blocks, csv_rows, header_names, is_counted
 from judgments.formats.reading import Read, collect, open_as
 from judgments.formats.rows import LogRow
 from judgments.formats.writing import Written
@@ -105,11 +105,17 @@ def parse_log(
 
         yield from rows_in_columns(content, tally, layout)
         return
+    header = header_names(content, delimiter or usual_delimiter(content))
+    check_for_pairs(header, partial(_named, columns=columns or {}), tally, 1)
     books = LogBooks(tally, repeated)
     for cells in read_table(content, tally, COLUMNS, mapping=columns, delimiter=delimiter):
         check_for_queries(cells.of, tally, cells.line)
         yield from books.take_cells(cells)
     yield from books.counted()
+
+
+def _named(column: str, columns: Mapping[str, str]) -> tuple[str, ...]:
+    return (columns[column],) if column in columns else (column, *COLUMNS.known[column])
 
 
 def _counted(

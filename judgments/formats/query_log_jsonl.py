@@ -13,7 +13,7 @@ from judgments.formats.delimited import check_mapping
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import dump, objects
 from judgments.formats.log_blocks import LogBlock, LogTexts, careful_blocks
-from judgments.formats.log_books import LogBooks, Repeated, check_for_queries
+from judgments.formats.log_books import LogBooks, Repeated, check_for_pairs, check_for_queries
 from judgments.formats.log_objects import NumberedLines, ObjectLog
 from judgments.formats.query_log_csv import COLUMNS
 from judgments.formats.reading import Read, collect, open_as
@@ -61,13 +61,18 @@ def parse_log(
     """Yield the rows of a log as they are read; those of a counted log come at the end, when each count is sure."""
     check_mapping(columns or {}, COLUMNS)
     kept = LogBooks(tally, repeated) if books is None else books
+    looked = False
     for element in objects(content, tally):
         try:
             found = {column: _value(element.of, column, columns or {}) for column in COLUMNS.known}
         except RowFault as fault:
             tally.reject(fault.code, element.line, str(fault), fix=tally.expected, raw=element.raw)
             continue
-        check_for_queries([column for column, value in found.items() if value is not None], tally, element.line)
+        there = [column for column, value in found.items() if value is not None]
+        check_for_queries(there, tally, element.line)
+        if not looked:
+            check_for_pairs(element.of, partial(_names, columns=columns or {}), tally, element.line)
+            looked = True
         query, count = found.pop("query"), found.pop("count")
         if query is None:
             fix = "say which key is the query (columns: query=NAME)"

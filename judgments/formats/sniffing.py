@@ -93,6 +93,32 @@ def recognize(head: bytes, path: str, kind: str | None = None, option: str = "--
     return name
 
 
+def recognize_or(head: bytes, path: str, kind: str, default: str, option: str = "--format {}") -> str:
+    """Return the format of this kind that a file looks like, or the default where it looks like nothing known.
+
+    Parameters
+    ----------
+    head, path, kind, option
+        As for `recognize`.
+    default : str
+        The usual format of the kind.
+
+    Raises
+    ------
+    UnreadableInput
+        When the file looks like one of another kind: readers of JSON take any keys beside those that they need.
+    """
+    if (name := recognize(head, path, kind, option)) is not None:
+        return name
+    text = head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
+    if text[:1] in ("{", "[") and (near := sniff(head)) is not None:
+        from judgments.core.errors import UnreadableInput
+
+        remedy = f"read it as what it is; to read it as {default}, give {option.format(default)}"
+        raise UnreadableInput(path, 1, f"looks like {near}", remedy, "F03")
+    return default
+
+
 def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
     """Return what else a file that could be read in a format looks like and what to do with it, or None.
 
@@ -104,7 +130,7 @@ def lookalike(head: bytes, name: str | None) -> tuple[str, str] | None:
     """
     import json
 
-    if name not in ("documents-jsonl", "query-log-jsonl"):
+    if name not in ("documents-jsonl", "query-log-jsonl", "queries-jsonl"):
         return None
     try:
         first = json.loads(head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip().partition("\n")[0])

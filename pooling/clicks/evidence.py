@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgments.core.redaction import redact
 from judgments.formats.rows import ClickRow
 from pooling.sampling.log import normalize
-from pooling.sampling.redaction import redact
 
 if TYPE_CHECKING:
     from pooling.clicks.model import Ints

@@ -1,6 +1,6 @@
 """What are many typed texts counted as, looked at together instead of one by one?
 
-The same as `pooling.sampling.redaction.redact` and `pooling.sampling.log.normalize` of each, at a fraction of the cost:
+The same as `judgments.core.redaction.redact` and `pooling.sampling.log.normalize` of each, at a fraction of the cost:
 the texts are joined by line feeds, which neither normalization nor folding takes in or gives out.
 """
 
@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from pooling.sampling.disguised import marked_places
-from pooling.sampling.redaction import SUSPECT, is_doubtful, redact
+from judgments.core.disguised import marked_places
+from judgments.core.redaction import SUSPECT, is_doubtful, redact
 
 # What `str.split` takes for white space, but for the blank and the line feed.
 _SPACES = "\t\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

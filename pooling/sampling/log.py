@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+from judgments.core.redaction import redact
 from pooling.sampling.counted import (
     EMPTY,
     MAX_LENGTH,
@@ -22,7 +23,6 @@ from pooling.sampling.counted import (
 )
 from pooling.sampling.languages import OTHER, speaks
 from pooling.sampling.queries import LogQuery
-from pooling.sampling.redaction import redact
 
 
 class LogRow(Protocol):
@@ -130,7 +130,7 @@ def count_log(
 ) -> CountedLog:
     """Count a log's queries, row by row; see `pooling.sampling.log_columns.count_stream` for a large one.
 
-    What could name a person is taken out of a query first (`pooling.sampling.redaction.redact`).
+    What could name a person is taken out of a query first (`judgments.core.redaction.redact`).
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def test_what_is_not_known_is_told_and_what_is_not_returned_is_not_found(assay: 
     _, out, err = assay(*JUDGE, "--out", "labels.jsonl", "--run", "x.run")
     # q1 has the half, q3 returned nothing, q2 a document of which nothing is known, and q4 expects nothing.
     assert means(out) == {"x": ("0.2500", "2")}
-    assert "note: x: 1 query without a recall, one of the first 10 documents is not among the pairs\n" in err
+    assert "note: x: 1 query without a recall: a document of the first 10 is not among the pairs\n" in err
 
 
 def test_a_model_is_asked_nothing_more_for_it(assay: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,7 +151,7 @@ def test_documents_that_say_the_same_are_judged_once(runs: list[str], capsys: py
     assert main(["pool", *runs, *options]) == 0
     out, err = capsys.readouterr()
     assert {row["doc_id"]: row["copies"] for row in rows_of(out)} == {"d1": "d2", "d3": "", "d4": "", "d5": ""}
-    assert "judged once: 1 document that says what others say, in 1 group" in err
+    assert "judged once: 1 document that says what another says, in 1 group" in err
     assert main(["pool", *runs, *options, "--format", "json"]) == 0
     (first,) = [pair for pair in json.loads(capsys.readouterr().out)["pairs"] if "copies" in pair]
     assert (first["doc_id"], first["copies"][0]["why"]) == ("d1", "exact")
@@ -163,7 +163,7 @@ def test_hours_become_pairs(runs: list[str], capsys: pytest.CaptureFixture[str])
     assert main(["pool", *runs, *options]) == 0
     out, err = capsys.readouterr()
     assert len(rows_of(out)) == 3
-    assert "6 ratings, 1 minutes for each rater" in err
+    assert "6 ratings, 1 minute for each rater" in err
     assert main(["pool", *runs, *options, "--total", "2"]) == 0
     assert len(rows_of(capsys.readouterr().out)) == 2
 

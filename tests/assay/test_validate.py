@@ -91,3 +91,10 @@ def test_equal_errors_are_listed_three_times_and_counted(odd: Path, capsys: pyte
     assert [line.split(" ")[0] for line in lines[:3]] == ["many.csv:2:", "many.csv:3:", "many.csv:4:"]
     assert "133 more" in lines[3]
     assert len(lines) == 5
+
+
+def test_personal_data_in_a_list_of_queries_is_told(odd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (odd / "queries.csv").write_text("query_id,query\nq1,tent\nq2,mail jo@example.org\n")
+    assert main(["validate", "queries.csv", "--output", "json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["problems"]
+    assert (told["code"], told["line"]) == ("W59", 3)

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from judgments import ingestion, jobs
 from judgments.core.errors import Conflict, NotFound, NotValid, TooLarge, UnreadableInput
+from judgments.import_kinds import KINDS
 from judgments.models import AuditRow, Document, ImportedLabel, LabelSource, Query, Upload
 from pooling.models import QueryLog, Run
 
@@ -48,6 +49,8 @@ REFUSED = {
     "truncated gzip": ("runs", gzip.compress(GOOD_RUN.encode() * 500)[:-20], "gzip", "F02"),
     "a log without a header": ("query-logs", b"tent,12\nrope,3\n", "header", "F04"),
     "queries of BEIR as documents": ("documents", b'{"_id": "1", "text": "rain"}\n', "queries-jsonl", "F03"),
+    "a run as documents": ("documents", b'{"query_id": "q1", "doc_id": "d1", "score": 1.5}\n', "run-jsonl", "F03"),
+    "a list of queries as a log": ("query-logs", b'{"query_id": "q7", "query": "tent"}\n' * 2, "queries", "F03"),
     "an umbrela request as a log": ("query-logs", b'{"query": "a", "candidates": ["b"]}\n', "umbrela request", "F03"),
     "another kind of file": ("runs", b"doc_id,title\n" + b"d1,Tent\n" * 1500, "does not look like", "F03"),
 }
@@ -255,3 +258,29 @@ def test_a_file_that_nobody_stored_within_a_week_is_forgotten(receive: Callable[
     assert ingestion.sweep() == 1
     assert list(Upload.objects.all()) == [new]
     assert (default_storage.exists(old.path), default_storage.exists(new.path)) == (False, True)
+
+
+PERSONAL = "query_id,query\nq1,tent of jo@example.org\nq2,tent\nq3,call +49 30 901820\n"
+
+
+@pytest.mark.parametrize("wish", [False, True])
+def test_personal_data_in_a_queries_list_is_told_and_leaves_only_on_demand(
+    receive: Callable[..., Upload], collection: Any, lead: Any, wish: bool
+) -> None:
+    Query.objects.create(collection=collection, query_id="q3", text="call +49 30 901820")
+    upload = receive("queries", PERSONAL, "queries.csv")
+    assert [(odd["line"], odd["code"]) for odd in upload.report["problems"]] == [(2, "W59"), (4, "W59")]
+    assert upload.preview["figures"]["look personal"] == 1
+    assert KINDS["queries"].questions(upload).keys() == {"redact"}
+    ingestion.store(upload, actor=lead, options={"redact": wish})
+    texts = dict(Query.objects.values_list("query_id", "text"))
+    new = "tent of [e-mail]" if wish else "tent of jo@example.org"
+    assert texts == {"q1": new, "q2": "tent", "q3": "call +49 30 901820"}
+    upload.refresh_from_db()
+    assert ("jo@example.org" in str((upload.preview, upload.report))) is not wish
+
+
+def test_a_list_without_personal_data_asks_nothing(receive: Callable[..., Upload]) -> None:
+    upload = receive("queries", "query_id,query\nq1,tent\n", "queries.csv")
+    assert not upload.report["codes"]
+    assert not KINDS["queries"].questions(upload)

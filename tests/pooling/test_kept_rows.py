@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgments.core.redaction import redact
 from judgments.formats import FORMATS, log_pieces
 from judgments.formats.log_blocks import open_log
 from judgments.formats.rows import LogRow
 from pooling.kept_log import COUNTED, RAW, anew
-from pooling.sampling.redaction import redact
 
 QUERIES = [
     "tent",

@@ -55,7 +55,7 @@ def test_too_few_queries_and_broken_values_are_told() -> None:
     assert powered_mean([0.1, 0.2], [0.1, 0.2], [0.3]).reason == "too_few_units"
     broken = powered_mean([0.1, 0.2, float("nan")], [0.1, 0.2, 0.3], [0.3])
     assert (broken.reason, broken.estimate) == ("not_finite", None)
-    with pytest.raises(ValueError, match="3 human values go with 2"):
+    with pytest.raises(ValueError, match="3 human values and 2"):
         powered_mean([0.1, 0.2, 0.3], [0.1, 0.2], [0.3])
 
 

@@ -61,7 +61,7 @@ def test_a_monotone_change_of_the_machine_changes_nothing() -> None:
 def test_what_cannot_be_told_has_a_reason() -> None:
     assert stratified_mean([0.1, 0.2], [0.1, 0.2], [0.3]).reason == "too_few_units"
     assert stratified_mean([0.1, 0.2, float("nan")], [0.1, 0.2, 0.3], [0.3]).reason == "not_finite"
-    with pytest.raises(ValueError, match="3 human values go with 2"):
+    with pytest.raises(ValueError, match="3 human values and 2"):
         stratified_mean([0.1, 0.2, 0.3], [0.1, 0.2], [0.3])
 
 

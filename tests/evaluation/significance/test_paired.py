@@ -139,7 +139,7 @@ def test_wrong_input_is_refused() -> None:
         paired_p_values(runs(8, 2), permutations=0)
     with pytest.raises(UnknownName, match="randomization, t, bootstrap"):
         paired_p_values(runs(8, 2), test="anova")
-    with pytest.raises(NotValid, match="8 queries have 7 weights"):
+    with pytest.raises(NotValid, match="8 queries and 7 weights"):
         scaled_weights([1.0] * 7, 8)
     with pytest.raises(NotValid, match="not above 0"):
         scaled_weights([1.0, 0.0], 2)

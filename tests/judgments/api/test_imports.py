@@ -264,3 +264,11 @@ def test_what_is_nested_too_deeply_is_refused(api: APIClient, levels: int) -> No
     line = '{"doc_id": "d1", "field": ' + "[" * levels + "]" * levels + "}"
     assert send(api, "documents", f"{line}\n").status_code == 400
     assert api.post(f"{SHOP}/documents/", f"[{line}]", content_type="application/json").status_code == 400
+
+
+@pytest.mark.parametrize(("query", "text"), [("", "mail jo@example.org"), ("?redact=true", "mail [e-mail]")])
+def test_personal_data_in_queries_is_told(api: APIClient, query: str, text: str) -> None:
+    sent = post(api, "queries", [{"query_id": "q1", "query": "mail jo@example.org"}], query)
+    (told,) = sent.json()["report"]["problems"]
+    assert (sent.status_code, told["code"], told["line"]) == (201, "W59", 2)
+    assert Query.objects.get().text == text

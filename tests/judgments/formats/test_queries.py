@@ -195,3 +195,43 @@ def test_a_tsv_holds_no_formula_and_is_read_back_as_it_was() -> None:
     found = FORMATS["queries-tsv"].read(stream.getvalue(), path="queries.tsv")
     assert {row.query_id: row.query for row in found.rows} == texts
     assert found.report.bins["repaired"] == 6
+
+
+PERSONAL = [
+    "mail to jo@example.org",
+    "call +49 30 901820",
+    "4111 1111 1111 1111",
+    "jo doe AT host.example",
+    "rain jacket",
+]
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("queries-csv", "query_id,query\n" + "".join(f"q{place},{one}\n" for place, one in enumerate(PERSONAL))),
+        ("queries-tsv", "".join(f"q{place}\t{one}\n" for place, one in enumerate(PERSONAL))),
+        (
+            "queries-jsonl",
+            "".join(f'{{"query_id": "q{place}", "query": "{one}"}}\n' for place, one in enumerate(PERSONAL)),
+        ),
+    ],
+)
+def test_what_looks_personal_is_told_with_its_line_and_stays(format: str, text: str):
+    found = read(text, format)
+    assert [row.query for row in found.rows] == PERSONAL
+    first = 2 if format == "queries-csv" else 1
+    odd = found.report.problems
+    assert [(one.code, one.line) for one in odd] == [("W59", first + place) for place in range(4)]
+    assert found.report.ok
+    assert not any(word in one.raw for one in odd for word in ("example.org", "901820", "4111"))
+
+
+def test_what_is_only_likely_is_told_too():
+    assert read("query_id,query\nq1,jobs at example.com\n").report.codes == {"W56": 1}
+
+
+def test_a_judgment_list_tells_once_of_a_query():
+    element = '{"query_id": "q1", "query": "jo@example.org", "ratings": [{"doc_id": "%s", "rating": 1}]}'
+    found = read(f"[{element % 'd1'},\n{element % 'd2'}]\n", "judgment-list")
+    assert (found.report.codes["W59"], len(found.rows)) == (1, 2)

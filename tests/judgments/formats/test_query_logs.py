@@ -9,6 +9,7 @@ import pytest
 from judgments.core.errors import NotValid, UnreadableInput
 from judgments.formats import FORMATS
 from judgments.formats.decoding import Content
+from judgments.formats.log_blocks import open_log
 from judgments.formats.query_log_csv import parse_log
 from judgments.formats.reading import Tally
 from judgments.formats.rows import LogRow
@@ -111,3 +112,37 @@ def test_a_raw_log_is_handed_on_row_by_row():
     rows = parse_log(content, tally)
     assert next(rows) == LogRow("tent", 1, client_id="c1")
     assert tally.bins["accepted"] == 1
+
+
+LISTS = {
+    "queries": ("query_id,query\nq7,tent\nq8,tent\n", '{"query_id": "q7", "query": "tent"}\n' * 2),
+    "queries with a count of another name": (
+        "query_id,query,generated\nq7,tent,3\n",
+        '{"query_id": "q7", "query": "tent", "generated": 3}\n',
+    ),
+    "labels": ("query,doc_id,grade\ntent,d1,2\n", '{"query": "tent", "doc_id": "d1", "grade": 2}\n'),
+    "clicks": (
+        "query,docno,impressions,clicks\ntent,d1,9,2\n",
+        '{"query": "tent", "docno": "d1", "impressions": 9, "clicks": 2}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("format", ["query-log-csv", "query-log-jsonl"])
+@pytest.mark.parametrize("case", LISTS)
+def test_what_is_no_log_is_refused_read_as_rows_or_as_blocks(case: str, format: str):
+    text = LISTS[case][format == "query-log-jsonl"]
+    with pytest.raises(UnreadableInput) as refused:
+        read(text, format)
+    assert (refused.value.code, bool(refused.value.expected)) == ("F03", True)
+    with pytest.raises(UnreadableInput) as refused:
+        list(open_log(text.encode(), path="a", format=format))
+    assert refused.value.code == "F03"
+
+
+@pytest.mark.parametrize("format", ["query-log-csv", "query-log-jsonl"])
+def test_a_log_may_name_queries_and_documents_beside_its_times(format: str):
+    csv = "query,doc_id,query_id,timestamp\ntent,d1,q7,2026-03-02T09:14:07Z\n"
+    line = '{"query": "tent", "doc_id": "d1", "query_id": "q7", "timestamp": "2026-03-02T09:14:07Z"}\n'
+    text = csv if format == "query-log-csv" else line
+    assert [row.query for row in read(text, format).rows] == ["tent"]

@@ -6,7 +6,7 @@ import pytest
 
 from judgments.core.errors import UnreadableInput
 from judgments.formats import FORMATS, sniff
-from judgments.formats.sniffing import recognize
+from judgments.formats.sniffing import recognize, recognize_or
 from judgments.formats.tables import load_qrels
 
 
@@ -34,6 +34,8 @@ BEIR_CORPUS = b'{"_id": "d1", "title": "Jacket", "text": "For rain", "metadata":
         (ANSWER, "query-log", "umbrela", "query-log-jsonl"),
         (BEIR_QUERIES, None, "BEIR's queries.jsonl", "documents-jsonl"),
         (BEIR_QUERIES, "documents", "queries-jsonl", "--format documents-jsonl"),
+        (SHORT_REQUEST, "queries", "umbrela request", "--format queries-jsonl"),
+        (ANSWER, "queries", "umbrela", "--format queries-jsonl"),
     ],
 )
 def test_what_looks_like_something_else_is_refused_with_the_way_to_read_it(
@@ -61,3 +63,24 @@ def test_who_names_the_format_is_believed():
 def test_qrels_that_are_something_else_are_called_by_its_name():
     with pytest.raises(UnreadableInput, match="umbrela request"):
         load_qrels(REQUEST, "a")
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "near"),
+    [
+        (b'{"query_id": "q1", "doc_id": "d1", "score": 1.5}\n', "documents", "run-jsonl"),
+        (b'{"query_id": "q1", "doc_id": "d1", "grade": 2}\n', "documents", "qrels-jsonl"),
+        (b'{"query_id": "q1", "doc_id": "d1", "text": "A tent"}\n', "documents", "pairs-jsonl"),
+        (b'{"query": "tent", "doc_id": "d1", "clicked": true}\n', "documents", "click-log-jsonl"),
+        (b'{"doc_id": "d1", "title": "Tent"}\n', "queries", "documents-jsonl"),
+        (b'{"doc_id": "d1", "title": "Tent"}\n', "query-log", "documents-jsonl"),
+    ],
+)
+def test_json_of_another_kind_is_not_read_as_the_usual_format(data: bytes, kind: str, near: str):
+    with pytest.raises(UnreadableInput, match=f"looks like {near}.*--format usual") as refused:
+        recognize_or(data, "a.jsonl", kind, "usual")
+    assert refused.value.code == "F03"
+
+
+def test_what_looks_like_nothing_known_is_read_as_the_usual_format():
+    assert recognize_or(b'{"sku": "d1"}\n', "a.jsonl", "documents", "documents-jsonl") == "documents-jsonl"

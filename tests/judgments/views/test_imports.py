@@ -287,3 +287,13 @@ def test_equal_errors_are_told_once_with_three_lines_and_their_number(client_of,
     problems = client.get(url + "?format=json").json()["problems"]
     assert len([one for one in problems if one["severity"] == "error"]) == 136
     assert client.get(url + "?format=csv").content.decode().count(",E12,") == 136
+
+
+def test_what_looks_personal_in_queries_is_shown_and_taken_out_on_demand(client_of, collection, lead):
+    client = client_of(lead)
+    page = send(client, "queries", "query_id,query\nq1,tent\nq2,mail jo@example.org\n").url
+    shown = client.get(page)
+    assert [question.name for question in shown.context["form"].questions] == ["redact"]
+    assert b"W59" in shown.content
+    client.post(page, {"redact": "on"})
+    assert Query.objects.get(query_id="q2").text == "mail [e-mail]"

@@ -7,9 +7,9 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgments.core.redaction import redact
 from pooling.sampling.forms import normalized, redacted
 from pooling.sampling.log import normalize
-from pooling.sampling.redaction import redact
 
 PARTS = [
     "tent",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from judgments.core.redaction import is_doubtful, redact
 from pooling.sampling.forms import doubtful, redacted
-from pooling.sampling.redaction import is_doubtful, redact
 
 DISGUISED = [
     "name AT host.example",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from pooling.sampling.disguised import is_marked, may_hold_address, put_for_addresses
+from judgments.core.disguised import is_marked, may_hold_address, put_for_addresses
 
 KindOf = Callable[[str], "str | None"]
 
