@@ -7,7 +7,7 @@ apart changes nothing: either would tell the rater what they must not know.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from judgments import probe_counts, progress, stranded
 from judgments.models import Round, RoundRater, Tally, User
@@ -26,33 +26,28 @@ class OwnPart:
         Their part of what is left if all who rate take the same part; 0 when they are done with it, or do not rate now.
     most : int
         All that could still be handed to them: in hand, or with a free slot and not answered by them.
+    places : Openings
+        Where these are.
     """
 
     tally: Tally
     left: int
     most: int
+    places: Openings = field(repr=False, compare=False)
 
     @property
     def answered(self) -> int:
         return self.tally.graded + self.tally.unrateable
 
 
-def own_part(round_: Round, rater: User, *, places: Openings | None = None) -> OwnPart:
-    """What the rater has answered, and their part of what is left.
-
-    Parameters
-    ----------
-    round_, rater
-        Whose part of which round.
-    places : Openings, optional
-        The rater's places in the round, where they were looked for already.
-    """
-    found = places or Openings(round_, rater)
-    open_ = len(found.held) + found.left
+def own_part(round_: Round, rater: User) -> OwnPart:
+    """What the rater has answered, and their part of what is left."""
+    places = Openings(round_, rater)
+    open_ = len(places.held) + places.left
     tally, most = probe_counts.own(round_, rater), open_ + probe_counts.ahead(round_, rater, open_)
     mixed = probe_counts.in_all(round_, rater, open_)
     left = _each(round_, rater) + mixed - tally.graded - tally.unrateable
-    return OwnPart(tally, max(min(most, left), 0), most)
+    return OwnPart(tally, max(min(most, left), 0), most, places)
 
 
 def _each(round_: Round, rater: User) -> int:
@@ -61,7 +56,8 @@ def _each(round_: Round, rater: User) -> int:
     at_work = {one.user_id for one in asked if one.paused_at is None and one.left_at is None}
     if rater.pk not in at_work:
         return 0
-    tallies = Tally.objects.filter(round=round_, rater__in=[one.user_id for one in asked]).exclude(rater__in=at_work)
+    gone = {one.user_id for one in asked} - at_work
+    tallies = Tally.objects.filter(round=round_, rater__in=gone) if gone else ()
     return round((_within_reach(round_) - sum(tally.graded + tally.unrateable for tally in tallies)) / len(at_work))
 
 

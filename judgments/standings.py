@@ -39,7 +39,8 @@ def standing(
     Of one that is ``answered`` and looked at again the place is among those that are. ``part`` is the rater's part of
     the round, where it is known already.
     """
-    places = Openings(round_, rater)
+    part = part or own_part(round_, rater)
+    places = part.places
     mixed = {query: (done, waiting) for query, done, waiting in probing.by_query(round_, rater)}
     done, waiting = mixed.get(pair.query_id, (0, 0))
     held = openings.in_hand(round_, rater)
@@ -47,7 +48,6 @@ def standing(
     left = waiting + held.filter(pair__query=pair.query_id).count()
     left += len(places.in_query(openings.Query(pair.query_id, None)))
     query, queries = (0, 0) if round_.pairs_made > MANY_PAIRS else _queries(round_, rater, places, mixed)
-    part = part or own_part(round_, rater, places=places)
     return Standing(
         document=here + 1 - answered,
         documents=here + max(left, 1 - answered),

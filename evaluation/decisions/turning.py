@@ -116,7 +116,7 @@ class Turning:
         if not self.pairs:
             return self.reason or ""
         number = amount(len(self.pairs), "unjudged pair")
-        least = "" if self.exact else f" (at least {amount(self.at_least, 'is', 'are')} needed)"
+        least = "" if self.exact else f" (at least {amount(self.at_least or 0, 'is', 'are')} needed)"
         return f"{number} could turn this round{least}, about {self.hours(seconds):.1f} rater hours"
 
     def as_json(self, seconds: float = SECONDS) -> dict[str, Any]:

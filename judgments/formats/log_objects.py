@@ -160,14 +160,14 @@ def _pattern_like(
     line: bytes,
     names: Mapping[str, tuple[str, ...]],
     without: tuple[str, ...],
-    known: Mapping[str, tuple[str, ...]],
+    every: Mapping[str, tuple[str, ...]],
 ) -> str:
     """The pattern of all lines with the keys of this one; nothing where it is no plain search."""
     try:
         of = parse(line.decode())
     except RowFault:
         return ""
-    if not isinstance(of, dict) or any(name in of for name in without) or _may_be_no_search(of, known):
+    if not isinstance(of, dict) or any(name in of for name in without) or _may_be_no_search(of, every):
         return ""
     columns: dict[str, str] = {}
     for column, known in names.items():

@@ -114,8 +114,9 @@ def recognize_or(head: bytes, path: str, kind: str, default: str, option: str = 
     if text[:1] in ("{", "[") and (near := sniff(head)) is not None:
         from judgments.core.errors import UnreadableInput
 
-        remedy = f"read it as what it is; to read it as {default}, give {option.format(default)}"
-        raise UnreadableInput(path, 1, f"looks like {near}", remedy, "F03")
+        what, remedy = lookalike(head, near) or (near, "read it as what it is")
+        remedy = f"{remedy}; to read it as {default}, give {option.format(default)}"
+        raise UnreadableInput(path, 1, f"looks like {what}", remedy, "F03")
     return default
 
 

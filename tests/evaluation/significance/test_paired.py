@@ -143,5 +143,5 @@ def test_wrong_input_is_refused() -> None:
         scaled_weights([1.0] * 7, 8)
     with pytest.raises(NotValid, match="not above 0"):
         scaled_weights([1.0, 0.0], 2)
-    with pytest.raises(NotValid, match="8 queries have 1 strata"):
+    with pytest.raises(NotValid, match="8 queries and 1 stratum"):
         strata_rows(["head"], 8)
