@@ -18,6 +18,7 @@ from judgments.api.judges import OfJudge
 from judgments.models import MachineJudgment
 from judgments.models.machine import SAID
 from judgments.views.downloads import disposition
+from judgments.views.lists import on_record
 
 
 class AnswersOfJudge(ListModelMixin, OfJudge):
@@ -51,6 +52,7 @@ class LabelsOfJudge(OfJudge):
     def get(self, request: Request, uuid: uuid_module.UUID, judge: uuid_module.UUID) -> StreamingHttpResponse:
         """labels.jsonl, whole or not at all: 403 while you may still grade a pair. What is undecided has no line."""
         lines = judge_labels.lines(self.judge, self.round, request.user)
+        on_record(request, f"the labels of {self.judge.name} in {self.round}", self.round.collection)
         answer = StreamingHttpResponse(lines, content_type="application/octet-stream")
         answer.headers["Content-Disposition"] = disposition(f"{self.round.name}-{self.judge.name}.jsonl")
         return answer

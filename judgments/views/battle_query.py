@@ -21,7 +21,7 @@ from judgments.preferences.matrix_svg import MOST_SQUARES
 from judgments.templatetags.figures import percent, state
 from judgments.views.battles import reached
 from judgments.views.downloads import disposition
-from judgments.views.lists import Choice, Column, Listing, answer
+from judgments.views.lists import Choice, Column, Listing, answer, on_record
 from judgments.views.rounds import frame
 
 WORDS = {"won": "won", "lost": "lost", "drawn": "drawn", "none": "no answer"}
@@ -86,6 +86,7 @@ def export(request: HttpRequest, uuid: str, run: str) -> HttpResponse:
     _, rows = battle_scores.fought_rows(found, request.user)
     stream = io.BytesIO()
     battles_jsonl.write(rows, stream)
+    on_record(request, f"the battles {found} of {round_}", round_.collection)
     response = HttpResponse(stream.getvalue(), content_type="application/x-ndjson")
     response.headers["Content-Disposition"] = disposition(f"{slugify(f'{round_.name} {found}')}.jsonl")
     return response

@@ -35,7 +35,7 @@ from judgments.round_judge_form import JudgeForm
 from judgments.templatetags.figures import state
 from judgments.views.bodies import takes_files
 from judgments.views.downloads import CONTENT_TYPES, disposition
-from judgments.views.lists import Column, Listing, answer
+from judgments.views.lists import Column, Listing, answer, on_record
 from judgments.views.rounds import frame
 
 SHAPES = {
@@ -212,6 +212,7 @@ def labels(request: HttpRequest, uuid: str, judge: str) -> StreamingHttpResponse
     """Its answers as a file, all of them."""
     round_, found, _ = reached(request, uuid, judge)
     answer = StreamingHttpResponse(judge_labels.lines(found, round_, request.user), content_type=CONTENT_TYPES["jsonl"])
+    on_record(request, f"the labels of {found.name} in {round_}", round_.collection)
     answer.headers["Content-Disposition"] = disposition(f"{round_.name}-{found.name}.jsonl")
     return answer
 

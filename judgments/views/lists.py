@@ -271,8 +271,8 @@ def answer(
 
 
 def on_record(request: HttpRequest, what: str, collection: Any) -> None:
-    """Record that somebody took a file that may hold labels."""
-    if request.method == "GET" and collection is not None:
+    """Record that somebody took a file that may hold labels, also with a form that was not valid."""
+    if request.method != "HEAD" and collection is not None:
         said = f"{request.user} downloaded {what} as a file"
         audit.record("lists.download", said, actor=request.user, collection=collection, address=request.path)
 

@@ -43,6 +43,25 @@ def test_downloads_of_labels(world: World, lead: Any, client_of: Any, api_of: An
     assert len(told("lists.download")) == before + 1
 
 
+def test_downloads_of_what_machines_said(world: World, lead: Any, rater: Any, client_of: Any, api_of: Any) -> None:
+    round_ = world.closed.uuid if world.judge.judgments.filter(pair__round=world.closed).exists() else world.round.uuid
+    labels = f"rounds/{round_}/judges/{world.judge.uuid}/labels/"
+    battles = f"rounds/{world.battles.round.uuid}/battles/{world.battles.uuid}/export/"
+    for browser, path in ((client_of(lead), f"/{labels}"), (api_of(lead), f"/api/v1/{labels}")):
+        assert browser.get(path).status_code == 200
+        assert browser.head(path).status_code in (200, 405)
+    assert client_of(lead).get(f"/{battles}").status_code == 200
+    assert client_of(rater).get(f"/{battles}").status_code == 403
+    addresses = [detail["address"] for _, detail in told("lists.download")]
+    assert addresses == [f"/{labels}", f"/api/v1/{labels}", f"/{battles}"]
+
+
+def test_a_form_that_comes_back_as_a_file(world: World, lead: Any, client_of: Any) -> None:
+    page = "/c/shop/members/?format=csv"
+    response = client_of(lead).post(page, {"username": "", "role": "rater"})
+    assert ("attachment" in response.headers.get("Content-Disposition", "")) == bool(told("lists.download"))
+
+
 def test_a_download_that_is_refused_is_none(world: World, rater: Any, lead: Any, client_of: Any) -> None:
     client_of(rater).get(f"/snapshots/{world.snapshot.uuid}/export/trec-qrels/")
     client_of(lead).get(f"/snapshots/{world.snapshot.uuid}/export/none/")
