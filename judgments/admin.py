@@ -12,6 +12,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group
 from django.db import transaction
@@ -134,12 +135,14 @@ class Users(OnRecord, UserAdmin):
     )
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        hashes = User.objects.filter(pk=id if id.isdigit() else 0).values_list("password", flat=True)
+        # As Django finds the account: an address can spell its key in several ways.
+        account = self.get_object(request, unquote(id))
+        hashes = User.objects.filter(pk=account.pk if account else 0).values_list("password", flat=True)
         before = hashes.first()
         with transaction.atomic():
             response = super().user_change_password(request, id, form_url)
-            if hashes.first() != before:
-                account_log.password_changed(User.objects.get(pk=id), actor=request.user)
+            if account and hashes.first() != before:
+                account_log.password_changed(account, actor=request.user)
         return response
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

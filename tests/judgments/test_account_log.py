@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import Group
@@ -95,3 +96,15 @@ def test_changes_in_the_admin(operator: User, lead: User, client_of: Any) -> Non
         ("deleted", "olga", None),
     ]
     assert not any("word" in str(row.detail) for row in AuditRow.objects.all())
+
+
+@pytest.mark.parametrize("spelt", [" {}", "{} ", "+{}", "0{}"])
+def test_a_password_changed_at_another_spelling_of_the_address(
+    operator: User, lead: User, client_of: Any, spelt: str
+) -> None:
+    """The admin reads a number with spaces around it, or a sign before it, as the number."""
+    new = {"password1": "a-long-new-word", "password2": "a-long-new-word", "usable_password": "true"}
+    before = User.objects.get(pk=lead.pk).password
+    client_of(operator).post(f"/admin/judgments/user/{quote(spelt.format(lead.pk))}/password/", new)
+    assert User.objects.get(pk=lead.pk).password != before
+    assert acts() == [("change_password", "olga", "lena")]
