@@ -49,6 +49,7 @@ class DeletionBody(serializers.Serializer):
 class OfThing(InCollection):
     """An address that takes one thing of a collection; for leads."""
 
+    serializer_class = ThingBody
     tag = "archive"
     also = (409,)
 

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.generics import GenericAPIView
+from rest_framework.metadata import SimpleMetadata
 from rest_framework.mixins import ListModelMixin
 from rest_framework.parsers import JSONParser
 from rest_framework.permissions import SAFE_METHODS
@@ -62,6 +63,14 @@ class JsonAnswer(JSONRenderer):
             return super().render(*args, **kwargs)
 
 
+class Described(SimpleMetadata):
+    """What OPTIONS answers: what the address is; which fields its bodies have is said by the schema."""
+
+    def determine_actions(self, request: Request, view: Any) -> dict[str, Any]:
+        """Leave the fields out: working them out would check rights once more and read choices from the database."""
+        return {}
+
+
 class Endpoint(GenericAPIView):
     """One address of the API.
 
@@ -78,6 +87,7 @@ class Endpoint(GenericAPIView):
     schema = EndpointSchema()
     parser_classes = [Json]
     renderer_classes = [JsonAnswer]
+    metadata_class = Described
     reads: tuple[str, ...] = access.STAFF
     writes: tuple[str, ...] = access.LEADS
     also: tuple[int, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from judgments.core.errors import NotValid
+from judgments.core.storable import storable
 from judgments.network.addresses import Allowed
 from pooling.connectors.template import pages
 
@@ -179,8 +180,8 @@ def _problems(settings: Sequence[Setting], values: Mapping[str, str]) -> dict[st
     problems = {}
     for setting in settings:
         value = values[setting.name]
-        if "\0" in value:
-            problems[setting.name] = f"{setting.name} holds a NUL character; take it out"
+        if storable(value) != value:
+            problems[setting.name] = f"{setting.name} holds a NUL character or half of a surrogate pair; take it out"
         elif setting.required and not value:
             problems[setting.name] = f"{setting.name} is missing: {setting.description}"
         elif value and setting.choices and value not in setting.choices:

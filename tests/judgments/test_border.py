@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,17 @@ def test_the_docs_take_every_method(client_of: Browser, lead: Any) -> None:
             assert browser.generic(method, path, headers={"Accept": "image/png"}).status_code < 500, (method, path)
 
 
+def test_every_endpoint_takes_options(world: World, lead: Any, client_of: Browser) -> None:
+    browser = client_of(lead)
+    browser.raise_request_exception = False
+    told = {}
+    for route in sorted({line.route for line in LINES if line.route.startswith("api/v1/")}):
+        response = browser.options(address(route, world))
+        if response.status_code >= 500 or "actions" in (response.json() or {}):
+            told[route] = response.status_code
+    assert told == {}
+
+
 NUL = "a\0b"
 
 
@@ -117,6 +129,37 @@ def test_a_nul_is_no_mistake_of_ours(world: World, lead: Any, client_of: Browser
     form = {"name": "x", "kind": "json-http", "timeout": "5", "concurrency": "2", **told, "title": NUL}
     for page in ("/c/shop/connectors/new/?kind=json-http", f"/c/shop/connectors/{world.connector.uuid}/change/"):
         assert browser.post(page, form).status_code < 500
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("half", ["a\udfffb", "\ud800"])
+def test_half_a_character_is_no_mistake_of_ours(world: World, lead: Any, api_of: Any, settings: Any, half: str) -> None:
+    """JSON can spell half of a surrogate pair, which UTF-8 and so an address, a header and PostgreSQL do not have."""
+    settings.CONNECTOR_HOSTS = settings.PROVIDER_HOSTS = ["*"]
+    api, base = api_of(lead), "/api/v1/collections/shop"
+    api.raise_request_exception = False
+    model = {"name": half, "price_in": 1.0, "price_out": 1.0}
+    provider = {"name": "x", "protocol": "openai", "base_url": "https://8.8.8.8"}
+    address_, body_ = "https://8.8.8.8", {"name": "x", "kind": "elasticsearch"}
+    given = [
+        {"address": address_, "index": half},
+        {"address": address_ + half, "index": "a"},
+        {"address": address_, "index": "a", "secret": half},
+        {"address": address_, "index": "a", half: "b"},
+    ]
+    bodies = [(f"{base}/connectors/", {**body_, "settings": settings_}) for settings_ in given]
+    bodies += [
+        (f"{base}/providers/", {**provider, "models_offered": [model]}),
+        (f"{base}/providers/", {**provider, "models": [model]}),
+        (f"{base}/providers/", {**provider, "key": half}),
+        (f"{base}/pools/", {"strategy": "depth", "parameters": {half: 3}}),
+        (f"{base}/scores/", {"metrics": [half]}),
+    ]
+    answers = []
+    for path, body in bodies:
+        response = api.post(path, json.dumps(body), content_type="application/json")
+        answers.append((path, body, response.status_code))
+    assert [answer for answer in answers if answer[2] != 400] == []
 
 
 @pytest.mark.both_databases
