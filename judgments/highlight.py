@@ -21,6 +21,8 @@ LEAST = 2
 # A compound is about what it ends with: a Regenjacke is a Jacke. Both parts must be words of some length.
 HEAD = 5
 FRONT = 3
+# Letters without a space beyond this are no word: a pattern of them would take longer than all others together.
+LONGEST_WORD = 200
 # A text that holds more different words than this is searched word by word: trying each of them costs their product.
 MANY = 100
 # A query's first terms are looked for, and no more: their number times that of a document's words is what it costs.
@@ -84,7 +86,8 @@ def fitting(text: str, query: str) -> dict[str, frozenset[str]]:
     if not wanted:
         return {}
     tokens = list(set(text.split()))
-    words = list({word for token in _likely(tokens, wanted) for word in WORD.findall(token)})
+    found_words = {word for token in _likely(tokens, wanted) for word in WORD.findall(token)}
+    words = [word for word in found_words if len(word) <= LONGEST_WORD]
     found = {}
     for word, folded in zip(words, fold_all(words), strict=True):
         if which := [term for term in wanted if word and (folded == term or _fits(folded, term))]:

@@ -64,3 +64,9 @@ def test_of_a_long_query_the_first_terms_are_looked_for():
     marked = highlight_text(" ".join(words), " ".join(words))
     assert marked.count("<mark>") == MOST_TERMS
     assert "<mark>term000x</mark>" in marked
+
+
+def test_letters_without_end_are_no_word():
+    for letters in ("x" * 100_000 + "stiefel", "\ufdfa" * 50_000, "stiefel" * 20_000):
+        assert "<mark>" not in highlight_text(letters, "Stiefel \ufdfa")
+    assert "<mark>" in highlight_text("x" * 100 + "stiefel", "Stiefel")
