@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from urllib.parse import quote, quote_plus
 
 HIDDEN = "•••"
+# What begins an escape. Bounded: a text of many backslashes is walked once, and not once for each of them.
+SLASHES, AMP, ZEROS = r"\\{1,8}", "&(?:amp;){0,3}", "0{0,6}"
 
 
 def masked(text: str, secret: str) -> str:
     """Return the text without the secret: as it is, escaped for an address, JSON or HTML, as Base64 or as hex.
 
-    Base64 is found with any text before and after the secret, as in ``Basic`` log-ins.
+    Escapes are found also where only some letters are escaped, or several times; Base64 with any text before and after
+    the secret, as in ``Basic`` log-ins. Whoever wants to hide a secret from this can: a provider knows it anyway.
 
     Examples
     --------
@@ -31,14 +32,44 @@ def masked(text: str, secret: str) -> str:
 @lru_cache(maxsize=64)
 def _forms(secret: str) -> re.Pattern[str]:
     """One pattern for all forms, the longest first."""
-    found = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], html.escape(secret)}
-    found |= {repr(secret)[1:-1], secret[::-1] if len(secret) > 7 else secret}
-    exact = {re.escape(form) for form in found}
     raw = secret.encode("utf-8", "surrogatepass")
-    anycase = {re.escape(form) for form in (quote(raw, safe=""), quote(raw), quote_plus(raw))}
-    anycase |= {"".join(f"%{byte:02x}" for byte in raw), r"[\s:-]?".join(f"{byte:02x}" for byte in raw)}
-    exact |= set(_base64(raw)) | {f"(?i:{form})" for form in anycase}
+    exact = {"".join(map(_letter, secret)), f"(?i:{_hex(raw)})", *_base64(raw)}
+    if len(secret) > 7:
+        exact |= {f"(?i:{''.join(map(_letter, form))})" for form in (secret, secret[::-1])}
+        exact |= {f"(?i:{re.escape(base64.b32encode(raw).decode().rstrip('='))}=*)", _numbers(raw)}
+        exact |= set(_base64(base64.b64encode(raw))) | set(_base64(secret.encode("utf-16-le", "surrogatepass")))
     return re.compile("|".join(sorted(exact, key=len, reverse=True)))
+
+
+def _letter(letter: str) -> str:
+    """A letter as it is, or escaped once or several times, for JSON, HTML, an address or a string of a program."""
+    code, raw = ord(letter), letter.encode("utf-8", "surrogatepass")
+    forms = [rf"\\{{0,8}}{re.escape(letter)}", f"{AMP}#{ZEROS}{code};", f"{AMP}#x{ZEROS}{code:x};"]
+    forms += ["".join(f"%(?:25){{0,3}}{byte:02x}" for byte in raw), rf"{SLASHES}u{{{ZEROS}{code:x}}}"]
+    forms.append("".join(f"{SLASHES}u{half.hex()}" for half in _halves(letter)))
+    if code < 256:
+        forms.append(f"{SLASHES}x{code:02x}")
+    if html.escape(letter) != letter:
+        forms.append(f"{AMP}{html.escape(letter)[1:]}")
+    if letter == " ":
+        forms.append(r"\+")
+    # The letter itself comes last: in `\\x78` the `x` is none.
+    return f"(?:(?i:{'|'.join(forms[1:])})|{forms[0]})"
+
+
+def _halves(letter: str) -> Iterator[bytes]:
+    """What JSON escapes of it: itself, or both halves of a surrogate pair."""
+    coded = letter.encode("utf-16-be", "surrogatepass")
+    return (coded[at : at + 2] for at in range(0, len(coded), 2))
+
+
+def _hex(raw: bytes) -> str:
+    return r"[\s:,-]{0,2}".join(rf"(?:0x|{SLASHES}x)?{byte:02x}" for byte in raw)
+
+
+def _numbers(raw: bytes) -> str:
+    """The bytes as numbers, as JavaScript writes a buffer."""
+    return r"\b" + r"\s*,\s*".join(f"{byte}" for byte in raw) + r"\b"
 
 
 def _base64(raw: bytes) -> Iterator[str]:
