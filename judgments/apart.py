@@ -21,7 +21,8 @@ from typing import Any
 
 from django.conf import settings
 
-from judgments.core.errors import BeyondLimits
+from judgments import apart_values
+from judgments.core.errors import AssayError, BeyondLimits
 
 # Readers take no more processors than these: address space is what is limited, and each thread reserves some.
 ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
@@ -81,8 +82,9 @@ def call(
     Parameters
     ----------
     function, *args
-        What is called; both and the answer are pickled. It must not use the database. What a generator yields comes
-        back as a list; each part is pickled alone, which takes less memory than one large answer.
+        What is called; both are pickled, and the answer comes back as `apart_values` writes it. It must not use the
+        database. What a generator yields comes back as a list; each part is written alone, which takes less memory
+        than one large answer.
     limits : Limits
         What the process may take.
     progress : callable, optional
@@ -97,7 +99,7 @@ def call(
     AssayError
         As the function raised it.
     Crashed
-        The function raised anything else.
+        The function raised anything else, or its answer is none.
     """
     ours, theirs = socket.socketpair()
     with ours:
@@ -110,16 +112,18 @@ def call(
             parts = []
             with ours.makefile("rb") as stream:
                 while True:
-                    kind, answer = pickle.load(stream)  # noqa: S301 (from our own process)
+                    kind, answer = apart_values.read(stream, limits.memory)
                     if kind != "part":
                         break
                     parts.append(answer)
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
+        except (EOFError, OSError) as error:
             raise BeyondLimits(limits.told()) from error
-    if kind == "failed":
+        except ValueError as error:
+            raise Crashed(f"The answer cannot be read: {error}") from error
+    if kind == "failed" and isinstance(answer, AssayError):
         raise answer
-    if kind == "crashed":
-        raise Crashed(answer)
+    if kind != "done":
+        raise Crashed(str(answer))
     return parts or answer
 
 

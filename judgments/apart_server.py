@@ -23,6 +23,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any, NoReturn
 
+from judgments import apart_values
 from judgments.apart import ANSWER, PROGRESS, Limits
 from judgments.core.errors import AssayError, BeyondLimits
 
@@ -128,8 +129,11 @@ def _answer(connection: socket.socket, answers: Iterable[tuple[str, Any]]) -> No
     connection.sendall(ANSWER)
     try:
         with connection.makefile("wb") as stream:
-            for answer in answers:
-                pickle.dump(answer, stream, protocol=5)
+            try:
+                for answer in answers:
+                    apart_values.write(answer, stream)
+            except TypeError:  # of what has no form nothing was written
+                apart_values.write(("crashed", traceback.format_exc()), stream)
     except BaseException:
         os._exit(1)
 

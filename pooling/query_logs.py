@@ -49,6 +49,8 @@ SHOWN_DOUBTFUL = 100
 class Searches(Sequence[LogRow]):
     """The searches of a log: all of them counted, the first of them at hand."""
 
+    HOLDS = ("_first", "_number", "log", "traffic")
+
     def __init__(self, log: CountedLog, first: list[LogRow], number: int) -> None:
         self.log, self._first, self._number = log, first, number
         # The usual picture, where it was counted already.

@@ -44,6 +44,7 @@ class Run:
     """
 
     __slots__ = ("doc_ids", "name", "offsets", "query_ids", "scores")
+    HOLDS = __slots__
 
     def __init__(self, name: str, query_ids: tuple[str, ...], offsets: Places, doc_ids: Texts, scores: Floats) -> None:
         self.name, self.query_ids, self.offsets, self.doc_ids, self.scores = name, query_ids, offsets, doc_ids, scores

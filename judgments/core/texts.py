@@ -45,6 +45,7 @@ class Texts(Sequence[str]):
     """
 
     __slots__ = ("_keys", "_list", "buffer", "ends", "starts")
+    HOLDS = __slots__
 
     def __init__(self, buffer: Bytes, starts: Places, ends: Places) -> None:
         self.buffer, self.starts, self.ends = buffer, starts, ends

@@ -51,6 +51,7 @@ class QueryTable(Sequence[LogQuery]):
     """
 
     COLUMNS = ("query", "text", "frequency", "clients", "variants", "raw", "language")
+    HOLDS = ("_table",)
 
     def __init__(self, table: polars.DataFrame) -> None:
         # polars compares texts by their UTF-8 bytes.
