@@ -25,17 +25,17 @@ class StaticAnswers:
     Parameters
     ----------
     rows : mapping of str to list
-        The lines of each query.
+        The lines of each query, as JSON: read into objects they would take five times as much memory.
     paths : Paths
         Which key of a line is what.
     """
 
-    rows: Mapping[str, list[Mapping[str, Any]]]
+    rows: Mapping[str, list[str]]
     paths: Paths
 
     def search(self, query: str, depth: int) -> list[Hit]:
         """Return what the file has for the query; see `contract.Engine`."""
-        return self.paths.read(self.rows.get(as_one(query), []), depth)
+        return self.paths.read([json.loads(row) for row in self.rows.get(as_one(query), [])[:depth]], depth)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -57,13 +57,13 @@ def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine
     path = allowed.file(values["path"])
     if path.stat().st_size > MOST_BYTES:
         raise EngineFault("too-large", f"{path.name} has more than {MOST_BYTES // 1024**2} MB. Split it.")
-    rows: dict[str, list[Mapping[str, Any]]] = {}
+    rows: dict[str, list[str]] = {}
     for number, row in lines(path):
         query = row.get(values["query"])
         if not isinstance(query, str) or not query.strip():
             expected = f"a text under {values['query']!r} on every line; mend the file or the setting"
             raise UnreadableInput(path.name, number, "no query", expected)
-        rows.setdefault(as_one(query), []).append(row)
+        rows.setdefault(as_one(query), []).append(json.dumps(row, ensure_ascii=False))
     return StaticAnswers(rows, mapping_of({**values, "hits": ""}))
 
 

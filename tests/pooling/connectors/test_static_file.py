@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,15 @@ def test_tables(tmp_path: Path, name: str, tab: str) -> None:
 def test_lines_that_cannot_be_read(tmp_path: Path, content: bytes, told: str) -> None:
     with pytest.raises(UnreadableInput, match=told):
         engine_of(tmp_path, "a.jsonl", content)
+
+
+def test_a_large_file_takes_little_more_memory_than_its_size(tmp_path: Path) -> None:
+    row = {"doc_id": "d1", "title": "A title", "text": "word " * 10, "score": 1.5}
+    content = "".join(json.dumps({"query": f"q{at // 10}", **row}) + "\n" for at in range(20_000))
+    engine_of(tmp_path, "warm.jsonl", content[:100_000].rpartition("\n")[0])
+    tracemalloc.start()
+    engine = engine_of(tmp_path, "a.jsonl", content)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * len(content)
+    assert len(engine.search("q1", 99)) == 10
