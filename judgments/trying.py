@@ -28,6 +28,7 @@ from judgments.providers.calls import ask
 from judgments.providers.limits import Budget
 from judgments.providers.protocol import Question
 from judgments.textmetrics import TEXT_METRICS
+from judgments.turns import outside_turns
 
 Chosen = TypeVar("Chosen")
 MOST = 10
@@ -185,7 +186,7 @@ def _answers(row: Provider, model: str, questions: list[Question], actor: Any) -
     # At the provider's pace: what is tried counts there like all else that is asked under its key.
     limits = replace(usual, concurrency=min(usual.concurrency, MOST), timeout=min(usual.timeout, SECONDS), attempts=1)
     endpoint = providers_kept.endpoint(row, model)
-    with closing(providers_kept.client(row)) as client:
+    with outside_turns().turn(), closing(providers_kept.client(row)) as client:
         ended = ask(
             endpoint,
             [endpoint.fitted(question) for question in questions],

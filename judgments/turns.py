@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from judgments.core.errors import Busy
 
@@ -63,3 +64,9 @@ class Turns:
 
     def _busy(self) -> Busy:
         return Busy(f"The server is busy. Try again in {self.retry_after} seconds.", self.retry_after)
+
+
+@cache
+def outside_turns() -> Turns:
+    """Return who may try an engine or a model in this process: each try holds a thread for as long as others take."""
+    return Turns(4, waiting=4, seconds=5.0)

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from judgments import audit, grants, sealing
 from judgments.core.errors import Conflict, NotValid
 from judgments.models import Collection, User
+from judgments.turns import outside_turns
 from pooling.connectors import CONNECTORS, ConnectorKind, Engine, Hit
 from pooling.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE, Plan, answer_of
 from pooling.models import Connector
@@ -20,7 +21,6 @@ WHERE = ("address", "host", "port", "database")
 TRIAL = Plan(depth=10, attempts=1)
 
 
-@transaction.atomic
 def add(
     collection: Collection,
     *,
@@ -56,15 +56,18 @@ def add(
         The operator has not granted the place to the collection.
     Conflict
         The name is taken.
+    Busy
+        Too many try engines at the moment.
     """
     connector = Connector(collection=collection, kind=kind, created_by=actor)
-    _fill(connector, name, given, timeout, concurrency)
-    sentence = f"{actor} connected {connector.name} ({CONNECTORS[kind].title})"
-    audit.record("connected.add", sentence, actor=actor, collection=collection, target=connector)
+    values = _usable(connector, name, given, timeout, concurrency)
+    with transaction.atomic():
+        _fill(connector, name, values, timeout, concurrency)
+        sentence = f"{actor} connected {connector.name} ({CONNECTORS[kind].title})"
+        audit.record("connected.add", sentence, actor=actor, collection=collection, target=connector)
     return connector
 
 
-@transaction.atomic
 def change(
     connector: Connector,
     *,
@@ -78,7 +81,7 @@ def change(
 
     Raises
     ------
-    NotValid, EngineFault, Conflict
+    NotValid, EngineFault, Conflict, Busy
         As `add`.
     """
     member, before = CONNECTORS[connector.kind], _state(connector)
@@ -88,10 +91,13 @@ def change(
         message = f"The {moved[0]} is another one: give the secret again, or it would be sent there unasked."
         raise NotValid(message, {member.secrets[0]: message})
     secrets = {one: given.get(one) or kept.get(one, "") for one in member.secrets}
-    _fill(connector, name, {**given, **secrets}, timeout, concurrency)
-    sentence = f"{actor} changed how {connector.name} is asked"
-    detail = {**audit.changed(before, _state(connector)), "secret_given": any(given.get(one) for one in member.secrets)}
-    audit.record("connected.change", sentence, actor=actor, collection=connector.collection, target=connector, **detail)
+    values = _usable(connector, name, {**given, **secrets}, timeout, concurrency)
+    with transaction.atomic():
+        _fill(connector, name, values, timeout, concurrency)
+        sentence, collection = f"{actor} changed how {connector.name} is asked", connector.collection
+        new = any(given.get(one) for one in member.secrets)
+        detail = {**audit.changed(before, _state(connector)), "secret_given": new}
+        audit.record("connected.change", sentence, actor=actor, collection=collection, target=connector, **detail)
 
 
 @transaction.atomic
@@ -123,8 +129,10 @@ def attempt(connector: Connector, query: str, *, actor: User | None = None) -> l
     ------
     EngineFault
         What the engine did instead of answering.
+    Busy
+        Too many try engines at the moment.
     """
-    with closing(engine_of(connector)) as engine:
+    with outside_turns().turn(), closing(engine_of(connector)) as engine:
         answer = answer_of(engine, "trial", query, TRIAL)
     told = {"query": query[:200], "hits": len(answer.hits), "error": answer.error}
     sentence = f"{actor or 'The server'} tried the connector {connector.name}"
@@ -134,7 +142,10 @@ def attempt(connector: Connector, query: str, *, actor: User | None = None) -> l
     return list(answer.hits)
 
 
-def _fill(connector: Connector, name: str, given: Mapping[str, str], timeout: float, concurrency: int) -> None:
+def _usable(
+    connector: Connector, name: str, given: Mapping[str, str], timeout: float, concurrency: int
+) -> dict[str, str]:
+    """The values of all settings; outside of a transaction, since it can take long and others want to write."""
     member = CONNECTORS[connector.kind]
     if not name.strip():
         raise NotValid("The connector has no name.", {"name": "Fill this in."})
@@ -144,7 +155,13 @@ def _fill(connector: Connector, name: str, given: Mapping[str, str], timeout: fl
         raise NotValid("Too many at a time.", {"concurrency": f"From 1 to {MOST_AT_ONCE}."})
     values = member.checked(given)
     # Made once and let go: what cannot work is told now, and not by the first job.
-    member.engine(values, grants.connector_access(connector.collection), timeout).close()
+    with outside_turns().turn():
+        member.engine(values, grants.connector_access(connector.collection), timeout).close()
+    return values
+
+
+def _fill(connector: Connector, name: str, values: dict[str, str], timeout: float, concurrency: int) -> None:
+    member = CONNECTORS[connector.kind]
     connector.name, connector.timeout, connector.concurrency = name.strip()[:120], timeout, concurrency
     connector.settings, secrets = _apart(member, values)
     connector.sealed = sealing.seal(secrets)

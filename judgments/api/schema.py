@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_bearer_security_scheme_object
 from rest_framework import serializers
 
-# What can happen to any call; a view names what is its own (409, 410, 413) in `also`.
+# What can happen to any call; a view names what is its own (409, 410, 413, 503) in `also`.
 ALWAYS = {"401": "Nobody is logged in.", "403": "The role or the token's scopes do not cover this."}
 TOLD = {
     "400": "Not valid; `fields` says what, field by field.",
@@ -18,6 +18,7 @@ TOLD = {
     "410": "The round is closed.",
     "413": "Larger than the server takes.",
     "429": "Too many tries; wait.",
+    "503": "Too many do the same at the moment; `Retry-After` says when to try again.",
 }
 
 

@@ -116,6 +116,7 @@ class TryProvider(OfProvider):
     """A provider asked one question."""
 
     serializer_class = AnsweredBody
+    also = (503,)
 
     @extend_schema(summary="Ask a model provider one short question", request=ModelTried, responses={200: AnsweredBody})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
@@ -129,6 +130,7 @@ class TryPrompt(InCollection):
     """Words tried on real pairs; for leads."""
 
     serializer_class = TriedBody
+    also = (503,)
     tag = "judges"
 
     @extend_schema(summary="Try a prompt on real pairs", request=PromptTried, responses={200: TriedBody})

@@ -122,7 +122,7 @@ class Connectors(Rows):
     queryset = Connector.objects.order_by("name")
     serializer_class = ConnectorBody
     writes = access.STAFF
-    also = (409,)
+    also = (409, 503)
     tag = "connectors"
 
     @extend_schema(summary="The connectors")
@@ -172,7 +172,7 @@ class InConnector(InCollection):
 class OneConnector(InConnector):
     """One engine."""
 
-    also = (409,)
+    also = (409, 503)
 
     @extend_schema(summary="One connector")
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
@@ -200,6 +200,7 @@ class TryConnector(InConnector):
     """A trial."""
 
     serializer_class = Tried
+    also = (503,)
 
     @extend_schema(summary="Try a query", request=Trial, responses={200: Tried})
     def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:

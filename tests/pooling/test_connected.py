@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from judgments import sealing
-from judgments.core.errors import Conflict, NotValid, UnknownName
-from judgments.models import AuditRow
+from judgments.core.errors import Busy, Conflict, NotValid, UnknownName
+from judgments.models import AuditRow, User
+from judgments.turns import outside_turns
 from pooling import connected
 from pooling.connectors import EngineFault
 from pooling.models import Connector
@@ -49,6 +53,45 @@ def test_a_trial_that_fails_says_why(collection: Any, engineer: Any, bad_engine:
     )
     with pytest.raises(NotValid, match=r"no JSON\. Is this its search address"):
         connected.attempt(made, "x")
+
+
+def test_many_tries_leave_threads_for_others(
+    connector: Connector, engineer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each try holds a thread of the web server for as long as the engine takes."""
+    turns = outside_turns()
+    with ExitStack() as others:
+        for _ in range(turns.at_once):
+            others.enter_context(turns.turn())
+        monkeypatch.setattr(turns, "seconds", 0.0)
+        with pytest.raises(Busy):
+            connected.attempt(connector, "rain")
+        with pytest.raises(Busy):
+            change(connector, engineer)
+        with pytest.raises(Busy):
+            connected.add(
+                connector.collection, actor=engineer, name="x", kind="json-http", given=dict(connector.settings)
+            )
+    assert len(connected.attempt(connector, "rain")) == 10
+    assert turns.at_once + turns.waiting < 16
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_engine_keeps_nobody_from_writing(
+    connector: Connector, engineer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite a transaction keeps all others waiting, here somebody who writes while a name is looked up."""
+    real = socket.getaddrinfo
+
+    def looked_up(*args: Any, **options: Any) -> Any:
+        User.objects.filter(pk=engineer.pk).update(email="written@example.com")
+        connection.close()
+        return real(*args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    change(connector, engineer)
+    engineer.refresh_from_db()
+    assert engineer.email == "written@example.com"
 
 
 def change(connector: Connector, actor: Any, **given: str) -> None:
