@@ -41,6 +41,12 @@ def test_nobody_keeps_an_answer(world: World, lead: Any, client_of: Browser, api
     assert "Authorization" in token.headers["Vary"]
     for path in ("/login/", "/nowhere/", "/c/shop/nowhere/", "/api/v1/nowhere/"):
         assert "no-store" in Client().get(path).headers["Cache-Control"]
+    for path in ("/c/shop", "/api/v1/collections", "/admin"):  # redirects to the address with a slash
+        response = client.get(path)
+        assert response.status_code == 301
+        assert "no-store" in response.headers["Cache-Control"]
+        assert "Cookie" in response.headers["Vary"]
+        assert "Content-Security-Policy" in response.headers
 
 
 def test_no_page_asks_for_the_camera(client_of: Browser, lead: Any) -> None:
