@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,19 @@ def test_the_readme_judges_and_calibrates(assay: Call) -> None:
 
 def test_every_command_has_an_example() -> None:
     assert {line.split()[1] for line in examples("cli.md")} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_stands_in_the_section_of_its_command(name: str) -> None:
+    """What many commands take, such as --out, stands once above all sections."""
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    common, *sections = page.split("\n## ")
+    (section,) = (one for one in sections if one.startswith(f"assay {name}\n"))
+    parser = argparse.ArgumentParser(add_help=False)
+    import_module(COMMANDS[name]).add_arguments(parser)
+    told = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", common + section))
+    options = [action.option_strings for action in parser._actions if action.option_strings]
+    assert [names for names in options if not told & set(names)] == []
 
 
 def test_the_page_of_metrics_is_the_familys_own() -> None:
