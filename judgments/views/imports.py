@@ -226,13 +226,21 @@ def upload(request: HttpRequest, uuid: str) -> HttpResponse:
         "format": FORMATS[row.format].title if row.format in FORMATS else row.format,
         "figures": _figures(row),
         "hash": _hash_shown(request, row),
-        "columns": [name.replace("_", " ") for name in row.preview["columns"]],
+        "first_rows": _first_rows(row),
         "form": form,
         "list_url": _list_url(row.collection, KINDS[row.kind]),
         "list_name": LISTS.get(row.kind, KINDS[row.kind].title),
         "step": STEPS.get(row.kind, ""),
     }
     return answer(request, ODD_LINES, grouped(report.problems), "judgments/import_check.html", context, form.status)
+
+
+def _first_rows(row: Upload) -> dict[str, Any]:
+    """The first rows as read, without columns that say nothing in any of them."""
+    rows = row.preview["rows"]
+    shown = [place for place in range(len(row.preview["columns"])) if any(cells[place] for cells in rows)]
+    names = [row.preview["columns"][place].replace("_", " ") for place in shown]
+    return {"columns": names, "rows": [[cells[place] for place in shown] for cells in rows]}
 
 
 def _figures(row: Upload) -> dict[str, Any]:

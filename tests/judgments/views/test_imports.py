@@ -295,5 +295,6 @@ def test_what_looks_personal_in_queries_is_shown_and_taken_out_on_demand(client_
     shown = client.get(page)
     assert [question.name for question in shown.context["form"].questions] == ["redact"]
     assert b"W59" in shown.content
+    assert shown.context["first_rows"]["columns"] == ["query id", "query"]
     client.post(page, {"redact": "on"})
     assert Query.objects.get(query_id="q2").text == "mail [e-mail]"
