@@ -144,7 +144,11 @@ if STORAGE_URL.startswith("s3://"):
 else:
     FILE_STORAGE = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": STORAGE_URL.removeprefix("file://"), "file_permissions_mode": 0o640},
+        "OPTIONS": {
+            "location": STORAGE_URL.removeprefix("file://"),
+            "file_permissions_mode": 0o640,
+            "directory_permissions_mode": 0o750,
+        },
     }
 STORAGES = {
     "default": FILE_STORAGE,

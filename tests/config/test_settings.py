@@ -58,3 +58,15 @@ def test_a_database_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
     code = "import django; django.setup(); from django.db import connection; connection.ensure_connection()"
     python(code, tmp_path, ASSAY_VAR=str(tmp_path))
     assert stat.S_IMODE((tmp_path / "assay.sqlite3").stat().st_mode) == 0o600
+
+
+def test_files_and_their_folders_are_closed_to_others(tmp_path: Path) -> None:
+    code = """
+import django; django.setup()
+from judgments import storage
+storage.keep("runs/deep", "a.run", b"q1")
+"""
+    python(code, tmp_path)
+    made = sorted((tmp_path / "var" / "storage").rglob("*"))
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [tmp_path / "var" / "storage", *made]}
+    assert modes == {"storage": 0o750, "runs": 0o750, "deep": 0o750, "a.run": 0o640}
