@@ -71,6 +71,26 @@ def test_nor_from_a_closed_round_whose_pairs_they_rate_again(
     assert (told(lead), counted(lead)) == ([200, 200], [True, True, True])
 
 
+def test_nor_from_the_agreement_of_its_rounds(
+    make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, rater2: Any, lead: Any, client_of: Any
+) -> None:
+    """An alpha over all pairs, less the grades that the lead knows, is that of the pairs that they still have to grade."""
+    first = make_round(queries=3, documents=3, raters=[rater, rater2], ratings_per_pair=2)
+    rate_all(first, rater, 1)
+    rate_all(first, rater2, 2)
+    first = rounds.close_round(first, actor=lead)
+    frozen = snapshots.freeze(first.collection, name="first", rounds=[first], actor=lead, override_reason="a test")
+    alpha = frozen.manifest["rounds"][0]["agreement"]["alpha"]["ordinal"]["value"]
+    page = f"/snapshots/{frozen.uuid}/"
+    assert f"{alpha:.3f}".replace("-", "−") in client_of(lead).get(page).content.decode()
+    again = make_round(queries=1, documents=1, raters=[lead], name="Again")
+    told = client_of(lead).get(page).content.decode()
+    assert f"{alpha:.3f}".replace("-", "−") not in told
+    assert "gate " not in told
+    rate_all(again, lead, 2)
+    assert f"{alpha:.3f}".replace("-", "−") in client_of(lead).get(page).content.decode()
+
+
 def test_nor_the_grade_of_a_document_that_stands_for_one_that_they_rate(
     make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, lead: Any
 ) -> None:
