@@ -74,7 +74,7 @@ def test_nor_from_a_closed_round_whose_pairs_they_rate_again(
 def test_nor_from_the_agreement_of_its_rounds(
     make_round: Callable[..., Any], rate_all: Callable[..., int], rater: Any, rater2: Any, lead: Any, client_of: Any
 ) -> None:
-    """An alpha over all pairs, less the grades that the lead knows, is that of the pairs that they still have to grade."""
+    """An alpha over all pairs, less the grades that the lead knows, tells those of the pairs that they still grade."""
     first = make_round(queries=3, documents=3, raters=[rater, rater2], ratings_per_pair=2)
     rate_all(first, rater, 1)
     rate_all(first, rater2, 2)
