@@ -1,17 +1,24 @@
 """What of a round's agreement may this reader be told, who may still grade some of its pairs?
 
-A coefficient over a round tells no single grade. How often each grade was given, and what happened within one query or
-tier, may.
+A coefficient over a round of some size, to two digits, tells no single grade. With all of its digits it does: who knows
+the other grades computes it for every guess at those that are hidden, and compares. How often each grade was given, and
+what happened within one query or tier, may tell one too.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from judgments import gate
+from judgments.agreement.gate import GateAnswer
 from judgments.models import Query, Round, User
 from judgments.reliability import grade_pairs
 from judgments.round_reports import AT_ONCE, Look, events
 from judgments.untold import untold_pairs
+
+# What a reader who still rates is told of a coefficient.
+DIGITS = 2
 
 
 class Told:
@@ -40,7 +47,17 @@ class Told:
             return found
         # Who gave all pairs one grade gave it to those that the reader may still grade, too.
         warnings = [one for one in found["warnings"] if one["code"] != "one_category_rater"]
-        return {**found, "confusion": [], "grades": [], "shares": [], "warnings": warnings}
+        return {**_rough(found), "confusion": [], "grades": [], "shares": [], "warnings": warnings}
+
+    @property
+    def gate(self) -> GateAnswer:
+        """What the round's gate says: of all grades for everybody, with its numbers as `agreement` tells them."""
+        answer = gate.of_report(self.round, self.look.agreement)
+        if not self.rates:
+            return answer
+        rough = gate.of_report(self.round, _rough(self.look.agreement))
+        same = rough.state == answer.state
+        return rough if same else replace(rough, state=answer.state, advice=answer.advice, more_pairs=None)
 
     @property
     def called_in(self) -> int:
@@ -98,3 +115,12 @@ class Told:
     @property
     def _at_once(self) -> bool:
         return events(self.round) <= AT_ONCE
+
+
+def _rough(told: Any) -> Any:
+    """A report with every fraction in it rounded."""
+    if isinstance(told, dict):
+        return {name: _rough(value) for name, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [_rough(value) for value in told]
+    return round(told, DIGITS) if isinstance(told, float) else told

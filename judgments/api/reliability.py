@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, gate, progress, rejudging, reliability, round_reports
+from judgments import access, progress, rejudging, reliability, round_reports
 from judgments.agreement_told import Told
 from judgments.api.endpoint import InRound
 from judgments.api.rounds import RoundBody, round_told
@@ -92,7 +92,7 @@ class Agreement(InRound):
             **told.agreement,
             "without": told.without,
             "called_in": told.called_in,
-            "gate": gate.of_report(self.round, look.agreement).as_json(),
+            "gate": told.gate.as_json(),
             "newer": look.newer,
             "computed_at": look.computed_at,
         }

@@ -48,7 +48,7 @@ def agreement(request: HttpRequest, uuid: str) -> HttpResponse:
     round_ = access.round_for(request.user, uuid, access.STAFF)
     look = round_reports.look(round_)
     told = Told(round_, look, request.user)
-    answer = gate.of_report(round_, look.agreement)
+    answer = told.gate
     if request.GET.get("format") == "json":
         beside = {"called_in": told.called_in, "gate": answer.as_json(), "newer": look.newer}
         return JsonResponse({"round": round_.name, **told.agreement, **beside})

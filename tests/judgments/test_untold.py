@@ -111,3 +111,24 @@ def test_no_filter_tells_how_full_a_pair_is_that_the_lead_may_still_grade(make_r
 
     assert [listed(lead, ratings) for ratings in ("none", "some", "all", "")] == [0, 0, 0, 3]
     assert [listed(engineer, ratings) for ratings in ("none", "some", "all", "")] == [2, 1, 0, 3]
+
+
+def test_no_coefficient_tells_a_grade_by_its_last_digits(before, again, lead, engineer, client_of, api_of):
+    """Who knows the other grades computes a coefficient for every guess at those that are hidden."""
+
+    def fractions(told):
+        if isinstance(told, dict | list):
+            parts = told.values() if isinstance(told, dict) else told
+            return [one for part in parts for one in fractions(part)]
+        return [told] if isinstance(told, float) else []
+
+    def told(user):
+        page = client_of(user).get(f"/rounds/{before.uuid}/agreement/?format=json").json()
+        call = api_of(user).get(f"/api/v1/rounds/{before.uuid}/agreement/").json()
+        return [fractions(page), fractions(call), page["gate"]["state"]]
+
+    pages, calls, state = told(lead)
+    assert all(one == round(one, 2) for one in [*pages, *calls])
+    exact = told(engineer)
+    assert any(one != round(one, 2) for one in exact[0])
+    assert state == exact[2]
