@@ -108,7 +108,7 @@ def test_a_log_that_cannot_help_is_refused_and_does_not_stay(receive: Any, stora
 
     before = stored()
     for content, told in (
-        (LOG.replace(b"ain", b"oom"), "None of the 2 queries of the log is in this collection"),
+        (LOG.replace(b"ain", b"oom"), "None of the log.s 2 queries is in this collection"),
         (b"query,doc_id,position,clicked\nrain jacket,d1,1,1\n", "a click on everything"),
     ):
         with pytest.raises(NotValid, match=told):
