@@ -21,7 +21,7 @@ def test_json_and_csv_say_the_same() -> None:
     [
         ("", "Nothing is there"),
         ("query,answer\nq1,x\n", "Line 1 reads"),
-        ("query_id,expected\nq1\n", "Line 2 has 1 cells"),
+        ("query_id,expected\nq1\n", "Line 2 has 1 cell where"),
         ("query_id,expected\nq1,x\nq1,x\n", "Line 3 has an answer that this query has already"),
         ("query_id,expected\n,x\n", "Line 2 names no query"),
         ('query_id,expected\nq1,"x\n', "cannot be read as CSV"),
