@@ -183,7 +183,7 @@ FILES = {
     "empty": ("", "empty"),
     "unknown query": ("query_id,doc_id,grade\nq9,d1,2\n", "Line 2: the collection has no query 'q9'"),
     "no grade": ("query_id,doc_id,grade\ng0,gold-0,two\n", "Line 2: 'two' is no grade"),
-    "short line": ("query_id,doc_id,grade\ng0,gold-0,2\n\ng1\n", "Line 4: 1 cells where the head has 3"),
+    "short line": ("query_id,doc_id,grade\ng0,gold-0,2\n\ng1\n", "Line 4: 1 cell where the head has 3"),
     "off the scale": ("query_id,doc_id,grade\ng0,gold-0,7\n", "Line 2, g0 with gold-0: 7 is not a grade"),
     "not utf-8": (b"query_id,doc_id,grade\ng0,gold-0,2,caf\xe9\n", "Line 2 is not UTF-8"),
     "nul": ("query_id,doc_id,grade\ng0,gold\0,2\n", "Line 2 holds a NUL"),
