@@ -204,8 +204,8 @@ def _told(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
     if fitted.failed:
         lines.append(f"note: left out, without a score: {counted(fitted.failed, 'row')}: a call that failed is no vote")
     if fitted.voted:
-        what = "calls that failed are votes for the first document, as zbench counts them"
-        lines.append(f"note: {fitted.voted:,} {what}; --method map leaves them out")
+        votes = counted(fitted.voted, "failed call counts as a vote", "failed calls count as votes")
+        lines.append(f"note: {votes} for the first document, as in zbench; --method map leaves them out")
     if fitted.not_converged:
         lines.append(
             f"note: not settled: {counted(fitted.not_converged, 'query', 'queries')}; --method map always settles"

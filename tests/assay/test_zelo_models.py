@@ -141,7 +141,7 @@ def test_scores_of_zbenchs_own_models_are_battles(assay: Call) -> None:
     Path("ai_scores.json").write_text(json.dumps({"scored_pairs": [told]}, indent=4))
     status, out, err = assay("zelo", "fit", "ai_scores.json", "--method", "zbench")
     assert (status, len(out.splitlines())) == (0, 2)
-    assert "1 calls that failed are votes for the first document" in err
+    assert "1 failed call counts as a vote for the first document" in err
     assert "without a score: 1 row:" in assay("zelo", "fit", "ai_scores.json")[2]
     Path("set.jsonl").write_text(dataset().replace('"d0"', '"x"').replace('"d1"', '"y"'))
     for method, queries in (("zbench", ["q1", "q2"]), ("map", ["q1"])):
