@@ -6,6 +6,7 @@ import os
 from importlib import import_module
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import resolve
 
 from judgments import apart
 
@@ -15,6 +16,9 @@ application = get_wsgi_application()
 # What the first reader of scores would wait for is imported before anyone asks: polars alone takes half a second.
 for module in ("polars", "scipy.special", "evaluation.significance.compare", "evaluation.metrics.evaluate"):
     import_module(module)
+
+# Every page and endpoint, for whoever asks for anything first.
+resolve("/")
 
 # So does whoever sends the first file: the helper that has it read takes a second to start.
 apart.warm()

@@ -10,11 +10,12 @@ from __future__ import annotations
 import uuid as uuid_module
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from django.db.models import Min
 from django.utils import timezone
 
 from judgments import growing, leasing, openings, probe_counts, probing, readiness
+from judgments.compiled import Compiled, Given
 from judgments.core.errors import Closed, NotAllowed
 from judgments.models import Judgment, Pair, Probe, Round, RoundRater, Tally, User
 from judgments.openings import Openings
@@ -25,7 +26,20 @@ LARGEST_BATCH = 50
 FRESH = timedelta(minutes=1)
 
 
+class Claim(NamedTuple):
+    """What a rater was handed."""
+
+    pairs: list[Pair | Probe]
+    until: datetime  # when the first of all that they hold is not theirs any more
+    places: Openings
+
+
 def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Probe]:
+    """Lease the next pairs to the rater: the pairs of `claim`."""
+    return claim(round_, rater=rater, size=size).pairs
+
+
+def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     """Lease the next pairs to the rater: first those in hand, then the rest of the query, then the next query.
 
     Parameters
@@ -39,8 +53,8 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
 
     Returns
     -------
-    list of Pair or Probe
-        Leased to the rater until ``LEASE`` from now, with what is mixed in (`judgments/probing.py`); empty when
+    Claim
+        Pairs leased to the rater until ``LEASE`` from now, with what is mixed in (`judgments/probing.py`); none when
         nothing is left for them.
 
     Raises
@@ -54,24 +68,27 @@ def claim_batch(round_: Round, *, rater: User, size: int = 10) -> list[Pair | Pr
         return _claimed(round_, rater, max(1, min(size, LARGEST_BATCH)))
 
 
-def _claimed(round_: Round, rater: User, size: int) -> list[Pair | Probe]:
+def _claimed(round_: Round, rater: User, size: int) -> Claim:
     asked = check_open(round_, rater)
     readiness.require(round_, rater, asked)
     begun = timezone.now()
     until = begun + LEASE
-    held = _in_hand(round_, rater, until)
+    held, first = _in_hand(round_, rater, until)
+    places = Openings(round_, rater)
     postponed = _postponed(rater, held)
     waiting = [pair for pair in held if pair.pk not in postponed]
     draw, taken = _draw(round_, asked), list[Pair]()
     if len(waiting) < size:
-        taken = leasing.take(leasing.Wish(round_, rater, size - len(waiting), until, draw, waiting))
+        taken = leasing.take(leasing.Wish(places, size - len(waiting), until, draw, waiting))
         waiting += taken
         growing.wake(round_)
     put_off = [pair for pair in held if pair.pk in postponed]
     pairs = [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]
     batch = probing.mix_in(round_, rater, pairs, size)
     probe_counts.hand_out(round_, rater, batch, taken, begun=begun, lease=LEASE, fresh=FRESH)
-    return batch
+    if probing.mixes(round_) or len(pairs) < len(batch):
+        first = probe_counts.held_until(round_, rater, LEASE) or first
+    return Claim(batch, first, places)
 
 
 def release(round_: Round, rater: User, *, for_good: bool = False) -> int:
@@ -103,21 +120,21 @@ def check_open(round_: Round, rater: User) -> RoundRater:
     if round_.state != Round.State.OPEN:
         word = "has not been opened yet" if round_.state == Round.State.DRAFT else "is closed"
         raise Closed(f"Round {round_} {word}. Nothing was lost; ask the lead what comes next.")
-    asked: RoundRater | None = round_.raters.select_related("user").filter(user=rater, left_at__isnull=True).first()
-    if asked is None:
+    asked: list[RoundRater] = ASKED(round=round_.pk, rater=rater.pk)
+    if not asked:
         raise NotAllowed(f"You were not asked to rate in {round_}. The lead can ask you under Round.")
-    return asked
+    return asked[0]
 
 
-def remaining(round_: Round, rater: User) -> int:
+def remaining(round_: Round, rater: User, seen: Openings | None = None) -> int:
     """How many pairs are still open to the rater: in hand, or with a free slot and not answered by them."""
-    found = places(round_, rater)
+    found = places(round_, rater, seen)
     return found + probe_counts.ahead(round_, rater, found)
 
 
-def places(round_: Round, rater: User) -> int:
+def places(round_: Round, rater: User, seen: Openings | None = None) -> int:
     """The same without what is mixed in: a number that no rater is told."""
-    found = Openings(round_, rater)
+    found = seen.again() if seen else Openings(round_, rater)
     return len(found.held) + found.left
 
 
@@ -146,15 +163,24 @@ def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe 
     return held.select_related("query", "document").first() or probing.in_hand(round_, rater, uuid)
 
 
-def _in_hand(round_: Round, rater: User, until: datetime) -> list[Pair]:
-    """What the rater was given and has not answered; the lease is renewed, since they are here."""
-    slots = openings.in_hand(round_, rater)
-    oldest = slots.aggregate(oldest=Min("lease_until"))["oldest"]
-    if oldest is None:
-        return []
+def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Pair], datetime]:
+    """What the rater was given and has not answered, and until when; the lease is renewed, since they are here."""
+    ends = dict(LEASES(round=round_.pk, rater=rater.pk))
+    if not ends:
+        return [], until
+    oldest = min((end for end in ends.values() if end), default=until)
     if oldest < until - FRESH:
-        slots.update(lease_until=until)
-    return list(Pair.objects.filter(slots__in=slots).select_related("query", "document").order_by("position"))
+        openings.in_hand(round_, rater).update(lease_until=until)
+        oldest = until
+    return sorted(leasing.SHOWN(pairs=[*ends]), key=lambda pair: pair.position), oldest
+
+
+ASKED = Compiled(
+    lambda: RoundRater.objects.select_related("user").filter(
+        round=Given("round"), user=Given("rater"), left_at__isnull=True
+    )
+)
+LEASES = Compiled(lambda: openings.in_hand(Given("round"), Given("rater")).values_list("pair", "lease_until"))
 
 
 def _draw(round_: Round, asked: RoundRater) -> str:

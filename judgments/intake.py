@@ -12,8 +12,9 @@ from django.utils import timezone
 from judgments import access, extras, openings, probe_answers
 from judgments.answers import Answer, Receipt, check_answer, given
 from judgments.assignment import LEASE, check_open
+from judgments.compiled import Compiled, Given
 from judgments.core.errors import AssayError, Closed, Conflict, NotAllowed
-from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, Slot, User
+from judgments.models import Handout, Judgment, Pair, ProbeAnswer, Round, RoundRater, Slot, User
 from judgments.sheets import Event, Sheet, sheets
 from judgments.tallies import Ledger
 
@@ -47,7 +48,7 @@ class Intake:
     def __init__(self, round_: Round, sent: Sequence[Sent], *, carefully: bool) -> None:
         self.round, self.carefully = round_, carefully
         asked = {answer.pair for _, answer in sent}
-        self.pairs = {pair.uuid: pair for pair in locked_pairs().filter(round=round_, uuid__among=asked)}
+        self.pairs = {pair.uuid: pair for pair in PAIRS(round=round_.pk, pairs=asked)}
         raters = {rater.pk: rater for rater, _ in sent}
         self.refusals = refusals(round_, [*raters.values()])
         self.sheets = sheets([*self.pairs.values()])
@@ -174,8 +175,7 @@ def refusals(round_: Round, raters: Sequence[User]) -> dict[int, AssayError]:
 
     The round is read again: whoever closes it waits for the pairs that are locked, or was here before.
     """
-    asked = round_.raters.filter(user__pk__among=[rater.pk for rater in raters], left_at__isnull=True).order_by()
-    states = dict(asked.values_list("user", "round__state"))
+    states = dict(STATES(round=round_.pk, raters=[rater.pk for rater in raters]))
     found: dict[int, AssayError] = {}
     for rater in raters:
         if states.get(rater.pk) == Round.State.OPEN:
@@ -201,6 +201,16 @@ def locked_pairs() -> QuerySet[Pair]:
     rows = Pair.objects.select_for_update(of=("self",), no_key=True).select_related("document").order_by("pk")
     own = ("uuid", "round", "query", "document", "position", "ratings_wanted", "spread", "settled")
     return rows.only(*own, "document__content_sha256")
+
+
+PAIRS = Compiled(lambda: locked_pairs().filter(round=Given("round"), uuid__among=Given("pairs")))
+STATES = Compiled(
+    lambda: (
+        RoundRater.objects.filter(round=Given("round"), user__pk__among=Given("raters"), left_at__isnull=True)
+        .order_by()
+        .values_list("user", "round__state")
+    )
+)
 
 
 def _same_pair(judgment: Judgment | ProbeAnswer, answer: Answer) -> Judgment | ProbeAnswer:

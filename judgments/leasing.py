@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
-from django.db.models import Subquery
+from django.db.models import QuerySet, Subquery
+from django.utils import timezone
 
 from judgments import openings
+from judgments.compiled import Compiled, Given
 from judgments.models import Handout, Pair, Round, Slot, Tally, User
 from judgments.openings import Openings, Place
 
@@ -30,8 +32,7 @@ TRIES, PAUSE = 50, 0.02
 class Wish(NamedTuple):
     """What a rater wants more of."""
 
-    round: Round
-    rater: User
+    places: Openings
     missing: int
     until: datetime
     draw: str
@@ -64,7 +65,7 @@ def _fulfil(wish: Wish) -> Got:
         chosen = _choose(wish, wish.missing - len(got.pairs), got)
         if not chosen:
             break
-        won = _lease(wish.rater, chosen, wish.until)
+        won = _lease(wish.places.rater, chosen, wish.until)
         got.pairs.extend(won)
         got.missed.update({place.pair for place in chosen}.difference(pair.pk for pair in won))
     return got
@@ -72,8 +73,8 @@ def _fulfil(wish: Wish) -> Got:
 
 def _choose(wish: Wish, most: int, got: Got) -> list[Place]:
     """The next places: of the query in hand as long as it has some, then of the next one behind it, and so on."""
-    round_, rater = wish.round, wish.rater
-    places = Openings(round_, rater)
+    places = wish.places.again()
+    round_, rater = places.round, places.rater
     places.passed |= got.missed
     chosen: list[Place] = []
     begun, start = _begun(round_, rater, [*wish.after, *got.pairs])
@@ -109,8 +110,26 @@ def _begun(round_: Round, rater: User, held: Sequence[Pair]) -> tuple[int | None
 
 def _last(round_: Round, rater: User) -> tuple[int, int] | None:
     """Query and position of the pair that the rater answered last."""
-    reached = Tally.objects.filter(round=round_, rater=rater, reached__isnull=False).values("reached")[:1]
-    return round_.pairs.filter(position=Subquery(reached)).values_list("query", "position").order_by("position").first()
+    found = LAST(round=round_.pk, rater=rater.pk)
+    return found[0] if found else None
+
+
+def _pair_reached() -> QuerySet[Any, Any]:
+    reached = Tally.objects.filter(round=Given("round"), rater=Given("rater"), reached__isnull=False)
+    pairs = Pair.objects.filter(round=Given("round"), position=Subquery(reached.values("reached")[:1]))
+    return pairs.values_list("query", "position").order_by("position")[:1]
+
+
+LAST = Compiled(_pair_reached)
+SHOWN = Compiled(lambda: Pair.objects.select_related("query", "document").filter(pk__among=Given("pairs")).order_by())
+STILL_FREE = Compiled(
+    lambda: (
+        Slot.objects.select_for_update(no_key=True, skip_locked=True)
+        .filter(openings.nobody(Given("now")), pk__among=Given("slots"), filled_by__isnull=True)
+        .order_by("pk")
+        .values_list("pk")
+    )
+)
 
 
 def turn(draw: str, position: int) -> str:
@@ -131,15 +150,13 @@ def _lease(rater: User, chosen: Sequence[Place], until: datetime) -> list[Pair]:
             won = _won(rater, pairs, until)
     except IntegrityError:
         return []  # the same rater asked twice at the same moment: the other request has the pairs
-    found = Pair.objects.select_related("query", "document").in_bulk([pairs[slot] for slot in won])
+    found = {pair.pk: pair for pair in SHOWN(pairs=[pairs[slot] for slot in won])}
     return [found[place.pair] for place in chosen if place.slot in won]
 
 
 def _won(rater: User, pairs: dict[int, int], until: datetime) -> set[int]:
     """Those of the slots that were free; they are the rater's now."""
-    still = Slot.objects.select_for_update(no_key=True, skip_locked=True)
-    free = still.filter(openings.nobody(), pk__among=pairs, filled_by__isnull=True)
-    won = set(free.order_by("pk").values_list("pk", flat=True))
+    won = {slot for (slot,) in STILL_FREE(slots=[*pairs], now=timezone.now())}
     Slot.objects.filter(pk__among=won).update(rater=rater, lease_until=until)
     Handout.objects.bulk_create(
         (Handout(pair_id=pair, rater=rater) for slot, pair in pairs.items() if slot in won), ignore_conflicts=True

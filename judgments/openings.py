@@ -7,14 +7,17 @@ which is as much as the raters have in hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from datetime import datetime
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from judgments.compiled import Compiled, Given
 from judgments.languages import covers
 from judgments.models import Judgment, Membership, Pair, Role, Round, Slot, Tally, User
 
@@ -74,22 +77,28 @@ class Openings:
 
     def __init__(self, round_: Round, rater: User) -> None:
         self.round, self.rater = round_, rater
+        member = MEMBER(collection=round_.collection_id, rater=rater.pk)
+        role, self.reads = member[0] if member else (None, [])
+        self.leads = role == Role.LEAD
         self.now = timezone.now()
         if round_.growing or not round_.languages_made:
             round_.refresh_from_db(fields=["languages_made"])
         self.made: dict[str, int] = round_.languages_made
         self.languages = self._languages()
         self.passed: set[int] = set()  # pairs that are chosen already, and not yet leased
-        members = Membership.objects.filter(collection=round_.collection_id, user=rater)
-        self.leads = members.filter(role=Role.LEAD).exists()
+
+    def again(self) -> Openings:
+        """The places at this moment, for the same member."""
+        now = copy(self)
+        now.__dict__.pop("held", None)
+        now.now, now.passed = timezone.now(), set()
+        return now
 
     def _languages(self) -> list[str]:
         """The languages of the round that the rater gets: those they read, and what has none."""
         if not self.round.by_language:
             return [*self.made]
-        member = Membership.objects.filter(collection=self.round.collection_id, user=self.rater)
-        reads = member.values_list("languages", flat=True).first()
-        return [one for one in self.made if not one or not reads or any(covers(tag, one) for tag in reads)]
+        return [one for one in self.made if not one or not self.reads or any(covers(tag, one) for tag in self.reads)]
 
     def next_query(self, start: int) -> Query | None:
         """The query of the next place at or behind a position; then from the round's beginning.
@@ -111,12 +120,9 @@ class Openings:
 
     def in_query(self, query: Query) -> list[Place]:
         """One free slot of each pair of the query that is open to the rater, in the order of the round."""
-        pairs = [*self.round.pairs.filter(query=query.key).order_by().values_list("pk", flat=True)]
-        free = nobody(self.now) & Q(filled_by__isnull=True)
-        if query.level is not None:
-            free &= Q(number__lte=query.level)
-        slots = self._readable(Slot.objects.filter(free | Q(rater=self.rater), pair__pk__among=pairs))
-        rows = [*slots.order_by("position", "-number").values_list("pk", "pair", "position", "rater")]
+        pairs = [pair for (pair,) in PAIRS_OF_QUERY(round=self.round.pk, query=query.key)]
+        places_of = _places_of_pairs(query.level is not None, self._reads_all())
+        rows = places_of(pairs=pairs, rater=self.rater.pk, now=self.now, level=query.level, languages=self.languages)
         had = self.passed | {pair for _, pair, _, rater in rows if rater == self.rater.pk}
         places = {pair: Place(slot, pair, position) for slot, pair, position, _ in rows if pair not in had}
         finished = self._finished(places)
@@ -131,39 +137,30 @@ class Openings:
 
     def _first(self, level: int | None, start: int, end: int | None) -> int | None:
         """The query of the first open pair between two positions."""
-        slots = Slot.objects.filter(nobody(self.now), round=self.round, filled_by__isnull=True)
-        if level is not None:
-            slots = slots.filter(number=level)
-        if end is not None:
-            slots = slots.filter(position__lt=end)
-        if len(self.languages) == len(self.made):
-            found = [self._step(slots, start)]
-        else:
-            found = [self._step(slots.filter(language=language), start) for language in self.languages]
+        languages = [None] if self._reads_all() else self.languages
+        found = [self._step({"level": level, "end": end, "language": language}, start) for language in languages]
         return min((place for place in found if place is not None), default=(0, None))[1]
 
-    def _step(self, slots: QuerySet[Slot], start: int) -> tuple[int, int] | None:
+    def _step(self, only: dict[str, Any], start: int) -> tuple[int, int] | None:
         """The first place that the rater did not have: its position and its query."""
-        ahead = slots.filter(position__gte=start).order_by("position")
-        rows = list(ahead.values_list("position", "pair")[:NEAR])
-        had = self._had({pair for _, pair in rows})
-        found = next(((position, pair) for position, pair in rows if pair not in had), None)
+        where = {"round": self.round.pk, "now": self.now, "start": start, **only}
+        rows = _near(frozenset(name for name, value in where.items() if value is not None))(**where)
+        had = self._had({pair for _, pair, _ in rows})
+        found = next(((position, query) for position, pair, query in rows if pair not in had), None)
         if found is None and len(rows) == NEAR:
-            far = self._not_had(ahead.filter(position__gt=rows[-1][0]).exclude(pair__in=self.passed))
-            found = far.values_list("position", "pair").first()
-        return found and (found[0], Pair.objects.values_list("query", flat=True).get(pk=found[1]))
+            ahead = _free(where).filter(position__gt=rows[-1][0]).exclude(pair__in=self.passed)
+            found = self._not_had(ahead).values_list("position", "pair__query").first()
+        return found
 
     def _had(self, pairs: Iterable[int]) -> set[int]:
         """Those of the pairs that the rater holds, is done with, or that are chosen for them already."""
         keys = [*pairs]
-        mine = Slot.objects.filter(rater=self.rater, pair__pk__among=keys).order_by().values_list("pair", flat=True)
-        return self.passed | {*mine} | self._finished(keys)
+        return self.passed | {pair for (pair,) in HAD(rater=self.rater.pk, pairs=keys)} | self._finished(keys)
 
     def _finished(self, pairs: Iterable[int]) -> set[int]:
         """Those of the pairs that were answered so that the rater is not given them again."""
         keys = [*pairs]
-        answers = over(self.rater) | given_back(self.rater) if self.leads else over(self.rater)
-        return {*answers.filter(pair__pk__among=keys).values_list("pair", flat=True)}
+        return {pair for (pair,) in _answered(self.leads)(rater=self.rater.pk, pairs=keys)} if keys else set()
 
     def _not_had(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
         """Slots of pairs that the rater neither holds nor is done with."""
@@ -171,21 +168,24 @@ class Openings:
         slots = slots.filter(~Exists(mine), ~Exists(over(self.rater).filter(pair=OuterRef("pair"))))
         return slots.filter(~Exists(given_back(self.rater).filter(pair=OuterRef("pair")))) if self.leads else slots
 
+    def _reads_all(self) -> bool:
+        return len(self.languages) == len(self.made)
+
     def _readable(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
-        return slots if len(self.languages) == len(self.made) else slots.filter(language__in=self.languages)
+        return slots if self._reads_all() else slots.filter(language__in=self.languages)
 
     @cached_property
     def held(self) -> dict[int, str]:
         """The pairs that the rater has in hand, with the language of each."""
-        return dict(in_hand(self.round, self.rater).values_list("pair", "language"))
+        return dict(HELD(round=self.round.pk, rater=self.rater.pk))
 
     @property
     def left(self) -> int:
         """How many pairs have a place for the rater, beside those in their hand."""
         held = self.held
-        done = set(over(self.rater).filter(pair__pk__among=held).values_list("pair", flat=True)) if held else set()
+        done = {pair for (pair,) in _answered(False)(rater=self.rater.pk, pairs=[*held])} if held else set()
         holds = sum(pair not in done and language in self.languages for pair, language in held.items())
-        rows = Tally.objects.filter(round=self.round).values_list("rater", "places")
+        rows = PLACES(round=self.round.pk)
         full = sum(places.get(f"full:{one}", 0) for _, places in rows for one in self.languages)
         mine = next((places for rater, places in rows if rater == self.rater.pk), {})
         had = sum(mine.get(f"had:{one}", 0) for one in self.languages)
@@ -213,15 +213,74 @@ class Openings:
         It is asked from what is held to the slots of those pairs: a way that PostgreSQL finds also as long as it has no
         statistics of a round that was just opened.
         """
-        elsewhere = self._readable(leased(self.round, self.now).exclude(rater=self.rater))
-        free = Q(pair__slots__filled_by__isnull=True) & nobody(self.now, "pair__slots__")
-        counted = elsewhere.values("pair").annotate(
-            free=Count("pair__slots", filter=free),
-            mine=Count("pair__slots", filter=Q(pair__slots__rater=self.rater)),
-        )
-        keys = [*counted.filter(free=0, mine=0).values_list("pair", flat=True)]
+        blocked = _blocked(self._reads_all())
+        rows = blocked(round=self.round.pk, now=self.now, rater=self.rater.pk, languages=self.languages)
+        keys = [pair for (pair,) in rows]
         parts = (keys[begin : begin + MOST_KEYS] for begin in range(0, len(keys), MOST_KEYS))
         return len(keys) - sum(len(self._finished(part)) for part in parts)
+
+
+MEMBER = Compiled(
+    lambda: (
+        Membership.objects.filter(collection=Given("collection"), user=Given("rater"))
+        .order_by()
+        .values_list("role", "languages")
+    )
+)
+PAIRS_OF_QUERY = Compiled(
+    lambda: Pair.objects.filter(round=Given("round"), query=Given("query")).order_by().values_list("pk")
+)
+HAD = Compiled(
+    lambda: Slot.objects.filter(rater=Given("rater"), pair__pk__among=Given("pairs")).order_by().values_list("pair")
+)
+HELD = Compiled(lambda: in_hand(Given("round"), Given("rater")).values_list("pair", "language"))
+PLACES = Compiled(lambda: Tally.objects.filter(round=Given("round")).values_list("rater", "places"))
+
+
+def _free(where: Mapping[str, Any]) -> QuerySet[Slot]:
+    """The free slots of a round from a position on, the first ones first."""
+    slots = Slot.objects.filter(nobody(where["now"]), round=where["round"], filled_by__isnull=True)
+    slots = slots.filter(position__gte=where["start"]).order_by("position")
+    further = {"level": "number", "end": "position__lt", "language": "language"}
+    return slots.filter(**{lookup: where[name] for name, lookup in further.items() if where.get(name) is not None})
+
+
+@cache
+def _near(names: frozenset[str]) -> Compiled:
+    where = {name: Given(name) for name in names}
+    return Compiled(lambda: _free(where).values_list("position", "pair", "pair__query")[:NEAR])
+
+
+@cache
+def _places_of_pairs(by_level: bool, every_language: bool) -> Compiled:
+    """The slots of some pairs that are free, or the rater's own."""
+    free = nobody(Given("now")) & Q(filled_by__isnull=True)
+    if by_level:
+        free &= Q(number__lte=Given("level"))
+    slots = Slot.objects.filter(free | Q(rater=Given("rater")), pair__pk__among=Given("pairs"))
+    slots = slots if every_language else slots.filter(language__among=Given("languages"))
+    return Compiled(lambda: slots.order_by("position", "-number").values_list("pk", "pair", "position", "rater"))
+
+
+@cache
+def _answered(leads: bool) -> Compiled:
+    """Which of some pairs were answered so that the rater is not given them again."""
+    rater = Given("rater")
+    answers = over(rater) | given_back(rater) if leads else over(rater)
+    return Compiled(lambda: answers.filter(pair__pk__among=Given("pairs")).values_list("pair"))
+
+
+@cache
+def _blocked(every_language: bool) -> Compiled:
+    """The pairs that others hold, none of whose slots is free or the rater's."""
+    elsewhere = leased(Given("round"), Given("now")).exclude(rater=Given("rater"))
+    elsewhere = elsewhere if every_language else elsewhere.filter(language__among=Given("languages"))
+    free = Q(pair__slots__filled_by__isnull=True) & nobody(Given("now"), "pair__slots__")
+    counted = elsewhere.values("pair").annotate(
+        free=Count("pair__slots", filter=free),
+        mine=Count("pair__slots", filter=Q(pair__slots__rater=Given("rater"))),
+    )
+    return Compiled(lambda: counted.filter(free=0, mine=0).values_list("pair"))
 
 
 def in_hand(round_: Round, rater: User) -> QuerySet[Slot]:

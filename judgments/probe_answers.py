@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from judgments.compiled import Compiled, Given
 from judgments.core.errors import AssayError, Conflict, NotFound
 from judgments.models import Judgment, Probe, ProbeAnswer, Round, User
 from judgments.probing import MIXED
@@ -29,11 +30,20 @@ def answers_of(round_: Round, rater: User) -> QuerySet[ProbeAnswer]:
 
 def recorded(ids: Collection[tuple[int, uuid_module.UUID]]) -> dict[tuple[int, uuid_module.UUID], ProbeAnswer]:
     """Answers that came before under these client ids of raters, in whatever round: an id stands for one answer."""
-    rows = ProbeAnswer.objects.filter(rater__in={rater for rater, _ in ids}, client_id__in={one for _, one in ids})
     # Mostly there is none: asked for by its key, since the rest of a row costs more than the question.
-    keys = [key for key, *whose in rows.order_by().values_list("pk", "rater", "client_id") if tuple(whose) in ids]
+    rows = RECORDED(raters={rater for rater, _ in ids}, client_ids={one for _, one in ids})
+    keys = [key for key, *whose in rows if tuple(whose) in ids]
     found = ProbeAnswer.objects.filter(pk__in=keys).select_related("probe") if keys else ()
     return {(row.rater_id, row.client_id): row for row in found}
+
+
+RECORDED = Compiled(
+    lambda: (
+        ProbeAnswer.objects.filter(rater__pk__among=Given("raters"), client_id__among=Given("client_ids"))
+        .order_by()
+        .values_list("pk", "rater", "client_id")
+    )
+)
 
 
 def probe_of(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe:

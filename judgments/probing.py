@@ -15,6 +15,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from judgments import access
+from judgments.compiled import Compiled, Given
 from judgments.models import GoldPair, Judgment, Pair, Probe, ProbeAnswer, Role, Round, RoundRater, Tally, User
 
 # Answers between a pair and the time it is shown again: long enough to have been forgotten.
@@ -215,7 +216,16 @@ def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Probe | None:
 
 def waiting(round_: Round, rater: User) -> int:
     """How many probes wait for the rater's answer."""
-    return Probe.objects.filter(round=round_, rater=rater, kind__in=MIXED, answered=False).count()
+    return len(WAITING(round=round_.pk, rater=rater.pk))
+
+
+WAITING = Compiled(
+    lambda: (
+        Probe.objects.filter(round=Given("round"), rater=Given("rater"), kind__in=MIXED, answered=False)
+        .order_by()
+        .values_list("pk")
+    )
+)
 
 
 def by_query(round_: Round, rater: User) -> list[tuple[int, int, int]]:

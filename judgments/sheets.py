@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cache
 from math import log2
 from typing import NamedTuple
 from uuid import UUID
 
+from judgments.compiled import Compiled, Given
 from judgments.models import Judgment, Pair, Slot
 
 # Lengths are counted by classes that are 7 % wide: enough for a median.
@@ -117,14 +119,21 @@ def sheets(pairs: Sequence[Pair], *, lock: bool = True) -> dict[int, Sheet]:
         Lock their slots too, so that nobody takes one meanwhile; without, for who only reads.
     """
     found = {pair.pk: Sheet(pair) for pair in pairs}
-    slots = Slot.objects.select_for_update(no_key=True) if lock else Slot.objects.all()
-    for slot in slots.filter(pair__pk__among=found).order_by("pk"):
+    for slot in _slots(lock)(pairs=[*found]):
         found[slot.pair_id].slots.append(slot)
         found[slot.pair_id].language = slot.language
-    rows = Judgment.objects.filter(pair__pk__among=found).order_by("pk")
-    columns = ("pair", "pk", "rater", "state", "grade", "surplus", "seconds_active", "supersedes", "client_id")
-    for pair, *event in rows.values_list(*columns):
+    for pair, *event in EVENTS(pairs=[*found]):
         found[pair].events.append(Event(*event))
     for sheet in found.values():
         sheet.slots.sort(key=lambda slot: slot.number)
     return found
+
+
+@cache
+def _slots(lock: bool) -> Compiled:
+    slots = Slot.objects.select_for_update(no_key=True) if lock else Slot.objects.all()
+    return Compiled(lambda: slots.filter(pair__pk__among=Given("pairs")).order_by("pk"))
+
+
+COLUMNS = ("pair", "pk", "rater", "state", "grade", "surplus", "seconds_active", "supersedes", "client_id")
+EVENTS = Compiled(lambda: Judgment.objects.filter(pair__pk__among=Given("pairs")).order_by("pk").values_list(*COLUMNS))

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.db.models import Max
 from django.utils import timezone
 
+from judgments.compiled import Compiled, Given
 from judgments.models import Judgment, Pair, Round, Tally, User
 from judgments.sheets import CLASSES, Sheet, seconds_class, sheets
 
@@ -89,13 +90,21 @@ class Ledger:
 
 
 def _locked(round_: Round, raters: Sequence[int]) -> list[Tally]:
-    rows = Tally.objects.select_for_update(no_key=True).filter(round=round_, rater__pk__among=raters).order_by("pk")
-    found = list(rows)
+    found: list[Tally] = LOCKED(round=round_.pk, raters=[*raters])
     missing = sorted(set(raters) - {tally.rater_id for tally in found})
     if not missing:
         return found
     Tally.objects.bulk_create((Tally(round=round_, rater_id=rater) for rater in missing), ignore_conflicts=True)
-    return list(rows.all())
+    return LOCKED(round=round_.pk, raters=[*raters])
+
+
+LOCKED = Compiled(
+    lambda: (
+        Tally.objects.select_for_update(no_key=True)
+        .filter(round=Given("round"), rater__pk__among=Given("raters"))
+        .order_by("pk")
+    )
+)
 
 
 def _add(tally: Tally, change: Mapping[str, int]) -> None:

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from judgments import audit
+from judgments.compiled import Compiled, Given
 from judgments.core.errors import NotValid
 from judgments.models import ApiToken, User
 
@@ -70,14 +71,18 @@ def revoke_all(user: User) -> None:
 def bearer(text: str) -> ApiToken | None:
     """The living token with this text, or None."""
     now = timezone.now()
-    token = (
-        ApiToken.objects.select_related("user")
-        .filter(digest=digest(text), revoked_at__isnull=True, expires_at__gt=now, user__is_active=True)
-        .first()
-    )
+    found: list[ApiToken] = LIVING(digest=digest(text), now=now)
+    token = found[0] if found else None
     if token and (token.last_used_at is None or now - token.last_used_at > SEEN_EVERY):
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
+
+
+LIVING = Compiled(
+    lambda: ApiToken.objects.select_related("user").filter(
+        digest=Given("digest"), revoked_at__isnull=True, expires_at__gt=Given("now"), user__is_active=True
+    )
+)
 
 
 def covers(token: Any, scope: str) -> bool:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import uuid as uuid_module
 from typing import Any
 
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotAuthenticated, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, inviting, leasing, probe_counts, readiness, submission
+from judgments import access, assignment, inviting, leasing, readiness, submission
 from judgments.answers import Answer, Receipt
 from judgments.api.endpoint import InRound
 from judgments.api.errors import told_of
 from judgments.api.rating_bodies import AnswerSent, BatchBody, Joined, LastAnswers, ReceiptBody, Released, Results
 from judgments.core.errors import AssayError, NotValid, TooLarge
 from judgments.last_answers import last_answers
-from judgments.models import Pair, Probe
 
 # More than anybody can hold leases on; a longer list is a mistake.
 MOST_ANSWERS = 1_000
@@ -45,6 +43,7 @@ class Rating(InRound):
 class Batch(Rating):
     """Lease pairs."""
 
+    related = ("scale", "guidelines")
     serializer_class = BatchBody
 
     @extend_schema(
@@ -59,23 +58,22 @@ class Batch(Rating):
         With `Retry-After` more may come: the next pairs are being chosen. Without it the caller is done.
         """
         with leasing.TURN:
-            pairs = assignment.claim_batch(self.round, rater=request.user, size=_size(request))
-            batch = self._batch(pairs) if pairs else None
+            claim = assignment.claim(self.round, rater=request.user, size=_size(request))
+            batch = self._batch(claim) if claim.pairs else None
         if batch is None:
             return Response(status=204, headers={"Retry-After": str(LOOK_AGAIN)} if self.round.growing else None)
         return self.told(BatchBody, batch)
 
-    def _batch(self, pairs: list[Pair | Probe]) -> dict[str, Any]:
+    def _batch(self, claim: assignment.Claim) -> dict[str, Any]:
         rater = self.request.user
-        expires_at = probe_counts.held_until(self.round, rater, assignment.LEASE) or timezone.now() + assignment.LEASE
         return {
             # The lease is the caller's hold on all of them; its name changes when it is renewed.
-            "lease": uuid_module.uuid5(self.round.uuid, f"{rater.uuid} {expires_at}"),
-            "expires_at": expires_at,
+            "lease": uuid_module.uuid5(self.round.uuid, f"{rater.uuid} {claim.until}"),
+            "expires_at": claim.until,
             "scale": self.round.scale.grades.all(),
             "guidelines_version": self.round.guidelines.number,
-            "pairs": pairs,
-            "remaining": assignment.remaining(self.round, rater),
+            "pairs": claim.pairs,
+            "remaining": assignment.remaining(self.round, rater, claim.places),
         }
 
 

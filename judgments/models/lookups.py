@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import CharField, IntegerField, UUIDField
+from django.db.models import CharField, Expression, IntegerField, UUIDField
 from django.db.models.lookups import In
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -26,9 +26,18 @@ class Among(In):
 
     lookup_name = "among"
 
-    def get_prep_lookup(self) -> list[Any]:
+    def get_prep_lookup(self) -> Any:
         """The keys as they are: what is asked for was read from the same table."""
-        return [*self.rhs]
+        return self.rhs if isinstance(self.rhs, Expression) else [*self.rhs]
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any
+    ) -> tuple[str, tuple[Any, ...]]:
+        """Keys that are left open are told as one JSON text, so that the SQL is the same for any number of them."""
+        if not isinstance(self.rhs, Expression):
+            return self.as_sql(compiler, connection)
+        column, before = self.process_lhs(compiler, connection)
+        return f"{column} IN (SELECT value FROM json_each(%s))", (*before, self.rhs)  # noqa: S608
 
     def as_postgresql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any

@@ -1,0 +1,71 @@
+"""Questions to the database that raters' clients cause all the time, written as SQL once and asked again.
+
+To put such a question together takes the ORM several times as long as it takes the database to answer it, and while one
+rater's request does so, all others wait for the processor.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import copy
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Expression, QuerySet
+
+
+class Given(Expression):
+    """A value that is known when the question is asked: an id, a number, a time, or ids (with ``among``)."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        """One parameter; what it stands for is put in by `Compiled`."""
+        return "%s", [self]
+
+
+class Compiled:
+    """A query set in which values are left open.
+
+    Parameters
+    ----------
+    build : callable
+        Answers the query set, with a `Given` wherever a value is left open.
+    """
+
+    def __init__(self, build: Callable[[], QuerySet[Any, Any]]) -> None:
+        self.build = build
+        self.texts: dict[str, tuple[QuerySet[Any, Any], Any, str, tuple[Any, ...]]] = {}  # by kind of database
+
+    def __call__(self, **values: Any) -> list[Any]:
+        """The rows for these values, as the query set has them: instances or tuples."""
+        if connection.vendor not in self.texts:
+            rows = self.build()
+            compiler = rows.query.get_compiler(connection=connection)
+            self.texts[connection.vendor] = rows, compiler, *compiler.as_sql()
+        rows, compiler, sql, parameters = self.texts[connection.vendor]
+        told = tuple(_adapted(values[one.name]) if isinstance(one, Given) else one for one in parameters)
+        # Django reads the rows as it does for a query set; only the SQL is there already.
+        asks = copy(compiler)
+        asks.as_sql = lambda: (sql, told)
+        query = copy(rows.query)
+        query.get_compiler = lambda *_, **__: asks  # type: ignore[method-assign]
+        asked = SimpleNamespace(db=connection.alias, query=query, _fields=rows._fields, _known_related_objects={})
+        return list(rows._iterable_class(asked))
+
+
+def _adapted(value: Any) -> Any:
+    """The value as the driver of the database takes it."""
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    if connection.vendor == "postgresql":
+        return [*value] if isinstance(value, (set, list)) else value
+    if isinstance(value, (set, list)):
+        return json.dumps([*map(_adapted, value)])
+    return value.hex if isinstance(value, UUID) else value
