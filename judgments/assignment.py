@@ -64,11 +64,7 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     NotAllowed
         The rater was not asked to rate here, is paused, or has to calibrate first.
     """
-    with leasing.TURN:
-        return _claimed(round_, rater, max(1, min(size, LARGEST_BATCH)))
-
-
-def _claimed(round_: Round, rater: User, size: int) -> Claim:
+    size = max(1, min(size, LARGEST_BATCH))
     asked = check_open(round_, rater)
     readiness.require(round_, rater, asked)
     begun = timezone.now()
@@ -202,5 +198,14 @@ def _postponed(rater: User, pairs: list[Pair]) -> set[int]:
     """Pairs that the rater put off: they come back when nothing else is left."""
     if not pairs:
         return set()
-    later = Judgment.objects.standing().filter(state=Judgment.State.LATER, rater=rater, pair__in=pairs)
-    return set(later.values_list("pair_id", flat=True))
+    return {pair for (pair,) in PUT_OFF(rater=rater.pk, pairs=[pair.pk for pair in pairs])}
+
+
+PUT_OFF = Compiled(
+    lambda: (
+        Judgment.objects.standing()
+        .filter(state=Judgment.State.LATER, rater=Given("rater"), pair__pk__among=Given("pairs"))
+        .order_by()
+        .values_list("pair")
+    )
+)

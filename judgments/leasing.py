@@ -7,24 +7,24 @@ PostgreSQL alike. Which slots are free for whom is found by `openings.py`.
 from __future__ import annotations
 
 import hashlib
-import threading
 import time
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet, Subquery
 from django.utils import timezone
 
 from judgments import openings
 from judgments.compiled import Compiled, Given
+from judgments.core.together import Together
 from judgments.models import Handout, Pair, Round, Slot, Tally, User
 from judgments.openings import Openings, Place
 
-# One at a time in a process is handed documents. Who chooses while another one takes would choose the same; and where
-# many ask at once, as they do who began together, answers need not wait for all of them.
-TURN = threading.RLock()
+# So many raters who ask a process at the same moment are given theirs together: who chose while others take would
+# choose the same, and each would wait for the database on their own.
+MOST_TOGETHER = 16
 # How often, and after how many seconds, it is tried again where others hold all that is left for a moment.
 TRIES, PAUSE = 50, 0.02
 
@@ -42,42 +42,61 @@ class Wish(NamedTuple):
 class Got(NamedTuple):
     """What came of a wish."""
 
-    pairs: list[Pair]
+    places: list[Place]
     missed: set[int]  # pairs that somebody else was busy with
 
 
 def take(wish: Wish) -> list[Pair]:
-    """Free slots of one query after the other, shuffled within the query, until the batch is full.
-
-    The caller has their `TURN`.
-    """
+    """Free slots of one query after the other, shuffled within the query, until the batch is full."""
     for _ in range(TRIES):
-        got = _fulfil(wish)
-        if got.pairs or not got.missed:
-            return got.pairs
+        # What others get must not hang on a transaction of the caller's that may still be rolled back.
+        alone = connection.in_atomic_block
+        got = _fulfil([wish])[0] if alone else together.do(wish.places.round.pk, wish)
+        if got.places:
+            found = {pair.pk: pair for pair in SHOWN(pairs=[place.pair for place in got.places])}
+            return [found[place.pair] for place in got.places]
+        if not got.missed:
+            break
         time.sleep(PAUSE)  # all that is left is in others' hands at this moment; that nothing is left is not true yet
     return []
 
 
-def _fulfil(wish: Wish) -> Got:
-    got = Got([], set())
-    while len(got.pairs) < wish.missing:
-        chosen = _choose(wish, wish.missing - len(got.pairs), got)
-        if not chosen:
-            break
-        won = _lease(wish.places.rater, chosen, wish.until)
-        got.pairs.extend(won)
-        got.missed.update({place.pair for place in chosen}.difference(pair.pk for pair in won))
-    return got
+def _fulfil(wishes: Sequence[Wish]) -> list[Got]:
+    """What comes of the wishes of several raters, or of one, in a round."""
+    gots = [Got([], set()) for _ in wishes]
+    while True:
+        chosen = _chosen(wishes, gots)
+        if not any(chosen):
+            return gots
+        for got, places, won in zip(gots, chosen, _lease(wishes, chosen), strict=True):
+            got.places.extend(place for place in places if place.slot in won)
+            got.missed.update(place.pair for place in places if place.slot not in won)
 
 
-def _choose(wish: Wish, most: int, got: Got) -> list[Place]:
+together = Together(_fulfil, MOST_TOGETHER)
+
+
+def _chosen(wishes: Sequence[Wish], gots: Sequence[Got]) -> list[list[Place]]:
+    """The next places for each wish; no slot for two of them, and no pair twice for a rater who asks twice."""
+    slots: set[int] = set()
+    pairs: dict[int, set[int]] = {}
+    chosen = []
+    for wish, got in zip(wishes, gots, strict=True):
+        places = wish.places.again()
+        mine = pairs.setdefault(places.rater.pk, set())
+        places.taken, places.passed = slots, got.missed | mine
+        found = _choose(wish, places, got) if len(got.places) < wish.missing else []
+        slots.update(place.slot for place in found)
+        mine.update(place.pair for place in found)
+        chosen.append(found)
+    return chosen
+
+
+def _choose(wish: Wish, places: Openings, got: Got) -> list[Place]:
     """The next places: of the query in hand as long as it has some, then of the next one behind it, and so on."""
-    places = wish.places.again()
-    round_, rater = places.round, places.rater
-    places.passed |= got.missed
+    most = wish.missing - len(got.places)
     chosen: list[Place] = []
-    begun, start = _begun(round_, rater, [*wish.after, *got.pairs])
+    begun, start = _begun(places.round, places.rater, [*wish.after, *got.places])
     query = openings.Query(begun, None) if begun is not None else places.next_query(start)
     # Every turn but the first finds a place or is the last; the bound guards against a race that never settles.
     for _ in range(most + 20):
@@ -90,7 +109,7 @@ def _choose(wish: Wish, most: int, got: Got) -> list[Place]:
     return chosen
 
 
-def _begun(round_: Round, rater: User, held: Sequence[Pair]) -> tuple[int | None, int]:
+def _begun(round_: Round, rater: User, held: Sequence[Pair | Place]) -> tuple[int | None, int]:
     """The query to go on with, if any, and the position from which to look for the next one.
 
     It is the query of what is in hand, else of what was answered last. With breadth first it is only looked at again
@@ -137,28 +156,35 @@ def turn(draw: str, position: int) -> str:
     return hashlib.sha256(f"{draw} {position}".encode()).hexdigest()
 
 
-def _lease(rater: User, chosen: Sequence[Place], until: datetime) -> list[Pair]:
-    """Take the chosen slots, those that are still free.
+def _lease(wishes: Sequence[Wish], chosen: Sequence[Sequence[Place]]) -> list[set[int]]:
+    """Take the slots that were chosen for each wish, those that are still free: the slots that were won.
 
     They were chosen first and are locked now, for no longer than it takes to write: whoever answers one of the pairs
     waits for it. What somebody else has locked is being taken by them, or belongs to a pair that they answer: it is
     passed over, and so nobody waits for each other in a circle.
     """
-    pairs = {place.slot: place.pair for place in chosen}
     try:
         with transaction.atomic():
-            won = _won(rater, pairs, until)
+            return _won(wishes, chosen)
     except IntegrityError:
-        return []  # the same rater asked twice at the same moment: the other request has the pairs
-    found = {pair.pk: pair for pair in SHOWN(pairs=[pairs[slot] for slot in won])}
-    return [found[place.pair] for place in chosen if place.slot in won]
+        if len(wishes) == 1:
+            return [set()]  # the same rater asks another process at the same moment: that request has the pairs
+        return [_lease([wish], [places])[0] for wish, places in zip(wishes, chosen, strict=True)]
 
 
-def _won(rater: User, pairs: dict[int, int], until: datetime) -> set[int]:
-    """Those of the slots that were free; they are the rater's now."""
-    won = {slot for (slot,) in STILL_FREE(slots=[*pairs], now=timezone.now())}
-    Slot.objects.filter(pk__among=won).update(rater=rater, lease_until=until)
+def _won(wishes: Sequence[Wish], chosen: Sequence[Sequence[Place]]) -> list[set[int]]:
+    slots = [place.slot for places in chosen for place in places]
+    free = {slot for (slot,) in STILL_FREE(slots=slots, now=timezone.now())}
+    won = [[place for place in places if place.slot in free] for places in chosen]
+    for wish, places in zip(wishes, won, strict=True):
+        mine = Slot.objects.filter(pk__among=[place.slot for place in places])
+        mine.update(rater=wish.places.rater, lease_until=wish.until)
     Handout.objects.bulk_create(
-        (Handout(pair_id=pair, rater=rater) for slot, pair in pairs.items() if slot in won), ignore_conflicts=True
+        (
+            Handout(pair_id=place.pair, rater=wish.places.rater)
+            for wish, places in zip(wishes, won, strict=True)
+            for place in places
+        ),
+        ignore_conflicts=True,
     )
-    return won
+    return [{place.slot for place in places} for places in won]

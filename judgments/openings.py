@@ -33,6 +33,7 @@ class Place(NamedTuple):
     slot: int
     pair: int
     position: int
+    query_id: int
 
 
 class Query(NamedTuple):
@@ -85,13 +86,15 @@ class Openings:
             round_.refresh_from_db(fields=["languages_made"])
         self.made: dict[str, int] = round_.languages_made
         self.languages = self._languages()
-        self.passed: set[int] = set()  # pairs that are chosen already, and not yet leased
+        # Pairs that are chosen for the rater already, and slots that are chosen for anybody, and not yet leased.
+        self.passed: set[int] = set()
+        self.taken: set[int] = set()
 
     def again(self) -> Openings:
         """The places at this moment, for the same member."""
         now = copy(self)
         now.__dict__.pop("held", None)
-        now.now, now.passed = timezone.now(), set()
+        now.now, now.passed, now.taken = timezone.now(), set(), set()
         return now
 
     def _languages(self) -> list[str]:
@@ -122,9 +125,16 @@ class Openings:
         """One free slot of each pair of the query that is open to the rater, in the order of the round."""
         pairs = [pair for (pair,) in PAIRS_OF_QUERY(round=self.round.pk, query=query.key)]
         places_of = _places_of_pairs(query.level is not None, self._reads_all())
-        rows = places_of(pairs=pairs, rater=self.rater.pk, now=self.now, level=query.level, languages=self.languages)
+        rows = places_of(
+            pairs=pairs,
+            rater=self.rater.pk,
+            now=self.now,
+            level=query.level,
+            languages=self.languages,
+            taken=self.taken,
+        )
         had = self.passed | {pair for _, pair, _, rater in rows if rater == self.rater.pk}
-        places = {pair: Place(slot, pair, position) for slot, pair, position, _ in rows if pair not in had}
+        places = {pair: Place(slot, pair, position, query.key) for slot, pair, position, _ in rows if pair not in had}
         finished = self._finished(places)
         return [place for pair, place in places.items() if pair not in finished]
 
@@ -143,7 +153,7 @@ class Openings:
 
     def _step(self, only: dict[str, Any], start: int) -> tuple[int, int] | None:
         """The first place that the rater did not have: its position and its query."""
-        where = {"round": self.round.pk, "now": self.now, "start": start, **only}
+        where = {"round": self.round.pk, "now": self.now, "start": start, "taken": self.taken, **only}
         rows = _near(frozenset(name for name, value in where.items() if value is not None))(**where)
         had = self._had({pair for _, pair, _ in rows})
         found = next(((position, query) for position, pair, query in rows if pair not in had), None)
@@ -240,7 +250,7 @@ PLACES = Compiled(lambda: Tally.objects.filter(round=Given("round")).values_list
 def _free(where: Mapping[str, Any]) -> QuerySet[Slot]:
     """The free slots of a round from a position on, the first ones first."""
     slots = Slot.objects.filter(nobody(where["now"]), round=where["round"], filled_by__isnull=True)
-    slots = slots.filter(position__gte=where["start"]).order_by("position")
+    slots = slots.exclude(pk__among=where["taken"]).filter(position__gte=where["start"]).order_by("position")
     further = {"level": "number", "end": "position__lt", "language": "language"}
     return slots.filter(**{lookup: where[name] for name, lookup in further.items() if where.get(name) is not None})
 
@@ -254,7 +264,7 @@ def _near(names: frozenset[str]) -> Compiled:
 @cache
 def _places_of_pairs(by_level: bool, every_language: bool) -> Compiled:
     """The slots of some pairs that are free, or the rater's own."""
-    free = nobody(Given("now")) & Q(filled_by__isnull=True)
+    free = nobody(Given("now")) & Q(filled_by__isnull=True) & ~Q(pk__among=Given("taken"))
     if by_level:
         free &= Q(number__lte=Given("level"))
     slots = Slot.objects.filter(free | Q(rater=Given("rater")), pair__pk__among=Given("pairs"))

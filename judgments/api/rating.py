@@ -10,7 +10,7 @@ from rest_framework.exceptions import NotAuthenticated, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from judgments import access, assignment, inviting, leasing, readiness, submission
+from judgments import access, assignment, inviting, readiness, submission
 from judgments.answers import Answer, Receipt
 from judgments.api.endpoint import InRound
 from judgments.api.errors import told_of
@@ -57,12 +57,10 @@ class Batch(Rating):
 
         With `Retry-After` more may come: the next pairs are being chosen. Without it the caller is done.
         """
-        with leasing.TURN:
-            claim = assignment.claim(self.round, rater=request.user, size=_size(request))
-            batch = self._batch(claim) if claim.pairs else None
-        if batch is None:
+        claim = assignment.claim(self.round, rater=request.user, size=_size(request))
+        if not claim.pairs:
             return Response(status=204, headers={"Retry-After": str(LOOK_AGAIN)} if self.round.growing else None)
-        return self.told(BatchBody, batch)
+        return self.told(BatchBody, self._batch(claim))
 
     def _batch(self, claim: assignment.Claim) -> dict[str, Any]:
         rater = self.request.user
