@@ -7,11 +7,13 @@ An outsider learns nothing: what they are not a member of does not exist (404). 
 from __future__ import annotations
 
 import uuid as uuid_module
+from functools import cache
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 
+from judgments.compiled import Compiled, Given
 from judgments.core.errors import NotAllowed, NotFound
 from judgments.models import Collection, Job, Judgment, Membership, Pair, Role, Round, RoundRater, Slot, Snapshot, User
 
@@ -48,13 +50,24 @@ def reach(rows: QuerySet[Row], user: Any, roles: tuple[str, ...], *, via: str = 
     NotAllowed
         The user is a member in another role.
     """
-    prefix = f"{via}__" if via else ""
     try:
-        # The role comes with the row: it stands in the membership that the row is looked up by.
-        mine = rows.filter(**lookup, **{f"{prefix}memberships__user_id": user.pk})
-        row = mine.annotate(role_of_user=F(f"{prefix}memberships__role")).get()
+        row = _of_member(rows, user.pk, via).get(**lookup)
     except (rows.model.DoesNotExist, ValueError, ValidationError) as error:
-        raise NotFound("There is nothing at this address, or you are not a member of its collection.") from error
+        raise NotFound(NOTHING_HERE) from error
+    return _in_role(row, roles, via)
+
+
+NOTHING_HERE = "There is nothing at this address, or you are not a member of its collection."
+
+
+def _of_member(rows: QuerySet[Row], user: Any, via: str) -> QuerySet[Row]:
+    """The rows of the user's collections, with the role that stands in the membership they are looked up by."""
+    prefix = f"{via}__" if via else ""
+    return rows.filter(**{f"{prefix}memberships__user_id": user}).annotate(role_of_user=F(f"{prefix}memberships__role"))
+
+
+def _in_role(row: Row, roles: tuple[str, ...], via: str) -> Row:
+    """The row, if the role that came with it is one of these."""
     role = row.role_of_user  # type: ignore[attr-defined]
     if role not in roles:
         collection: Any = row
@@ -98,12 +111,20 @@ def round_for(
 
     ``related`` is what comes with it: less where an endpoint is asked a hundred times a second and needs no more.
     """
-    rows = Round.objects.select_related(*related)
     try:
-        return reach(rows, user, roles, uuid=uuid)
-    except NotFound:
+        found = _round(related)(user=user.pk, uuid=uuid_module.UUID(str(uuid)))
+    except ValueError as error:
+        raise NotFound(NOTHING_HERE) from error
+    if not found:
         _refuse_former(user, uuid)
-        raise
+        raise NotFound(NOTHING_HERE)
+    return _in_role(found[0], roles, "collection")
+
+
+@cache
+def _round(related: tuple[str, ...]) -> Compiled:
+    rows = Round.objects.select_related(*related).filter(uuid=Given("uuid"))
+    return Compiled(lambda: _of_member(rows, Given("user"), "collection"))
 
 
 def _refuse_former(user: Any, uuid: uuid_module.UUID) -> None:

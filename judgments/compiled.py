@@ -6,7 +6,6 @@ rater's request does so, all others wait for the processor.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from copy import copy
 from datetime import datetime
@@ -24,6 +23,11 @@ class Given(Expression):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
+
+    @property
+    def place(self) -> str:
+        """Where in the SQL of SQLite, which has no arrays, the ids go."""
+        return f"[{self.name}]"
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
         """One parameter; what it stands for is put in by `Compiled`."""
@@ -50,10 +54,17 @@ class Compiled:
             compiler = rows.query.get_compiler(connection=connection)
             self.texts[connection.vendor] = rows, compiler, *compiler.as_sql()
         rows, compiler, sql, parameters = self.texts[connection.vendor]
-        told = tuple(_adapted(values[one.name]) if isinstance(one, Given) else one for one in parameters)
+        told = list[Any]()
+        for one in parameters:
+            value = _adapted(values[one.name]) if isinstance(one, Given) else one
+            if isinstance(one, Given) and isinstance(value, tuple):
+                sql = sql.replace(one.place, ", ".join(["%s"] * len(value)))
+                told += value
+            else:
+                told.append(value)
         # Django reads the rows as it does for a query set; only the SQL is there already.
         asks = copy(compiler)
-        asks.as_sql = lambda: (sql, told)
+        asks.as_sql = lambda: (sql, tuple(told))
         query = copy(rows.query)
         query.get_compiler = lambda *_, **__: asks  # type: ignore[method-assign]
         asked = SimpleNamespace(db=connection.alias, query=query, _fields=rows._fields, _known_related_objects={})
@@ -67,5 +78,5 @@ def _adapted(value: Any) -> Any:
     if connection.vendor == "postgresql":
         return [*value] if isinstance(value, (set, list)) else value
     if isinstance(value, (set, list)):
-        return json.dumps([*map(_adapted, value)])
+        return tuple(map(_adapted, value))
     return value.hex if isinstance(value, UUID) else value

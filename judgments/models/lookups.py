@@ -33,11 +33,11 @@ class Among(In):
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any
     ) -> tuple[str, tuple[Any, ...]]:
-        """Keys that are left open are told as one JSON text, so that the SQL is the same for any number of them."""
+        """Keys that are left open become as many parameters as there are, in `judgments/compiled.py`."""
         if not isinstance(self.rhs, Expression):
             return self.as_sql(compiler, connection)
         column, before = self.process_lhs(compiler, connection)
-        return f"{column} IN (SELECT value FROM json_each(%s))", (*before, self.rhs)  # noqa: S608
+        return f"{column} IN ({self.rhs.place})", (*before, self.rhs)
 
     def as_postgresql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any
