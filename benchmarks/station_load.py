@@ -82,6 +82,7 @@ def measured(environment: Environment, raters: int, seconds: float, kill: bool) 
     port = free_port()
     server = Server(environment, port)
     try:
+        server.rest()
         begin = time.monotonic() + WARM_UP
         timer = threading.Timer(WARM_UP + seconds / 2, server.kill_and_start)
         if kill:
@@ -141,6 +142,16 @@ class Server:
             except OSError:
                 time.sleep(0.1)
         raise CouldNotRun("the server does not answer")
+
+    def rest(self) -> None:
+        """Wait until what it still does for its own start is done: raters who begin together do not begin with it."""
+        deadline, before = time.monotonic() + 30, self.used()
+        while time.monotonic() < deadline:
+            time.sleep(2)
+            now = self.used()
+            if now - before < 1:
+                return
+            before = now
 
     def kill_and_start(self) -> None:
         """Kill every process at once, as a power cut would, and start anew."""

@@ -23,9 +23,9 @@ from judgments import ingestion, jobs
 
 REAP_EVERY = 30.0
 NICE = 5
-# Who waits for their next documents occupies a thread and no processor: there are threads left for answers then. Each
-# may hold a connection, and PostgreSQL takes a hundred as it is installed.
-THREADS, MOST_CONNECTIONS = 32, 80
+# Threads of a process share one processor: with more of them every request takes longer, and a batch, which asks the
+# database most, the longest. Each may hold a connection, and PostgreSQL takes a hundred as it is installed.
+THREADS, MOST_CONNECTIONS = 10, 80
 
 
 class Command(BaseCommand):
