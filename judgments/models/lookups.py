@@ -12,6 +12,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import CharField, Expression, IntegerField, UUIDField
 from django.db.models.lookups import In
+from django.db.models.sql import Query
 from django.db.models.sql.compiler import SQLCompiler
 
 
@@ -19,7 +20,7 @@ from django.db.models.sql.compiler import SQLCompiler
 @IntegerField.register_lookup
 @UUIDField.register_lookup
 class Among(In):
-    """``pk__among=keys``: as ``pk__in``, for keys that are known already and not for a query that finds them.
+    """``pk__among=keys``: as ``pk__in``; a query that finds the keys is asked first, whatever PostgreSQL would plan.
 
     Of a foreign key it is asked as ``pair__pk__among``; no table is joined for it.
     """
@@ -28,7 +29,7 @@ class Among(In):
 
     def get_prep_lookup(self) -> Any:
         """The keys as they are: what is asked for was read from the same table."""
-        return self.rhs if isinstance(self.rhs, Expression) else [*self.rhs]
+        return self.rhs if isinstance(self.rhs, (Expression, Query)) else [*self.rhs]
 
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **words: Any
@@ -46,4 +47,7 @@ class Among(In):
         if not self.rhs:
             raise EmptyResultSet
         column, before = self.process_lhs(compiler, connection)
+        if isinstance(self.rhs, Query):
+            keys, parameters = compiler.compile(self.rhs)
+            return f"{column} = ANY(ARRAY{keys})", (*before, *parameters)
         return f"{column} = ANY(%s)", (*before, self.rhs)
