@@ -126,7 +126,7 @@ else:
 DATABASES["default"].setdefault("CONN_MAX_AGE", 60)
 if DATABASES["default"]["ENGINE"].endswith("postgresql") and env.bool("PREPARE_STATEMENTS", default=True):
     # PostgreSQL plans what a connection asks again and again only once: half of what a submit costs it is planning.
-    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
+    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=1)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
     DATABASES["default"]["ENGINE"] = "config.sqlite3"  # Django's, with fair turns for writers

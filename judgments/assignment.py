@@ -10,8 +10,9 @@ from __future__ import annotations
 import uuid as uuid_module
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from judgments import growing, leasing, openings, probe_counts, probing, readiness
@@ -69,16 +70,13 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     readiness.require(round_, rater, asked)
     begun = timezone.now()
     until = begun + LEASE
-    held, first = _in_hand(round_, rater, until)
+    waiting, put_off, first = _in_hand(round_, rater, until)
     places = Openings(round_, rater)
-    postponed = _postponed(rater, held)
-    waiting = [pair for pair in held if pair.pk not in postponed]
     draw, taken = _draw(round_, asked), list[Pair]()
     if len(waiting) < size:
         taken = leasing.take(leasing.Wish(places, size - len(waiting), until, draw, waiting))
         waiting += taken
         growing.wake(round_)
-    put_off = [pair for pair in held if pair.pk in postponed]
     pairs = [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]
     batch = probing.mix_in(round_, rater, pairs, size)
     probe_counts.hand_out(round_, rater, batch, taken, begun=begun, lease=LEASE, fresh=FRESH)
@@ -159,24 +157,35 @@ def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe 
     return held.select_related("query", "document").first() or probing.in_hand(round_, rater, uuid)
 
 
-def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Pair], datetime]:
-    """What the rater was given and has not answered, and until when; the lease is renewed, since they are here."""
-    ends = dict(LEASES(round=round_.pk, rater=rater.pk))
-    if not ends:
-        return [], until
-    oldest = min((end for end in ends.values() if end), default=until)
+def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Pair], list[Pair], datetime]:
+    """What the rater was given and has not answered, apart from what they put off, and until when it is theirs.
+
+    The lease is renewed, since they are here; what was put off comes back when nothing else is left.
+    """
+    rows = LEASES(round=round_.pk, rater=rater.pk)
+    if not rows:
+        return [], [], until
+    oldest = min((end for _, end, _ in rows if end), default=until)
     if oldest < until - FRESH:
         openings.in_hand(round_, rater).update(lease_until=until)
         oldest = until
-    return sorted(leasing.SHOWN(pairs=[*ends]), key=lambda pair: pair.position), oldest
+    later = {pair for pair, _, put_off in rows if put_off}
+    held = sorted(leasing.SHOWN(pairs=[pair for pair, *_ in rows]), key=lambda pair: pair.position)
+    return [pair for pair in held if pair.pk not in later], [pair for pair in held if pair.pk in later], oldest
 
 
+def _leases() -> QuerySet[Any, Any]:
+    later = Judgment.objects.standing().filter(state=Judgment.State.LATER, rater=Given("rater"), pair=OuterRef("pair"))
+    held = openings.in_hand(Given("round"), Given("rater")).annotate(put_off=Exists(later))
+    return held.values_list("pair", "lease_until", "put_off")
+
+
+LEASES = Compiled(_leases)
 ASKED = Compiled(
     lambda: RoundRater.objects.select_related("user").filter(
         round=Given("round"), user=Given("rater"), left_at__isnull=True
     )
 )
-LEASES = Compiled(lambda: openings.in_hand(Given("round"), Given("rater")).values_list("pair", "lease_until"))
 
 
 def _draw(round_: Round, asked: RoundRater) -> str:
@@ -192,20 +201,3 @@ def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:
         first[pair.query_id] = min(first.get(pair.query_id, pair.position), pair.position)
 
     return sorted(pairs, key=lambda pair: (first[pair.query_id], leasing.turn(draw, pair.position)))
-
-
-def _postponed(rater: User, pairs: list[Pair]) -> set[int]:
-    """Pairs that the rater put off: they come back when nothing else is left."""
-    if not pairs:
-        return set()
-    return {pair for (pair,) in PUT_OFF(rater=rater.pk, pairs=[pair.pk for pair in pairs])}
-
-
-PUT_OFF = Compiled(
-    lambda: (
-        Judgment.objects.standing()
-        .filter(state=Judgment.State.LATER, rater=Given("rater"), pair__pk__among=Given("pairs"))
-        .order_by()
-        .values_list("pair")
-    )
-)
