@@ -8,7 +8,6 @@ round has.
 from __future__ import annotations
 
 import uuid as uuid_module
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from judgments import growing, leasing, openings, probe_counts, probing, readine
 from judgments.compiled import Compiled, Given
 from judgments.core.errors import Closed, NotAllowed
 from judgments.models import Judgment, Pair, Probe, Round, RoundRater, Tally, User
-from judgments.openings import Openings
+from judgments.openings import Openings, Place
 
 LEASE = timedelta(minutes=30)
 LARGEST_BATCH = 50
@@ -72,14 +71,17 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     until = begun + LEASE
     waiting, put_off, first = _in_hand(round_, rater, until)
     places = Openings(round_, rater)
-    draw, taken = _draw(round_, asked), list[Pair]()
+    draw, taken = _draw(round_, asked), list[Place]()
     if len(waiting) < size:
         taken = leasing.take(leasing.Wish(places, size - len(waiting), until, draw, waiting))
         waiting += taken
         growing.wake(round_)
-    pairs = [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]
+    chosen = [place.pair for place in [*_shuffled(waiting, draw), *_shuffled(put_off, draw)][:size]]
+    shown = {pair.pk: pair for pair in SHOWN(pairs=chosen)} if chosen else {}
+    pairs = [shown[pair] for pair in chosen]
     batch = probing.mix_in(round_, rater, pairs, size)
-    probe_counts.hand_out(round_, rater, batch, taken, begun=begun, lease=LEASE, fresh=FRESH)
+    new = [place.pair for place in taken]
+    probe_counts.hand_out(round_, rater, batch, new, begun=begun, lease=LEASE, fresh=FRESH)
     if probing.mixes(round_) or len(pairs) < len(batch):
         first = probe_counts.held_until(round_, rater, LEASE) or first
     return Claim(batch, first, places)
@@ -157,7 +159,7 @@ def in_hand(round_: Round, rater: User, uuid: uuid_module.UUID) -> Pair | Probe 
     return held.select_related("query", "document").first() or probing.in_hand(round_, rater, uuid)
 
 
-def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Pair], list[Pair], datetime]:
+def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Place], list[Place], datetime]:
     """What the rater was given and has not answered, apart from what they put off, and until when it is theirs.
 
     The lease is renewed, since they are here; what was put off comes back when nothing else is left.
@@ -165,22 +167,24 @@ def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Pair], l
     rows = LEASES(round=round_.pk, rater=rater.pk)
     if not rows:
         return [], [], until
-    oldest = min((end for _, end, _ in rows if end), default=until)
+    oldest = min((end for *_, end, _ in rows if end), default=until)
     if oldest < until - FRESH:
         openings.in_hand(round_, rater).update(lease_until=until)
         oldest = until
-    later = {pair for pair, _, put_off in rows if put_off}
-    held = sorted(leasing.SHOWN(pairs=[pair for pair, *_ in rows]), key=lambda pair: pair.position)
-    return [pair for pair in held if pair.pk not in later], [pair for pair in held if pair.pk in later], oldest
+    waiting, put_off = list[Place](), list[Place]()
+    for *place, _, later in sorted(rows, key=lambda row: row[2]):
+        (put_off if later else waiting).append(Place(*place))
+    return waiting, put_off, oldest
 
 
 def _leases() -> QuerySet[Any, Any]:
     later = Judgment.objects.standing().filter(state=Judgment.State.LATER, rater=Given("rater"), pair=OuterRef("pair"))
     held = openings.in_hand(Given("round"), Given("rater")).annotate(put_off=Exists(later))
-    return held.values_list("pair", "lease_until", "put_off")
+    return held.values_list("pk", "pair", "position", "pair__query", "lease_until", "put_off")
 
 
 LEASES = Compiled(_leases)
+SHOWN = Compiled(lambda: Pair.objects.select_related("query", "document").filter(pk__among=Given("pairs")).order_by())
 ASKED = Compiled(
     lambda: RoundRater.objects.select_related("user").filter(
         round=Given("round"), user=Given("rater"), left_at__isnull=True
@@ -193,11 +197,10 @@ def _draw(round_: Round, asked: RoundRater) -> str:
     return f"{round_.seed} {asked.pseudonym}"
 
 
-def _shuffled(pairs: Iterable[Pair], draw: str) -> list[Pair]:
+def _shuffled(places: list[Place], draw: str) -> list[Place]:
     """Queries in the round's order; within a query the order that is drawn."""
-    pairs = list(pairs)
     first: dict[int, int] = {}
-    for pair in pairs:
-        first[pair.query_id] = min(first.get(pair.query_id, pair.position), pair.position)
+    for place in places:
+        first[place.query_id] = min(first.get(place.query_id, place.position), place.position)
 
-    return sorted(pairs, key=lambda pair: (first[pair.query_id], leasing.turn(draw, pair.position)))
+    return sorted(places, key=lambda place: (first[place.query_id], leasing.turn(draw, place.position)))

@@ -36,7 +36,7 @@ class Wish(NamedTuple):
     missing: int
     until: datetime
     draw: str
-    after: list[Pair]  # what they have in hand already
+    after: list[Place]  # what they have in hand already
 
 
 class Got(NamedTuple):
@@ -46,17 +46,14 @@ class Got(NamedTuple):
     missed: set[int]  # pairs that somebody else was busy with
 
 
-def take(wish: Wish) -> list[Pair]:
+def take(wish: Wish) -> list[Place]:
     """Free slots of one query after the other, shuffled within the query, until the batch is full."""
     for _ in range(TRIES):
         # What others get must not hang on a transaction of the caller's that may still be rolled back.
         alone = connection.in_atomic_block
         got = _fulfil([wish])[0] if alone else together.do(wish.places.round.pk, wish)
-        if got.places:
-            found = {pair.pk: pair for pair in SHOWN(pairs=[place.pair for place in got.places])}
-            return [found[place.pair] for place in got.places]
-        if not got.missed:
-            break
+        if got.places or not got.missed:
+            return got.places
         time.sleep(PAUSE)  # all that is left is in others' hands at this moment; that nothing is left is not true yet
     return []
 
@@ -109,7 +106,7 @@ def _choose(wish: Wish, places: Openings, got: Got) -> list[Place]:
     return chosen
 
 
-def _begun(round_: Round, rater: User, held: Sequence[Pair | Place]) -> tuple[int | None, int]:
+def _begun(round_: Round, rater: User, held: Sequence[Place]) -> tuple[int | None, int]:
     """The query to go on with, if any, and the position from which to look for the next one.
 
     It is the query of what is in hand, else of what was answered last. With breadth first it is only looked at again
@@ -140,7 +137,6 @@ def _pair_reached() -> QuerySet[Any, Any]:
 
 
 LAST = Compiled(_pair_reached)
-SHOWN = Compiled(lambda: Pair.objects.select_related("query", "document").filter(pk__among=Given("pairs")).order_by())
 STILL_FREE = Compiled(
     lambda: (
         Slot.objects.select_for_update(no_key=True, skip_locked=True)

@@ -73,7 +73,7 @@ def hand_out(
     round_: Round,
     rater: User,
     batch: Sequence[Pair | Probe],
-    taken: Sequence[Pair],
+    taken: Sequence[int],
     *,
     begun: datetime,
     lease: timedelta,
@@ -91,7 +91,7 @@ def hand_out(
     held.filter(pk__in=shown, handed_at__lt=timezone.now() - fresh).update(handed_at=timezone.now())
     held.filter(handed_at__gte=begun).exclude(pk__in=shown).update(handed_at=begun - lease)
     pairs = {one.pk for one in batch if isinstance(one, Pair)}
-    if cut := [pair.pk for pair in taken if pair.pk not in pairs]:
+    if cut := [pair for pair in taken if pair not in pairs]:
         slots = Slot.objects.filter(pair__in=cut, rater=rater, filled_by__isnull=True)
         slots.update(rater=None, lease_until=None)
 
