@@ -223,8 +223,8 @@ def test_a_column_is_the_same_alone_and_among_many() -> None:
         ({"seed": -1}, "seed is -1"),
         ({"weights": [-1.0] * 12}, "below 0"),
         ({"weights": [math.nan] * 12}, "not a number"),
-        ({"weights": [1.0]}, "12 queries have 1 weights"),
-        ({"strata": ["head"]}, "1 tiers"),
+        ({"weights": [1.0]}, "12 queries, 1 weight"),
+        ({"strata": ["head"]}, "1 tier"),
     ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, object], message: str) -> None:
