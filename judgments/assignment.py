@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import uuid as uuid_module
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from judgments import growing, leasing, openings, probe_counts, probing, readiness
@@ -167,23 +166,27 @@ def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Place], 
     rows = LEASES(round=round_.pk, rater=rater.pk)
     if not rows:
         return [], [], until
-    oldest = min((end for *_, end, _ in rows if end), default=until)
+    oldest = min((end for *_, end in rows if end), default=until)
     if oldest < until - FRESH:
         openings.in_hand(round_, rater).update(lease_until=until)
         oldest = until
     waiting, put_off = list[Place](), list[Place]()
-    for *place, _, later in sorted(rows, key=lambda row: row[2]):
-        (put_off if later else waiting).append(Place(*place))
+    later = {pair for (pair,) in PUT_OFF(rater=rater.pk, pairs=[pair for _, pair, *_ in rows])}
+    for *place, _ in sorted(rows, key=lambda row: row[2]):
+        (put_off if place[1] in later else waiting).append(Place(*place))
     return waiting, put_off, oldest
 
 
-def _leases() -> QuerySet[Any, Any]:
-    later = Judgment.objects.standing().filter(state=Judgment.State.LATER, rater=Given("rater"), pair=OuterRef("pair"))
-    held = openings.in_hand(Given("round"), Given("rater")).annotate(put_off=Exists(later))
-    return held.values_list("pk", "pair", "position", "pair__query", "lease_until", "put_off")
-
-
-LEASES = Compiled(_leases)
+COLUMNS = ("pk", "pair", "position", "pair__query", "lease_until")
+LEASES = Compiled(lambda: openings.in_hand(Given("round"), Given("rater")).values_list(*COLUMNS))
+PUT_OFF = Compiled(
+    lambda: (
+        Judgment.objects.standing()
+        .filter(state=Judgment.State.LATER, rater=Given("rater"), pair__pk__among=Given("pairs"))
+        .order_by()
+        .values_list("pair")
+    )
+)
 SHOWN = Compiled(lambda: Pair.objects.select_related("query", "document").filter(pk__among=Given("pairs")).order_by())
 ASKED = Compiled(
     lambda: RoundRater.objects.select_related("user").filter(

@@ -7,13 +7,13 @@ which is as much as the raters have in hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -23,6 +23,8 @@ from judgments.models import Judgment, Membership, Pair, Role, Round, Slot, Tall
 
 # So many places are looked at closely; if the rater had all of them, the database passes over the rest.
 NEAR = 32
+# So many pairs are named in one question; databases bound it.
+MOST_KEYS = 5_000
 
 
 class Place(NamedTuple):
@@ -92,7 +94,6 @@ class Openings:
         """The places at this moment, for the same member."""
         now = copy(self)
         now.__dict__.pop("held", None)
-        now.__dict__.pop("_in_hand", None)
         now.now, now.passed, now.taken = timezone.now(), set(), set()
         return now
 
@@ -122,7 +123,7 @@ class Openings:
 
     def in_query(self, query: Query) -> list[Place]:
         """One free slot of each pair of the query that is open to the rater, in the order of the round."""
-        rows = _places_of_query(query.level is not None, self._reads_all(), self.leads)(
+        rows = _places_of_query(query.level is not None, self._reads_all())(
             round=self.round.pk,
             query=query.key,
             rater=self.rater.pk,
@@ -130,10 +131,11 @@ class Openings:
             level=query.level,
             languages=self.languages,
         )
-        had = self.passed | {pair for _, pair, _, mine in rows if mine}
+        had = self.passed | {pair for _, pair, _, rater in rows if rater == self.rater.pk}
         free = [row for row in rows if row[1] not in had and row[0] not in self.taken]
         places = {pair: Place(slot, pair, position, query.key) for slot, pair, position, _ in free}
-        return [*places.values()]
+        finished = self._finished(places)
+        return [place for pair, place in places.items() if pair not in finished]
 
     def _levels(self) -> Iterator[int | None]:
         if not self.round.breadth_first:
@@ -151,19 +153,27 @@ class Openings:
     def _step(self, only: dict[str, Any], start: int) -> tuple[int, int] | None:
         """The first place that the rater did not have: its position and its query."""
         where = {"round": self.round.pk, "now": self.now, "start": start, "taken": self.taken, **only}
-        where["rater"] = self.rater.pk
-        rows = _near(frozenset(name for name, value in where.items() if value is not None), self.leads)(**where)
-        for position, pair, query, had in rows:
-            if not had and pair not in self.passed:
+        rows = _near(frozenset(name for name, value in where.items() if value is not None))(**where)
+        keys = [pair for _, pair, _ in rows]
+        had = self.passed | {pair for (pair,) in HAD(rater=self.rater.pk, pairs=keys)} | self._finished(keys)
+        for position, pair, query in rows:
+            if pair not in had:
                 return position, query
         if len(rows) < NEAR:
             return None
         ahead = _free(where).filter(position__gt=rows[-1][0]).exclude(pair__in=self.passed)
         return self._not_had(ahead).values_list("position", "pair__query").first()
 
+    def _finished(self, pairs: Iterable[int]) -> set[int]:
+        """Those of the pairs that were answered so that the rater is not given them again."""
+        keys = [*pairs]
+        return {pair for (pair,) in _answered(self.leads)(rater=self.rater.pk, pairs=keys)} if keys else set()
+
     def _not_had(self, slots: QuerySet[Slot]) -> QuerySet[Slot]:
         """Slots of pairs that the rater neither holds nor is done with."""
-        return slots.filter(~_holds(self.rater), ~_finished(self.rater, self.leads))
+        mine = Slot.objects.filter(pair=OuterRef("pair"), rater=self.rater)
+        answers = over(self.rater) | given_back(self.rater) if self.leads else over(self.rater)
+        return slots.filter(~Exists(mine), ~Exists(answers.filter(pair=OuterRef("pair"))))
 
     def _reads_all(self) -> bool:
         return len(self.languages) == len(self.made)
@@ -174,17 +184,14 @@ class Openings:
     @cached_property
     def held(self) -> dict[int, str]:
         """The pairs that the rater has in hand, with the language of each."""
-        return {pair: language for pair, language, _ in self._in_hand}
-
-    @cached_property
-    def _in_hand(self) -> list[tuple[int, str, bool]]:
-        """The same, with whether they are given the pair no more after this."""
-        return HELD(round=self.round.pk, rater=self.rater.pk)
+        return dict(HELD(round=self.round.pk, rater=self.rater.pk))
 
     @property
     def left(self) -> int:
         """How many pairs have a place for the rater, beside those in their hand."""
-        holds = sum(not finished and language in self.languages for _, language, finished in self._in_hand)
+        held = self.held
+        done = {pair for (pair,) in _answered(False)(rater=self.rater.pk, pairs=[*held])} if held else set()
+        holds = sum(pair not in done and language in self.languages for pair, language in held.items())
         rows = PLACES(round=self.round.pk)
         full = sum(places.get(f"full:{one}", 0) for _, places in rows for one in self.languages)
         mine = next((places for rater, places in rows if rater == self.rater.pk), {})
@@ -213,8 +220,11 @@ class Openings:
         It is asked from what is held to the slots of those pairs: a way that PostgreSQL finds also as long as it has no
         statistics of a round that was just opened.
         """
-        blocked = _blocked(self._reads_all(), self.leads)
-        return len(blocked(round=self.round.pk, now=self.now, rater=self.rater.pk, languages=self.languages))
+        blocked = _blocked(self._reads_all())
+        rows = blocked(round=self.round.pk, now=self.now, rater=self.rater.pk, languages=self.languages)
+        keys = [pair for (pair,) in rows]
+        parts = (keys[begin : begin + MOST_KEYS] for begin in range(0, len(keys), MOST_KEYS))
+        return len(keys) - sum(len(self._finished(part)) for part in parts)
 
 
 MEMBER = Compiled(
@@ -224,13 +234,10 @@ MEMBER = Compiled(
         .values_list("role", "languages")
     )
 )
-HELD = Compiled(
-    lambda: (
-        in_hand(Given("round"), Given("rater"))
-        .annotate(finished=_finished(Given("rater"), False))
-        .values_list("pair", "language", "finished")
-    )
+HAD = Compiled(
+    lambda: Slot.objects.filter(rater=Given("rater"), pair__pk__among=Given("pairs")).order_by().values_list("pair")
 )
+HELD = Compiled(lambda: in_hand(Given("round"), Given("rater")).values_list("pair", "language"))
 PLACES = Compiled(lambda: Tally.objects.filter(round=Given("round")).values_list("rater", "places"))
 
 
@@ -242,55 +249,44 @@ def _free(where: Mapping[str, Any]) -> QuerySet[Slot]:
     return slots.filter(**{lookup: where[name] for name, lookup in further.items() if where.get(name) is not None})
 
 
-def _holds(rater: User | Given) -> Exists:
-    """Of a slot: whether the rater has one of its pair's."""
-    return Exists(Slot.objects.filter(pair=OuterRef("pair"), rater=rater))
-
-
-def _finished(rater: User | Given, leads: bool) -> Exists:
-    """Of a slot: whether its pair was answered so that the rater is not given it again."""
-    answers = over(rater) | given_back(rater) if leads else over(rater)
-    return Exists(answers.filter(pair=OuterRef("pair")))
-
-
 @cache
-def _near(names: frozenset[str], leads: bool) -> Compiled:
-    """The next free slots, each with whether the rater had its pair."""
+def _near(names: frozenset[str]) -> Compiled:
     where = {name: Given(name) for name in names}
-    had = ExpressionWrapper(
-        Q(_holds(where["rater"])) | Q(_finished(where["rater"], leads)), output_field=BooleanField()
-    )
-    return Compiled(lambda: _free(where).annotate(had=had).values_list("position", "pair", "pair__query", "had")[:NEAR])
+    return Compiled(lambda: _free(where).values_list("position", "pair", "pair__query")[:NEAR])
 
 
 @cache
-def _places_of_query(by_level: bool, every_language: bool, leads: bool) -> Compiled:
-    """The free slots of a query's pairs, and the rater's own there, each with whether the rater had its pair."""
+def _answered(leads: bool) -> Compiled:
+    """Which of some pairs were answered so that the rater is not given them again.
+
+    Asked by keys of its own: beside other rows PostgreSQL would read all of a rater's answers, however many they are.
+    """
+    rater = Given("rater")
+    answers = over(rater) | given_back(rater) if leads else over(rater)
+    return Compiled(lambda: answers.filter(pair__pk__among=Given("pairs")).values_list("pair"))
+
+
+@cache
+def _places_of_query(by_level: bool, every_language: bool) -> Compiled:
+    """The free slots of a query's pairs, and the rater's own there."""
     pairs = Pair.objects.filter(round=Given("round"), query=Given("query")).order_by().values("pk")
     free = nobody(Given("now")) & Q(filled_by__isnull=True)
     if by_level:
         free &= Q(number__lte=Given("level"))
-    mine = Q(rater=Given("rater"))
-    slots = Slot.objects.filter(free | mine, pair__pk__among=pairs)
+    slots = Slot.objects.filter(free | Q(rater=Given("rater")), pair__pk__among=pairs)
     slots = slots if every_language else slots.filter(language__among=Given("languages"))
-    had = ExpressionWrapper(mine | Q(_finished(Given("rater"), leads)), output_field=BooleanField())
-    slots = slots.annotate(had=had).order_by("position", "-number")
-    return Compiled(lambda: slots.values_list("pk", "pair", "position", "had"))
+    return Compiled(lambda: slots.order_by("position", "-number").values_list("pk", "pair", "position", "rater"))
 
 
 @cache
-def _blocked(every_language: bool, leads: bool) -> Compiled:
+def _blocked(every_language: bool) -> Compiled:
     """The pairs that others hold, none of whose slots is free or the rater's."""
     elsewhere = leased(Given("round"), Given("now")).exclude(rater=Given("rater"))
     elsewhere = elsewhere if every_language else elsewhere.filter(language__among=Given("languages"))
     free = Q(pair__slots__filled_by__isnull=True) & nobody(Given("now"), "pair__slots__")
-    counted = (
-        elsewhere.filter(~_finished(Given("rater"), leads))
-        .values("pair")
-        .annotate(
-            free=Count("pair__slots", filter=free),
-            mine=Count("pair__slots", filter=Q(pair__slots__rater=Given("rater"))),
-        )
+    counted = elsewhere.values("pair").annotate(
+        free=Count("pair__slots", filter=free),
+        mine=Count("pair__slots", filter=Q(pair__slots__rater=Given("rater"))),
     )
     return Compiled(lambda: counted.filter(free=0, mine=0).values_list("pair"))
 
