@@ -9,7 +9,7 @@ judgment is there exactly once, no pair has more ratings than it has room for, a
 
 The ratios are 95th percentiles over their limits: of a submit request, 500 ms on SQLite and 250 ms on PostgreSQL; of a
 request for the next batch, 500 ms; of the first batch, for which all raters ask at the same moment, one second. The
-raters run in this process, on the same processors as the server; what share both took is told.
+raters run in this process, on the same processors as the server; the output gives the share of each.
 """
 
 from __future__ import annotations

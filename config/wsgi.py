@@ -17,7 +17,7 @@ application = get_wsgi_application()
 for module in ("polars", "scipy.special", "evaluation.significance.compare", "evaluation.metrics.evaluate"):
     import_module(module)
 
-# Every page and endpoint, for whoever asks for anything first.
+# Import every page and endpoint now, so that the first request does not wait for it.
 resolve("/")
 
 # So does whoever sends the first file: the helper that has it read takes a second to start.

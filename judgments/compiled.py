@@ -1,7 +1,6 @@
-"""Questions to the database that raters' clients cause all the time, written as SQL once and asked again.
+"""Queries that raters' requests run all the time, compiled to SQL once.
 
-To put such a question together takes the ORM several times as long as it takes the database to answer it, and while one
-rater's request does so, all others wait for the processor.
+The ORM takes several times as long to compile such a query as the database takes to answer it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from django.db.models import Expression, QuerySet
 
 
 class Given(Expression):
-    """A value that is known when the question is asked: an id, a number, a time, or ids (with ``among``)."""
+    """A placeholder for a value that each call passes: an id, a number, a time, or ids (with ``among``)."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -26,21 +25,21 @@ class Given(Expression):
 
     @property
     def place(self) -> str:
-        """Where in the SQL of SQLite, which has no arrays, the ids go."""
+        """The mark in SQLite's SQL, which has no arrays, that the ids replace."""
         return f"[{self.name}]"
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
-        """One parameter; what it stands for is put in by `Compiled`."""
+        """One parameter, which `Compiled` replaces by the value."""
         return "%s", [self]
 
 
 class Compiled:
-    """A query set in which values are left open.
+    """A query set with placeholders.
 
     Parameters
     ----------
     build : callable
-        Answers the query set, with a `Given` wherever a value is left open.
+        Returns the query set, with a `Given` for each value that a call passes.
     """
 
     def __init__(self, build: Callable[[], QuerySet[Any, Any]]) -> None:
