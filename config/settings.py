@@ -10,6 +10,7 @@ import ipaddress
 import os
 import re
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,11 +30,11 @@ def laptop_key() -> str:
     """Return the key of a server that was given none, made at its first use and readable by its owner alone."""
     path = VAR / "secret_key"
     VAR.mkdir(parents=True, exist_ok=True)
-    made = VAR / f"secret_key.{os.getpid()}"
+    made = VAR / f"secret_key.{os.getpid()}.{threading.get_ident()}"
     if not path.exists():
         made.touch(mode=0o600)
         made.write_text(get_random_secret_key(), encoding="utf-8")
-        with suppress(FileExistsError):  # another process of the same server was first
+        with suppress(FileExistsError):  # another process or thread of the same server was first
             os.link(made, path)
         made.unlink()
     return path.read_text(encoding="utf-8").strip()

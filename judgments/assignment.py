@@ -167,18 +167,22 @@ def _in_hand(round_: Round, rater: User, until: datetime) -> tuple[list[Place], 
     if not rows:
         return [], [], until
     oldest = min((end for *_, end in rows if end), default=until)
+    keys = [pair for _, pair, *_ in rows]
+    queries = dict(QUERIES(pairs=keys))
     if oldest < until - FRESH:
         openings.in_hand(round_, rater).update(lease_until=until)
         oldest = until
     waiting, put_off = list[Place](), list[Place]()
-    later = {pair for (pair,) in PUT_OFF(rater=rater.pk, pairs=[pair for _, pair, *_ in rows])}
-    for *place, _ in sorted(rows, key=lambda row: row[2]):
-        (put_off if place[1] in later else waiting).append(Place(*place))
+    later = {pair for (pair,) in PUT_OFF(rater=rater.pk, pairs=keys)}
+    for slot, pair, position, _ in sorted(rows, key=lambda row: row[2]):
+        (put_off if pair in later else waiting).append(Place(slot, pair, position, queries[pair]))
     return waiting, put_off, oldest
 
 
-COLUMNS = ("pk", "pair", "position", "pair__query", "lease_until")
+# Asked without the pairs: PostgreSQL takes what is in hand for a large part of what the rater had, and would join all.
+COLUMNS = ("pk", "pair", "position", "lease_until")
 LEASES = Compiled(lambda: openings.in_hand(Given("round"), Given("rater")).values_list(*COLUMNS))
+QUERIES = Compiled(lambda: Pair.objects.filter(pk__among=Given("pairs")).order_by().values_list("pk", "query"))
 PUT_OFF = Compiled(
     lambda: (
         Judgment.objects.standing()

@@ -52,6 +52,26 @@ with connection.cursor() as cursor:
     assert python("from django.conf import settings; print(settings.SECRET_KEY)", tmp_path).strip() == key
 
 
+def test_threads_that_need_the_first_key_at_once_get_the_same(tmp_path: Path) -> None:
+    code = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from config import settings
+
+together = Barrier(8)
+def key(_):
+    together.wait()
+    return settings.laptop_key()
+
+with ThreadPoolExecutor(8) as threads:
+    for _ in range(50):
+        assert len(set(threads.map(key, range(8)))) == 1
+        (settings.VAR / "secret_key").unlink()
+"""
+    python(code, tmp_path)
+    assert list((tmp_path / "var").iterdir()) == []
+
+
 def test_a_database_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
     (tmp_path / "assay.sqlite3").touch(mode=0o644)
     (tmp_path / "assay.sqlite3").chmod(0o644)
