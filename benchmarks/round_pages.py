@@ -3,8 +3,9 @@
     python benchmarks/round_pages.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
 A database of its own is filled with 500,000 pairs of two grades each, and each page is loaded by a lead through
-Django's test client, once before it counts. The ratio is the median over 300 ms. PostgreSQL is measured where
-ASSAY_BENCH_POSTGRES names an empty database, for example postgres://postgres@127.0.0.1:5432/bench.
+Django's test client, once before it counts. The ratio is the median over 300 ms. PostgreSQL is measured in a
+database of its own where ASSAY_BENCH_POSTGRES names a server, for example
+postgres://postgres@127.0.0.1:5432/postgres.
 
 What takes seconds, the report on all judgments, is computed by a job; its time is told beside. So are the preview of a
 snapshot of the round and its freezing, which a lead waits for once.
@@ -17,12 +18,11 @@ import json
 import os
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+from side_by_side import databases
 from side_by_side.processes import CouldNotRun, child, measure
 from side_by_side.rows import Row, note, options, tell
 
@@ -32,23 +32,22 @@ MINUTE = 60.0
 JUDGMENTS, FEW = 1_000_000, 30_000
 # Those that the limit was set for; what else hangs on a round is told without a verdict.
 ASKED = ("round_progress", "round_agreement")
-POSTGRES = os.environ.get("ASSAY_BENCH_POSTGRES", "")
 
 
 def main() -> int:
     """Measure on every database that there is."""
-    cases = {"sqlite": partial(measured, "SQLite", ""), "postgres": partial(measured, "PostgreSQL", POSTGRES)}
+    cases = {"sqlite": partial(measured, "SQLite"), "postgresql": partial(measured, "PostgreSQL")}
     return tell(cases, options(__doc__, cases).parse_args())
 
 
-def measured(title: str, url: str, asked: argparse.Namespace) -> Iterator[Row]:
+def measured(title: str, asked: argparse.Namespace) -> Iterator[Row]:
     """Fill a database, load the pages, and tell their times as shares of the limit."""
-    if not url and title != "SQLite":
-        note(f"{title}: left out, ASSAY_BENCH_POSTGRES names no empty database")
+    if not databases.there(title.lower()):
+        note(f"{title} is left out: set {databases.SERVER}")
         return
     count = FEW if asked.quick else JUDGMENTS
-    with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
-        found = loaded(url or f"sqlite:///{Path(folder) / 'bench.sqlite3'}", folder, count, asked.reps or 9)
+    with databases.fresh(title.lower()) as environment:
+        found = loaded(environment["DATABASE_URL"], environment["ASSAY_VAR"], count, asked.reps or 9)
     note(f"{title}: filled in {found['build']:.0f} s; the job's report takes {found['report']:.1f} s")
     for name, seconds in found["pages"].items():
         times = seconds[1:]

@@ -18,6 +18,8 @@ from judgments.models import Adjudication, Judgment, Pair, Round, RoundRater, Sl
 from judgments.untold import untold_pairs
 
 CHUNK = 100
+# Up to so many empty slots are listed; beyond, each pair is looked up.
+FEW_SLOTS = 20_000
 
 
 def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> QuerySet[Pair]:
@@ -28,10 +30,19 @@ def in_conflict(round_: Round, *, viewer: Any, steps: int = 1) -> QuerySet[Pair]
     # As the index says it; what is at least so wide is so anyhow.
     apart = round_.pairs.filter(spread__gt=0, spread__gte=steps)
     if round_.state == Round.State.OPEN:
-        apart = apart.filter(~Exists(Slot.objects.filter(pair=OuterRef("pk"), filled_by__isnull=True)))
+        apart = _complete(apart, round_)
     if viewer is not None:
         apart = apart.exclude(pk__in=untold_pairs(viewer, round_).values("pk"))
     return apart.order_by("-spread", "position")
+
+
+def _complete(pairs: QuerySet[Pair], round_: Round) -> QuerySet[Pair]:
+    """The pairs whose slots are all filled, asked from the side that has less to read."""
+    waiting = Slot.objects.filter(round=round_, filled_by__isnull=True).order_by()
+    missing = waiting[: FEW_SLOTS + 1].count()
+    if missing > FEW_SLOTS:
+        return pairs.filter(~Exists(waiting.filter(pair=OuterRef("pk"))))
+    return pairs.exclude(pk__in=waiting.values("pair")) if missing else pairs
 
 
 class Open(NamedTuple):

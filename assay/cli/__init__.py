@@ -49,6 +49,8 @@ EXTRAS = {
     "psycopg": "postgres",
     "sentence_transformers": "semantic",
     "rouge_score": "rag",
+    "sacrebleu": "rag",
+    "bert_score": "semantic",
 }
 OURS = {"assay", "judgments", "pooling", "evaluation"}
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130

@@ -45,6 +45,8 @@ FORMATS: Family[Format] = Family(
         "labels-jsonl": "judgments.formats.labels_jsonl:FORMAT",
         "battles-jsonl": "judgments.formats.battles_jsonl:FORMAT",
         "scores-jsonl": "judgments.formats.scores_jsonl:FORMAT",
+        "samples-jsonl": "assay.rag.samples_jsonl:FORMAT",
+        "outputs-jsonl": "assay.rag.outputs_jsonl:FORMAT",
         "zbench-dataset": "judgments.formats.zbench_dataset:FORMAT",
         "zbench-annotated": "judgments.formats.zbench_annotated:FORMAT",
         "zbench-ai-scores": "judgments.formats.zbench_ai_scores:FORMAT",

@@ -42,7 +42,9 @@ def told(client, round_, lead):
     }
 
 
-def test_pair_that_waits_for_a_rating_is_no_conflict_yet(client_of, third_waits, lead, stage):
+@pytest.mark.parametrize("few", [0, conflicts.FEW_SLOTS])
+def test_pair_that_waits_for_a_rating_is_no_conflict_yet(client_of, third_waits, lead, stage, monkeypatch, few):
+    monkeypatch.setattr(conflicts, "FEW_SLOTS", few)
     client = client_of(lead)
     assert set(told(client, third_waits, lead).values()) == {0}
     # The third rater says of every pair what the first one said.

@@ -1,0 +1,44 @@
+"""Evaluation of RAG systems: metrics over samples and outputs.
+
+``import assay.rag`` is light; what a metric needs is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from assay.rag.critic import CriticError, LLMCritic
+from assay.rag.evaluation import RagEvaluation, Score, SystemScores, evaluate
+from assay.rag.metric import Metric, MetricResult, SampleMetric, Skip
+from assay.rag.metrics import METRICS
+from assay.rag.names import parse_metric
+from assay.rag.reading import read_outputs, read_samples
+from assay.rag.records import (
+    Answer,
+    Document,
+    EvaluationSample,
+    RetrievedDocument,
+    SystemOutputs,
+    TargetCategory,
+)
+
+__all__ = [
+    "METRICS",
+    "Answer",
+    "CriticError",
+    "Document",
+    "EvaluationSample",
+    "LLMCritic",
+    "Metric",
+    "MetricResult",
+    "RagEvaluation",
+    "RetrievedDocument",
+    "SampleMetric",
+    "Score",
+    "Skip",
+    "SystemOutputs",
+    "SystemScores",
+    "TargetCategory",
+    "evaluate",
+    "parse_metric",
+    "read_outputs",
+    "read_samples",
+]

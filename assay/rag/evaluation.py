@@ -1,0 +1,387 @@
+"""Evaluation of RAG systems: every metric of every system, with intervals, by slice and by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.rag.metric import Metric, MetricResult
+from assay.rag.metrics.sliced_metric import label_text
+from assay.rag.names import parse_metrics, with_services
+from assay.rag.reading import Aligned, Missing, align, read_outputs, read_samples
+from assay.rag.records import EvaluationSample
+from judgments.core.errors import NotValid
+
+# What is computed where no metric is named: everything that needs no model. What has nothing to measure says so.
+DEFAULT = (
+    "RecallAtK(k=10)",
+    "PrecisionAtK(k=10)",
+    "HitRateAtK(k=10)",
+    "MRRAtK",
+    "NDCGAtK(k=10)",
+    "ExactMatch",
+    "TokenF1",
+    "RougeL",
+    "EvidenceOverlapFaithfulness",
+    "NegativeRejectionRate",
+    "MeanLatency",
+    "QuantileLatency",
+    "DistinctN",
+)
+LEVEL, RESAMPLES = 0.95, 10_000
+FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Score:
+    """The value of one metric, with its interval.
+
+    Parameters
+    ----------
+    value : float
+        As the metric gives it: 0.0 where it is not defined.
+    low, high : float or None
+        The bootstrap interval over samples; None exactly where ``interval_reason`` says why.
+    interval_reason : str or None
+        Why there is no interval.
+    result : MetricResult
+        The counts and the values of the samples.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    interval_reason: str | None
+    result: MetricResult
+
+    @property
+    def defined(self) -> bool:
+        """Whether something was measured."""
+        return self.result.defined
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        why = {} if self.interval_reason is None else {"interval_reason": self.interval_reason}
+        return {"value": self.value, "low": self.low, "high": self.high, **why, "details": self.result.details}
+
+
+@dataclass(frozen=True)
+class SystemScores:
+    """All scores of one system.
+
+    Parameters
+    ----------
+    name : str
+        The system.
+    scores : mapping of str to Score
+        By the label of the metric.
+    slices : mapping of str to mapping
+        Label to value to the scores over the samples with that value.
+    aligned : Aligned
+        The samples that count, with the outputs.
+    """
+
+    name: str
+    scores: Mapping[str, Score]
+    slices: Mapping[str, Mapping[str, Mapping[str, Score]]]
+    aligned: Aligned
+
+    def per_sample(self) -> dict[str, dict[str, float | None]]:
+        """Return the values of each sample, for metrics that have such values."""
+        found: dict[str, dict[str, float | None]] = {sample.sample_id: {} for sample in self.aligned.samples}
+        for label, score in self.scores.items():
+            for sample, value in zip(self.aligned.samples, score.result.per_sample, strict=False):
+                found[sample.sample_id][label] = value
+        return found
+
+
+@dataclass(frozen=True)
+class RagEvaluation:
+    """The result of `evaluate`.
+
+    Parameters
+    ----------
+    systems : tuple of SystemScores
+        In the order given.
+    metrics : tuple of Metric
+        In the order given.
+    samples : tuple of EvaluationSample
+        All of them.
+    missing : str
+        What became of samples without an output.
+    level, resamples, seed : float, int, int
+        Of the intervals.
+    """
+
+    systems: tuple[SystemScores, ...]
+    metrics: tuple[Metric, ...]
+    samples: tuple[EvaluationSample, ...]
+    missing: str
+    level: float
+    resamples: int
+    seed: int
+    notes: tuple[str, ...] = field(default=())
+
+    def to_dict(self, *, per_sample: bool = True) -> dict[str, Any]:
+        """Return the shape of ``assay rag --format json``."""
+        return {
+            "samples": len(self.samples),
+            "settings": {
+                "missing": self.missing,
+                "level": self.level,
+                "resamples": self.resamples,
+                "seed": self.seed,
+            },
+            "metrics": {
+                metric.label: {"name": metric.name, "title": metric.title, "target": metric.category.value}
+                for metric in self.metrics
+            },
+            "systems": [
+                {
+                    "name": system.name,
+                    "samples": len(system.aligned.samples),
+                    "missing": list(system.aligned.missing),
+                    "unmatched": list(system.aligned.extra),
+                    "metrics": {label: score.to_dict() for label, score in system.scores.items()},
+                    "slices": {
+                        label: {
+                            value: {name: score.to_dict() for name, score in scores.items()}
+                            for value, scores in values.items()
+                        }
+                        for label, values in system.slices.items()
+                    },
+                    **({"per_sample": system.per_sample()} if per_sample else {}),
+                }
+                for system in self.systems
+            ],
+            "notes": list(self.notes),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each system, slice and metric; the slice of all samples is empty."""
+        found = []
+        for system in self.systems:
+            parts = [("", "", system.scores)]
+            parts += [
+                (name, value, scores) for name, values in system.slices.items() for value, scores in values.items()
+            ]
+            for slice_label, slice_value, scores in parts:
+                for label, score in scores.items():
+                    found.append(
+                        {
+                            "system": system.name,
+                            "slice": slice_label,
+                            "slice_value": slice_value,
+                            "metric": label,
+                            "value": score.value if score.defined else None,
+                            "low": score.low,
+                            "high": score.high,
+                            "num_samples": score.result.details["num_samples"],
+                            "num_skipped": score.result.details["num_skipped"],
+                            "reason": score.result.details["reason"],
+                        }
+                    )
+        return found
+
+    def to_polars(self) -> Any:
+        """Return `rows` as a polars data frame."""
+        import polars
+
+        return polars.DataFrame(self.rows(), infer_schema_length=None)
+
+    def to_pandas(self) -> Any:
+        """Return `rows` as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+
+def evaluate(
+    samples: Any,
+    outputs: Any,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+    *,
+    missing: Missing = "error",
+    slices: Sequence[str] = (),
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    critic: Any = None,
+    embed_fn: Any = None,
+) -> RagEvaluation:
+    """Evaluate one or several RAG systems.
+
+    Parameters
+    ----------
+    samples : path, list of dict, list of EvaluationSample, or DataFrame
+        The test cases, as `read_samples` takes them.
+    outputs : the same for one system, or a mapping of system name to outputs
+        What each system returned, as `read_outputs` takes it. They meet the samples by id.
+    metrics : str, Metric, or iterable of them
+        Names as `parse_metric` reads them; by default all that need no model.
+    missing : {"error", "skip", "zero"}
+        What becomes of a sample without an output.
+    slices : sequence of str
+        Labels; every metric is also computed over the samples of each value.
+    level, resamples, seed : float, int, int
+        Of the bootstrap intervals over samples.
+    critic : LLMCritic, optional
+        For the metrics that ask a model.
+    embed_fn : callable, optional
+        ``embed_fn(list of str) -> vectors``, for the metrics that compare embeddings.
+
+    Returns
+    -------
+    RagEvaluation
+        One score for each system and metric.
+
+    Raises
+    ------
+    NotValid
+        When an input cannot be used; the message says which and what to do.
+    UnreadableInput
+        When a file cannot be read.
+
+    Examples
+    --------
+    >>> samples = [{"id": "s1", "question": "Where?", "ground_truth": "in the box"}]
+    >>> found = evaluate(samples, [{"id": "s1", "answer": "In the box."}], ["ExactMatch", "TokenF1"])
+    >>> found.systems[0].scores["ExactMatch"].value
+    1.0
+    """
+    if not 0 < level < 1:
+        raise NotValid(f"the level is {level:g}; give a number between 0 and 1")
+    if resamples < 1:
+        raise NotValid(f"resamples is {resamples}; give 1 or more")
+    chosen = _metrics(metrics, {"critic": critic, "embed_fn": embed_fn})
+    cases = read_samples(samples)
+    if not cases:
+        raise NotValid("there are no samples")
+    _check_slices(cases, slices)
+    found, notes = [], []
+    for name, given in _systems(outputs):
+        aligned = align(cases, read_outputs(given), missing, name)
+        if aligned.missing:
+            what = "left out" if missing == "skip" else "counted as 0"
+            notes.append(f"{name}: {len(aligned.missing):,} samples without an output are {what}")
+        if aligned.extra:
+            notes.append(f"{name}: {len(aligned.extra):,} outputs without a sample are left out")
+        scores = _scores(chosen, aligned, level, resamples, seed)
+        found.append(SystemScores(name, scores, _slices(chosen, aligned, slices, level, resamples, seed), aligned))
+    return RagEvaluation(tuple(found), tuple(chosen), tuple(cases), missing, level, resamples, seed, tuple(notes))
+
+
+def _metrics(given: str | Metric | Iterable[str | Metric], services: Mapping[str, Any]) -> list[Metric]:
+    many = [given] if isinstance(given, str | Metric) else list(given)
+    found: dict[str, Metric] = {}
+    for one in many:
+        for metric in parse_metrics([one], services) if isinstance(one, str) else [with_services(one, services)]:
+            found.setdefault(metric.label, metric)
+    if not found:
+        raise NotValid("no metric is named; write for example TokenF1")
+    for metric in found.values():
+        _check_critic(metric)
+    return list(found.values())
+
+
+def _check_critic(metric: Metric) -> None:
+    inner = getattr(metric, "metric", None)
+    if inner is not None:
+        _check_critic(inner)
+    if hasattr(metric, "critic") and metric.critic is None:
+        raise NotValid(f"{type(metric).__name__} needs a critic: name a model with --provider, or pass critic=")
+
+
+def _systems(outputs: Any) -> list[tuple[str, Any]]:
+    if isinstance(outputs, Mapping):
+        if not outputs:
+            raise NotValid("there is no system; give the outputs of one or more")
+        return [(str(name), given) for name, given in outputs.items()]
+    if isinstance(outputs, str | Path):
+        from judgments.core.run_names import stem
+
+        return [(stem(str(outputs)), outputs)]
+    return [("system", outputs)]
+
+
+def _check_slices(samples: Sequence[EvaluationSample], slices: Sequence[str]) -> None:
+    known = dict.fromkeys(label for sample in samples for label in sample.labels)
+    for label in slices:
+        if label not in known:
+            raise NotValid(f"no sample has the label {label!r}; labels: {', '.join(known) or 'none'}")
+
+
+def _slices(
+    metrics: Sequence[Metric], aligned: Aligned, slices: Sequence[str], level: float, resamples: int, seed: int
+) -> dict[str, dict[str, dict[str, Score]]]:
+    found: dict[str, dict[str, dict[str, Score]]] = {}
+    for label in slices:
+        places: dict[str, list[int]] = {}
+        for at, sample in enumerate(aligned.samples):
+            places.setdefault(label_text(sample.labels.get(label)), []).append(at)
+        found[label] = {
+            value: _scores(
+                metrics,
+                Aligned([aligned.samples[at] for at in part], [aligned.outputs[at] for at in part]),
+                level,
+                resamples,
+                seed,
+            )
+            for value, part in sorted(places.items())
+        }
+    return found
+
+
+def _scores(metrics: Sequence[Metric], aligned: Aligned, level: float, resamples: int, seed: int) -> dict[str, Score]:
+    results = [metric.compute(aligned.samples, aligned.outputs) for metric in metrics]
+    ends = _intervals(results, level, resamples, seed)
+    return {
+        metric.label: Score(result.value, *end, result)
+        for metric, result, end in zip(metrics, results, ends, strict=True)
+    }
+
+
+def _intervals(
+    results: Sequence[MetricResult], level: float, resamples: int, seed: int
+) -> list[tuple[float | None, float | None, str | None]]:
+    """The percentile bootstrap over samples; all metrics share the draws."""
+    from evaluation.metrics.resampling import resampled_means
+
+    whole = [result.columns for result in results if _why_none(result) is None]
+    columns = np.hstack([one for one in whole if one is not None]) if whole else np.zeros((0, 0))
+    means = np.zeros((0, 0))
+    if len(columns):
+        centers = np.array([np.nanmean(column) if not np.isnan(column).all() else 0.0 for column in columns.T])
+        ones, strata = np.ones(len(columns)), [np.arange(len(columns))]
+        means = resampled_means(columns, centers, ones, strata, resamples=resamples, seed=seed)
+    found: list[tuple[float | None, float | None, str | None]] = []
+    begin = 0
+    for result in results:
+        if (why := _why_none(result)) is not None:
+            found.append((None, None, why))
+            continue
+        width = 0 if result.columns is None else result.columns.shape[1]
+        own = means[:, begin : begin + width]
+        begin += width
+        values = own[:, 0] if result.combine is None else result.combine(own)
+        values = values[np.isfinite(values)]
+        if not len(values):
+            found.append((None, None, "no resample has a value"))
+            continue
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        found.append((float(low), float(high), None))
+    return found
+
+
+def _why_none(result: MetricResult) -> str | None:
+    if not result.defined:
+        return "not measured"
+    if result.columns is None:
+        return "not a mean over samples"
+    if result.details["num_samples"] < FEWEST:
+        return f"fewer than {FEWEST} samples"
+    return None

@@ -1,0 +1,223 @@
+"""The fields of samples and outputs in JSON objects, under the names that neighboring tools use."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.rag.records import Answer, Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from judgments.core.ids import id_fault
+from judgments.formats.grades import RowFault
+from judgments.formats.json_lines import id_text
+
+# The names of each field, ours first. Rows of ragas and of Hugging Face data sets hold a sample and an output in one.
+SAMPLE_ID = ("sample_id", "id", "_id", "question_id")
+QUERY = ("query", "question", "user_input")
+REFERENCE = ("reference_answer", "ground_truth", "ground_truths", "reference", "expected_answer", "expected_answers")
+RELEVANT = ("relevant_docs", "reference_contexts")
+CANDIDATES = ("candidate_docs",)
+RESPONSE = ("response", "answer")
+RETRIEVED = ("retrieved", "retrieved_docs", "contexts", "retrieved_contexts")
+# Lists of texts, where the other lists of documents hold ids or objects.
+OF_TEXTS = ("reference_contexts", "contexts", "retrieved_contexts")
+# Labels that may stand beside the other fields.
+LABELS = ("variant_of", "scenario")
+OF_SAMPLES = (*SAMPLE_ID, *QUERY, *REFERENCE, *RELEVANT, *CANDIDATES, *LABELS, "labels")
+OF_OUTPUTS = (*SAMPLE_ID, *RESPONSE, *RETRIEVED, "timings")
+DOCUMENT = ("doc_id", "id", "_id")
+TEXT = ("text", "content", "page_content")
+
+
+def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
+    """Return the sample that an object holds; without an id it is called by its place, from 1.
+
+    Raises
+    ------
+    RowFault
+        When a field is missing, or cannot be what it is.
+    """
+    name, query = _first(of, QUERY)
+    if not isinstance(query, str) or not query.strip():
+        raise RowFault(
+            "E11" if query in (None, "") else "E23", f"the field `{name}` is {_told(query)}", "give the question"
+        )
+    answers = _answers(of)
+    return EvaluationSample(
+        sample_id_of(of, place),
+        query,
+        answers[0] if answers else None,
+        _documents(of, RELEVANT),
+        _documents(of, CANDIDATES),
+        _labels(of),
+        tuple(answers[1:]),
+    )
+
+
+def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
+    """Return the output that an object holds; without an id it is called by its place, from 1.
+
+    Raises
+    ------
+    RowFault
+        When a field cannot be what it is, or there is neither a response nor a list of documents nor a timing.
+    """
+    if not any(name in of for name in (*RESPONSE, *RETRIEVED, "timings")):
+        raise RowFault("E23", "there is no `response`, `retrieved` or `timings`", "give what the system returned")
+    name, response = _first(of, RESPONSE)
+    return SystemOutputs(
+        sample_id_of(of, place), _retrieved(of), None if response is None else _answer(name, response), _timings(of)
+    )
+
+
+def sample_id_of(of: Mapping[str, Any], place: int) -> str:
+    """Return the id of the sample that an object belongs to."""
+    name, value = _first(of, SAMPLE_ID)
+    if value is None:
+        return str(place)
+    text, _ = id_text(value)
+    if fault := id_fault(text):
+        raise RowFault(fault[0], f"the field `{name}` {fault[1]}", "give each sample an id")
+    return text
+
+
+def text_id(text: str) -> str:
+    """Return the id of a document that has a text and no id: the same text has the same id."""
+    return "text-" + hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _first(of: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:
+    for name in names:
+        if not _nothing(of.get(name)):
+            return name, of[name]
+    return names[0], None
+
+
+def _nothing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _told(value: Any) -> str:
+    return "missing" if value is None else "empty" if value == "" else f"{type(value).__name__}, not text"
+
+
+def _answer(name: str, value: Any) -> Answer:
+    text = value.get("text") if isinstance(value, Mapping) else value
+    if not isinstance(text, str):
+        raise RowFault("E23", f"the field `{name}` is {type(value).__name__}", 'give a text, or {"text": ...}')
+    return Answer(text)
+
+
+def _answers(of: Mapping[str, Any]) -> list[Answer]:
+    name, value = _first(of, REFERENCE)
+    if value is None:
+        return []
+    return [_answer(name, one) for one in _items(value)] if _is_list(value) else [_answer(name, value)]
+
+
+def _is_list(value: Any) -> bool:
+    # Columns of data frames hold lists as arrays.
+    return isinstance(value, list | tuple) or (hasattr(value, "tolist") and not isinstance(value, str | bytes))
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value.tolist() if hasattr(value, "tolist") else value)
+
+
+def _documents(of: Mapping[str, Any], names: Sequence[str]) -> tuple[Document, ...] | None:
+    name, value = _first(of, names)
+    if value is None:
+        return None
+    if not _is_list(value):
+        raise RowFault("E23", f"the field `{name}` is {type(value).__name__}", "give a list of ids or objects")
+    return tuple(_document(name, one) for one in _items(value))
+
+
+def _document(name: str, value: Any) -> Document:
+    if name in OF_TEXTS and isinstance(value, str):
+        return Document(text_id(value), value)
+    if not isinstance(value, Mapping):
+        return Document(_doc_id(name, value))
+    key, text = _first(value, TEXT)
+    if text is not None and not isinstance(text, str):
+        raise RowFault("E23", f"the field `{key}` of a document in `{name}` is {type(text).__name__}", "give a text")
+    id_key, given = _first(value, DOCUMENT)
+    if given is None and not text:
+        raise RowFault("E11", f"a document in `{name}` has neither `doc_id` nor `text`", "give one of them")
+    metadata = value.get("metadata")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise RowFault("E23", f"`metadata` of a document in `{name}` is {type(metadata).__name__}", "give an object")
+    used, content = {key, id_key, "metadata", "score", "rank"}, text or ""
+    more = {other: part for other, part in value.items() if other not in used and not _nothing(part)}
+    doc_id = text_id(content) if given is None else _doc_id(name, given)
+    return Document(doc_id, content, {**(metadata or {}), **more})
+
+
+def _doc_id(name: str, value: Any) -> str:
+    text, _ = id_text(value)
+    if fault := id_fault(text):
+        raise RowFault(fault[0], f"the id of a document in `{name}` {fault[1]}", "give each document an id")
+    return text
+
+
+def _retrieved(of: Mapping[str, Any]) -> tuple[RetrievedDocument, ...]:
+    name, value = _first(of, RETRIEVED)
+    if value is None:
+        return ()
+    if not _is_list(value):
+        raise RowFault("E23", f"the field `{name}` is {type(value).__name__}", "give a list of ids or objects")
+    items = _items(value)
+    ranks = [one.get("rank") if isinstance(one, Mapping) else None for one in items]
+    given = [rank for rank in ranks if rank is not None]
+    if given and (len(given) < len(items) or len(set(map(str, given))) < len(given)):
+        raise RowFault(
+            "E23", f"the ranks in `{name}` are {given[:10]}", "give each document a rank of its own, or none"
+        )
+    for rank in given:
+        if isinstance(rank, bool) or not isinstance(rank, int) or rank < 1:
+            raise RowFault("E12", f"a rank in `{name}` is {rank!r}", "give whole numbers from 1")
+    found = [
+        RetrievedDocument(_document(name, one), ranks[at] or at + 1, _score(name, one)) for at, one in enumerate(items)
+    ]
+    return tuple(sorted(found, key=lambda one: one.rank))
+
+
+def _score(name: str, value: Any) -> float | None:
+    score = value.get("score") if isinstance(value, Mapping) else None
+    if _nothing(score):
+        return None
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise RowFault("E12", f"a score in `{name}` is {score!r}", "give a number")
+    return float(score)
+
+
+def _timings(of: Mapping[str, Any]) -> dict[str, float]:
+    value = of.get("timings")
+    if _nothing(value):
+        return {}
+    if not isinstance(value, Mapping):
+        raise RowFault(
+            "E23", f"the field `timings` is {type(value).__name__}", 'give an object such as {"end_to_end": 0.8}'
+        )
+    found = {}
+    for stage, seconds in value.items():
+        if _nothing(seconds):
+            continue
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+            raise RowFault("E12", f"the timing `{stage}` is {seconds!r}", "give seconds from 0")
+        found[str(stage)] = float(seconds)
+    return found
+
+
+def _labels(of: Mapping[str, Any]) -> dict[str, Any]:
+    labels = None if _nothing(of.get("labels")) else of["labels"]
+    if labels is not None and not isinstance(labels, Mapping):
+        raise RowFault(
+            "E23", f"the field `labels` is {type(labels).__name__}", 'give an object such as {"scenario": "typo"}'
+        )
+    found = {str(name): value for name, value in (labels or {}).items() if not _nothing(value)}
+    found |= {name: of[name] for name in LABELS if name not in found and not _nothing(of.get(name))}
+    if "variant_of" in found:
+        found["variant_of"] = id_text(found["variant_of"])[0]
+    return found

@@ -1,0 +1,293 @@
+"""The base classes of RAG metrics, and their results."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from judgments.core.errors import NotValid
+from judgments.core.parameters import Parameter
+
+Floats = npt.NDArray[np.float64]
+Field = Literal["reference_answer", "relevant_docs", "response"]
+# Why a sample has no value although its fields are there, in words. A metric may add reasons of its own.
+REASONS = {
+    "empty_gold": "no relevant document is known",
+    "no_reference": "the sample has no reference answer",
+    "no_response": "the output has no response",
+    "empty_answer": "the answer is empty",
+    "no_evidence": "the evidence has no text",
+    "no_timing": "the output does not time this stage",
+    "missing_output": "the system has no output",
+    "missing_embedding": "a document has no embedding",
+    "zero_vector": "an embedding has length zero",
+    "fewer_than_two_documents": "fewer than two documents were retrieved",
+    "unknown_parent": "`variant_of` names a sample that does not exist",
+    "circular_variant": "`variant_of` leads back to the sample",
+    "not_selected": "the sample is not in the set that the metric is about",
+    "critic_error": "the critic failed",
+    "critic_unparseable": "the critic's reply has no score",
+    "critic_off_scale": "the critic's score is off its scale",
+}
+
+
+class Skip(NamedTuple):
+    """Why a sample has no value: a key of `REASONS`."""
+
+    reason: str
+
+
+def option(
+    default: Any, description: str, *, minimum: float | None = None, maximum: float | None = None, choices: Any = ()
+) -> Any:
+    """Declare a parameter of a metric: its default, what it does, and what it may be."""
+    about = {"description": description, "minimum": minimum, "maximum": maximum, "choices": tuple(choices)}
+    return field(default=default, metadata=about)
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    """The value of a metric over a set of samples.
+
+    Parameters
+    ----------
+    value : float
+        The value. It is 0.0 where nothing could be measured; ``details["defined"]`` tells the two apart.
+    details : dict
+        ``num_samples`` (with a value), ``num_skipped``, ``skipped`` (reason to count), ``skipped_REASON``, ``defined``,
+        ``reason`` (why it is not defined, else None), and what the metric adds.
+    per_sample : tuple of float or None
+        The value of each sample; None where it was skipped.
+    columns : float64 array, shape (samples, columns), or None
+        The numbers whose means over the samples make the value; NaN where a sample does not count.
+    combine : callable or None
+        Turns means of the columns, shape (draws, columns), into values, shape (draws,). None where the value is the
+        mean of the one column, or where there are no columns.
+    """
+
+    value: float
+    details: dict[str, Any]
+    per_sample: tuple[float | None, ...] = ()
+    columns: Floats | None = field(default=None, compare=False, repr=False)
+    combine: Callable[[Floats], Floats] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def defined(self) -> bool:
+        """Whether something was measured."""
+        return bool(self.details["defined"])
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the value is the mean of the values of the samples."""
+        return self.columns is not None and self.combine is None
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """A metric over samples and outputs.
+
+    A subclass is a frozen dataclass whose fields are its parameters, declared with `option`.
+    """
+
+    target: ClassVar[TargetCategory]
+    title: ClassVar[str]
+    description: ClassVar[str]
+    formula: ClassVar[str]
+    source: ClassVar[str]
+    # The name as a regular expression; groups are parameters. Empty where only the class name is read.
+    pattern: ClassVar[str] = ""
+    # What the library calls a right value: whether more is better. None where neither is.
+    higher_is_better: ClassVar[bool | None] = True
+    # The extra of the package that has what it imports; empty for none.
+    extra: ClassVar[str] = ""
+    # Parameters that always stand in the label.
+    shown: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Field, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if one.metadata:
+                object.__setattr__(self, one.name, _checked(type(self).__name__, one, getattr(self, one.name)))
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The stable, machine-readable name, such as ``recall@5``."""
+
+    @property
+    def category(self) -> TargetCategory:
+        """The target with these parameters."""
+        return self.target
+
+    @property
+    def label(self) -> str:
+        """The class name with the parameters that are not at their default, such as ``RecallAtK(k=5)``."""
+        told = []
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, Metric):
+                told.append(value.label)
+            elif one.metadata and (one.name in self.shown or value != one.default):
+                told.append(f"{one.name}={_written(value)}")
+        return f"{type(self).__name__}({', '.join(told)})" if told else type(self).__name__
+
+    def required_fields(self) -> list[str]:
+        """The fields without which a sample has no value."""
+        return list(self.needs)
+
+    @abstractmethod
+    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+        """Compute the metric.
+
+        Parameters
+        ----------
+        samples, outputs : sequence
+            Of the same length; each output belongs to the sample at its place.
+
+        Raises
+        ------
+        NotValid
+            When they do not belong together, or an input cannot be used.
+        """
+
+    @classmethod
+    def from_name(cls, text: str) -> Self | None:
+        """Return the metric that this name means, or None."""
+        found = re.fullmatch(cls.pattern, text) if cls.pattern else None
+        if found is None:
+            return None
+        return cls(
+            **{key: float(value) if "." in value else int(value) for key, value in found.groupdict().items() if value}
+        )
+
+
+class SampleMetric(Metric):
+    """A metric whose value is the mean over samples."""
+
+    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+        """Compute the mean; a sample without what it needs is skipped and counted."""
+        check_pairs(samples, outputs)
+        return mean_result(self.values(samples, outputs), self.more_details(samples, outputs))
+
+    def values(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
+        """The value of each sample, or why it has none. A missing output counts as 0."""
+        found: list[float | Skip | None] = [self.skip(*pair) for pair in zip(samples, outputs, strict=True)]
+        open_ = []
+        for place, output in enumerate(outputs):
+            if found[place] is None and output.missing:
+                found[place] = self.missing_value()
+            if found[place] is None:
+                open_.append(place)
+        scored = self.scores([samples[place] for place in open_], [outputs[place] for place in open_])
+        for place, value in zip(open_, scored, strict=True):
+            found[place] = value
+        return cast("list[float | Skip]", found)
+
+    def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
+        """Why the sample has no value, before anything is computed."""
+        if "relevant_docs" in self.needs and not sample.relevant_docs:
+            return Skip("empty_gold")
+        if "reference_answer" in self.needs and not sample.references:
+            return Skip("no_reference")
+        if "response" in self.needs and output.response is None and not output.missing:
+            return Skip("no_response")
+        return None
+
+    def missing_value(self) -> float | Skip:
+        """What a missing output counts."""
+        return 0.0
+
+    def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> Sequence[float | Skip]:
+        """The values of samples that have what they need; override it to compute them together."""
+        return [self.score(sample, output) for sample, output in zip(samples, outputs, strict=True)]
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float | Skip:
+        """The value of one sample."""
+        raise NotImplementedError
+
+    def more_details(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> dict[str, Any]:
+        """What the result says beside the counts."""
+        return {}
+
+
+def mean_result(values: Sequence[float | Skip], more: Mapping[str, Any] | None = None) -> MetricResult:
+    """Build the result of a mean from the values of the samples."""
+    per_sample = tuple(None if isinstance(value, Skip) else float(value) for value in values)
+    column = np.array([[np.nan if value is None else value] for value in per_sample]).reshape(len(per_sample), 1)
+    known = [value for value in per_sample if value is not None]
+    from evaluation.metrics.means import mean
+
+    return MetricResult(mean(known) or 0.0, counts(values) | dict(more or {}), per_sample, column)
+
+
+def counts(values: Sequence[float | Skip]) -> dict[str, Any]:
+    """Count samples with and without a value, by reason."""
+    skipped = Counter(value.reason for value in values if isinstance(value, Skip))
+    number = len(values) - skipped.total()
+    return details(number, skipped)
+
+
+def details(number: int, skipped: Mapping[str, int], undefined: str | None = None) -> dict[str, Any]:
+    """The details that every result has."""
+    if not number and undefined is None:
+        most = max(skipped, key=lambda reason: skipped[reason], default="")
+        undefined = REASONS.get(most, most) if most else "there are no samples"
+    return {
+        "num_samples": number,
+        "num_skipped": sum(skipped.values()),
+        "skipped": dict(skipped),
+        **{f"skipped_{reason}": count for reason, count in skipped.items()},
+        "defined": undefined is None,
+        "reason": undefined,
+    }
+
+
+def check_pairs(samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> None:
+    """Raise an error when samples and outputs do not belong together."""
+    if len(samples) != len(outputs):
+        raise NotValid(f"there are {len(samples):,} samples and {len(outputs):,} outputs; give one output per sample")
+    for sample, output in zip(samples, outputs, strict=True):
+        if sample.sample_id != output.sample_id:
+            what = f"the output of sample {output.sample_id!r} is at the place of sample {sample.sample_id!r}"
+            raise NotValid(f"{what}; put outputs in the order of the samples, or use assay.rag.evaluate")
+
+
+def _checked(owner: str, one: Any, value: Any) -> Any:
+    about = one.metadata
+    choices = about["choices"]
+    default = one.default if one.default is not MISSING else value
+    if isinstance(default, tuple):
+        given = (value,) if isinstance(value, str) else value
+        if not isinstance(given, list | tuple) or not given or not all(isinstance(part, str) for part in given):
+            raise NotValid(
+                f"{owner}: {one.name} is {value!r}; give a list of texts", {one.name: "give a list of texts"}
+            )
+        if choices and (odd := [part for part in given if part not in choices]):
+            raise NotValid(f"{owner}: {one.name} has no {odd[0]!r}; choose from {', '.join(choices)}")
+        return tuple(given)
+    if value is None and default is None:
+        return None
+    if choices and value not in choices:
+        raise NotValid(f"{owner}: {one.name} is {value!r}; choose from {', '.join(map(str, choices))}")
+    if default is None:
+        default = about["minimum"] if about["minimum"] is not None else ""
+        default = int(default) if default != "" else ""
+    parameter = Parameter(one.name, one.name, about["description"], default, about["minimum"], about["maximum"])
+    try:
+        return parameter.check(value)
+    except NotValid as error:
+        raise NotValid(f"{owner}: {error}") from None
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_written, value)) + "]"
+    return str(value) if not isinstance(value, str) or re.fullmatch(r"[\w.:/-]+", value) else repr(value)

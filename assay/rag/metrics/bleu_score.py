@@ -1,0 +1,93 @@
+"""BLEU of all answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from assay.rag.metric import Floats, Metric, MetricResult, Skip, check_pairs, counts, option
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from assay.rag.text import response_text
+from judgments.core.errors import NotValid
+
+SMOOTHING = ("exp", "floor", "add-k", "none")
+
+
+@dataclass(frozen=True)
+class BleuScore(Metric):
+    """Corpus BLEU as sacrebleu computes it, from 0 to 100."""
+
+    target = TargetCategory.GENERATION_CORRECTNESS
+    title = "BLEU"
+    description = "How many n-grams of all answers together stand in their reference answers, from 0 to 100."
+    formula = (
+        "100 BP exp(mean over n of log p_n), p_n the clipped n-gram precision over all answers, BP the brevity penalty"
+    )
+    source = "Papineni et al. 2002; Post 2018 (sacrebleu); Auepora metrics specification, 4.2.2"
+    pattern = "bleu"
+    extra = "rag"
+    needs = ("reference_answer", "response")
+
+    max_order: int = option(4, "The longest n-gram.", minimum=1, maximum=10)
+    smooth_method: str = option("exp", "How a precision of 0 is smoothed.", choices=SMOOTHING)
+
+    @property
+    def name(self) -> str:
+        return "bleu"
+
+    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+        """Compute BLEU over all answers with a reference; ``per_sample`` holds sentence BLEU, which is not averaged."""
+        check_pairs(samples, outputs)
+        bleu = self._bleu()
+        rows: list[list[float]] = []
+        values: list[float | Skip] = []
+        for sample, output in zip(samples, outputs, strict=True):
+            why = "no_reference" if not sample.references else "no_response" if _silent(output) else None
+            if why is not None:
+                rows.append([np.nan] * (2 * self.max_order + 2))
+                values.append(Skip(why))
+                continue
+            found = bleu.sentence_score(response_text(output), sample.references)
+            rows.append([*found.counts, *found.totals, found.sys_len, found.ref_len])
+            values.append(found.score)
+        columns = np.array(rows, dtype=float).reshape(len(rows), 2 * self.max_order + 2)
+        known = ~np.isnan(columns[:, 0])
+        number = int(known.sum())
+
+        def combine(means: Floats) -> Floats:
+            return np.array([self._score(row * number) for row in means])
+
+        value = float(combine(columns[known].mean(axis=0, keepdims=True))[0]) if number else 0.0
+        per_sample = tuple(None if isinstance(one, Skip) else float(one) for one in values)
+        return MetricResult(value, counts(values), per_sample, columns, combine)
+
+    def _bleu(self) -> Any:
+        if find_spec("sacrebleu") is None:
+            raise NotValid("BleuScore needs sacrebleu; pip install 'assay[rag]'")
+        from sacrebleu.metrics.bleu import BLEU
+
+        return BLEU(max_ngram_order=self.max_order, smooth_method=self.smooth_method, effective_order=True)
+
+    def _score(self, sums: Floats) -> float:
+        from sacrebleu.metrics.bleu import BLEU
+
+        whole = np.rint(sums).astype(int).tolist()
+        order = self.max_order
+        return float(
+            BLEU.compute_bleu(
+                correct=whole[:order],
+                total=whole[order : 2 * order],
+                sys_len=whole[-2],
+                ref_len=whole[-1],
+                smooth_method=self.smooth_method,
+                max_ngram_order=order,
+            ).score
+        )
+
+
+def _silent(output: SystemOutputs) -> bool:
+    return output.response is None and not output.missing

@@ -1,0 +1,45 @@
+"""How much of the answer stands in the evidence, word by word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.rag.metric import SampleMetric, Skip, option
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from assay.rag.text import EVIDENCE, evidence, ngrams, response_text, tokens
+
+
+@dataclass(frozen=True)
+class EvidenceOverlapFaithfulness(SampleMetric):
+    """The share of the answer's n-grams that the evidence holds."""
+
+    target = TargetCategory.GENERATION_FAITHFULNESS
+    title = "Evidence overlap"
+    description = "The share of the answer's n-grams that stand in the evidence; a rough sign of faithfulness."
+    formula = "n-grams of the answer that stand in the evidence / n-grams of the answer"
+    source = "Auepora metrics specification, 4.4.1"
+    pattern = r"evidence_overlap(?:_(?P<n>\d+))?"
+    needs = ("response",)
+
+    n: int = option(1, "The length of the n-grams.", minimum=1, maximum=10)
+    evidence_source: str = option("retrieved", "Which documents are the evidence.", choices=EVIDENCE)
+    top_k: int | None = option(None, "How many retrieved documents are evidence; none for all.", minimum=1)
+
+    @property
+    def name(self) -> str:
+        return "evidence_overlap" if self.n == 1 else f"evidence_overlap_{self.n}"
+
+    def required_fields(self) -> list[str]:
+        """The fields without which a sample has no value."""
+        return ["response", "relevant_docs" if self.evidence_source == "relevant" else "retrieved"]
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float | Skip:
+        """The value of one sample; an answer without n-grams claims nothing and is skipped."""
+        texts = evidence(sample, output, self.evidence_source, self.top_k)
+        if not texts:
+            return Skip("no_evidence")
+        claimed = list(ngrams(tokens(response_text(output)), self.n))
+        if not claimed:
+            return Skip("empty_answer")
+        known = set(ngrams(tokens(" ".join(texts)), self.n))
+        return sum(one in known for one in claimed) / len(claimed)

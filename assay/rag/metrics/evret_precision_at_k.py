@@ -1,0 +1,33 @@
+"""Precision at k that divides by k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.rag.metric import SampleMetric, option
+from assay.rag.metrics.ranking import distinct_relevant
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+
+
+@dataclass(frozen=True)
+class EvretPrecisionAtK(SampleMetric):
+    """Precision at k as Evret has it."""
+
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    title = "Precision@k (Evret)"
+    description = "The share of k places that hold a relevant document; places that a short list leaves empty count."
+    formula = "|G ∩ R_k| / k"
+    source = "Evret, judge design"
+    pattern = r"evret_precision@(?P<k>\d+)"
+    shown = ("k",)
+    needs = ("relevant_docs",)
+
+    k: int = option(10, "How many places count.", minimum=1)
+
+    @property
+    def name(self) -> str:
+        return f"evret_precision@{self.k}"
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
+        """The value of one sample."""
+        return distinct_relevant(sample, output, self.k) / self.k

@@ -1,0 +1,40 @@
+"""Whether the answer equals a reference answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.rag.metric import SampleMetric, option
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from assay.rag.text import response_text, words
+
+
+@dataclass(frozen=True)
+class ExactMatch(SampleMetric):
+    """Exact match after normalizing."""
+
+    target = TargetCategory.GENERATION_CORRECTNESS
+    title = "Exact match"
+    description = (
+        "The share of answers that equal a reference answer, after case, punctuation and articles are removed."
+    )
+    formula = "1 where the normalized answer equals a normalized reference answer, else 0"
+    source = "Auepora metrics specification, 4.1.1; Rajpurkar et al. 2016"
+    pattern = "exact_match"
+    needs = ("reference_answer", "response")
+
+    ignore_case: bool = option(True, "Compare in lower case.")
+    ignore_punctuation: bool = option(True, "Remove ASCII punctuation.")
+    ignore_articles: bool = option(True, "Remove a, an and the.")
+
+    @property
+    def name(self) -> str:
+        return "exact_match"
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
+        """The value of one sample."""
+        answer = self._words(response_text(output))
+        return float(any(answer == self._words(text) for text in sample.references))
+
+    def _words(self, text: str) -> list[str]:
+        return words(text, case=self.ignore_case, punctuation=self.ignore_punctuation, articles=self.ignore_articles)

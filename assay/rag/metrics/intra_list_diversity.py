@@ -1,0 +1,80 @@
+"""How different the retrieved documents are from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assay.rag.metric import SampleMetric, Skip, option
+from assay.rag.records import EvaluationSample, RetrievedDocument, SystemOutputs, TargetCategory
+from assay.rag.vectors import EmbedFn, Floats, as_matrix, vectors_of
+
+
+@dataclass(frozen=True)
+class IntraListDiversity(SampleMetric):
+    """1 less the mean cosine of the first k documents."""
+
+    target = TargetCategory.DIVERSITY
+    title = "Intra-list diversity"
+    description = "How different the first k retrieved documents are from each other, by their embeddings."
+    formula = "1 - mean cosine over the pairs of the first k documents"
+    source = "Auepora metrics specification, 7.2.2"
+    pattern = r"intra_list_diversity@(?P<top_k>\d+)"
+    higher_is_better = None
+    shown = ("top_k",)
+
+    top_k: int = option(5, "How many retrieved documents count.", minimum=2)
+    embed_fn: EmbedFn | None = field(default=None, compare=False)
+
+    @property
+    def name(self) -> str:
+        return f"intra_list_diversity@{self.top_k}"
+
+    def required_fields(self) -> list[str]:
+        """The fields without which a sample has no value."""
+        return ["retrieved.text" if self.embed_fn else "retrieved.embedding"]
+
+    def missing_value(self) -> Skip:
+        """A missing output has no list."""
+        return Skip("missing_output")
+
+    def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
+        """The values of all samples, their texts embedded together where embeddings are computed here."""
+        lists = [output.retrieved[: self.top_k] for output in outputs]
+        computed = iter(())
+        if self.embed_fn is not None:
+            texts = [one.doc.text for docs in lists for one in docs]
+            computed = iter(vectors_of(texts, self.embed_fn, "IntraListDiversity"))
+        found: list[float | Skip] = []
+        for sample, docs in zip(samples, lists, strict=True):
+            vectors: Floats | None
+            if self.embed_fn is not None:
+                vectors = np.array([next(computed) for _ in docs])
+            else:
+                vectors = _given(sample.sample_id, docs)
+            found.append(_diversity(vectors))
+        return found
+
+
+def _given(sample_id: str, docs: Sequence[RetrievedDocument]) -> Floats | None:
+    given = [one.doc.metadata.get("embedding") for one in docs]
+    if any(one is None for one in given):
+        return None
+    return as_matrix(given, len(given), f"sample {sample_id!r}") if given else np.zeros((0, 0))
+
+
+def _diversity(vectors: Floats | None) -> float | Skip:
+    if vectors is None:
+        return Skip("missing_embedding")
+    if len(vectors) < 2:
+        return Skip("fewer_than_two_documents")
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not lengths.all():
+        return Skip("zero_vector")
+    units = vectors / lengths[:, None]
+    number = len(units)
+    # The squared length of the sum holds each pair twice, and each vector with itself once.
+    total = float(np.square(units.sum(axis=0)).sum())
+    return 1 - (total - number) / (number * (number - 1))

@@ -1,0 +1,89 @@
+"""Quality of the answer, as a critic scores it by dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Any
+
+from assay.rag.critic import SCALES, LLMCritic, scored
+from assay.rag.metric import SampleMetric, Skip, option
+from assay.rag.prompts import QUALITY, SYSTEM, filled
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from assay.rag.text import response_text
+from judgments.core.errors import NotValid
+
+DIMENSIONS = ("relevance", "helpfulness", "clarity")
+
+
+@dataclass(frozen=True)
+class LLMAnswerQuality(SampleMetric):
+    """The mean of a critic's scores for an answer, over dimensions and samples."""
+
+    target = TargetCategory.GENERATION_RELEVANCE
+    title = "Answer quality (critic)"
+    description = "How good the answer is in each dimension, as a model scores it; mapped to 0..1 and averaged."
+    formula = "mean over samples of the weighted mean over dimensions of (score - lowest) / (highest - lowest)"
+    source = "Auepora metrics specification, 5.1"
+    pattern = "llm_answer_quality"
+    needs = ("response",)
+
+    dimensions: tuple[str, ...] = option(DIMENSIONS, "The dimensions; name:2 gives one twice the weight.")
+    scale: str = option("1-5", "The scale that the critic answers on.", choices=SCALES)
+    critic: LLMCritic | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.weights  # noqa: B018 (it checks them)
+
+    @property
+    def name(self) -> str:
+        return "llm_answer_quality"
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each dimension."""
+        found: dict[str, float] = {}
+        for text in self.dimensions:
+            dimension, _, weight = text.partition(":")
+            try:
+                found[dimension.strip()] = float(weight or 1)
+            except ValueError:
+                found[dimension.strip()] = 0.0
+        if "" in found or not all(0 < weight < float("inf") for weight in found.values()):
+            raise NotValid(f"LLMAnswerQuality: the dimensions are {list(self.dimensions)}; write name or name:WEIGHT")
+        return found
+
+    def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
+        """Ask the critic about all answers and dimensions at once; an empty answer counts as 0, unasked."""
+        asked = [at for at, output in enumerate(outputs) if response_text(output).strip()]
+        prompts: list[str] = []
+        about: list[dict[str, Any]] = []
+        for at in asked:
+            for dimension in self.weights:
+                values = {"question": samples[at].query, "answer": response_text(outputs[at]), "dimension": dimension}
+                prompts.append(filled(QUALITY, values, self.scale))
+                about.append(
+                    {
+                        "sample_id": samples[at].sample_id,
+                        "metric": self.name,
+                        "dimension": dimension,
+                        "scale": self.scale,
+                        "system": SYSTEM,
+                    }
+                )
+        answers = scored(self.critic, prompts, about, self.scale) if prompts else []
+        found: list[float | Skip] = [0.0] * len(samples)
+        width = len(self.weights)
+        for place, at in enumerate(asked):
+            found[at] = self._together(answers[place * width : (place + 1) * width])
+        return found
+
+    def _together(self, answers: Sequence[float | Skip]) -> float | Skip:
+        """The weighted mean; a sample without a score in one dimension has none."""
+        known = [answer for answer in answers if not isinstance(answer, Skip)]
+        if len(known) < len(answers):
+            return next(answer for answer in answers if isinstance(answer, Skip))
+        weights = self.weights.values()
+        return fsum(weight * answer for weight, answer in zip(weights, known, strict=True)) / fsum(weights)

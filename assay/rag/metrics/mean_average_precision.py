@@ -1,0 +1,36 @@
+"""The mean of the precisions at the ranks of the relevant documents that were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum
+
+from assay.rag.metric import SampleMetric, option
+from assay.rag.metrics.ranking import relevant_ranks
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+
+
+@dataclass(frozen=True)
+class MeanAveragePrecision(SampleMetric):
+    """Average precision over the relevant documents that were found."""
+
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    title = "MAP"
+    description = (
+        "Precision at the rank of each relevant document found, averaged; relevant documents not found do not count."
+    )
+    formula = "mean over the relevant documents found of (relevant documents down to its rank) / rank; 0 where none is"
+    source = "Auepora metrics specification, 3.2.2"
+    pattern = r"map(?:@(?P<k>\d+))?"
+    needs = ("relevant_docs",)
+
+    k: int | None = option(None, "The last rank that counts; none for the whole list.", minimum=1)
+
+    @property
+    def name(self) -> str:
+        return "map" if self.k is None else f"map@{self.k}"
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
+        """The value of one sample."""
+        ranks = relevant_ranks(sample, output, self.k)
+        return fsum(found / rank for found, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0

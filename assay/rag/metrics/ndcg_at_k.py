@@ -1,0 +1,41 @@
+"""Discounted cumulative gain, as a share of the best possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import fsum, log2
+
+from assay.rag.metric import SampleMetric, option
+from assay.rag.metrics.ranking import relevant_ranks
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+
+
+@dataclass(frozen=True)
+class NDCGAtK(SampleMetric):
+    """nDCG at k with binary relevance and gain 2^rel - 1."""
+
+    target = TargetCategory.RETRIEVAL_ACCURACY
+    title = "nDCG@k"
+    description = "How near the top the relevant documents are, as a share of the best possible order."
+    formula = "Σ_{r ≤ k} (2^rel_r - 1) / log2(r + 1), divided by the same sum with all relevant documents at the top"
+    source = "Auepora metrics specification, 3.2.3"
+    pattern = r"ndcg@(?P<k>\d+)"
+    shown = ("k",)
+    needs = ("relevant_docs",)
+
+    k: int = option(10, "How many retrieved documents count.", minimum=1)
+    gain_scheme: str = option("binary", "How relevance becomes a gain.", choices=("binary",))
+
+    @property
+    def name(self) -> str:
+        return f"ndcg@{self.k}"
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
+        """The value of one sample."""
+        ideal = range(1, min(self.k, len(sample.relevant_ids)) + 1)
+        return _gain(relevant_ranks(sample, output, self.k)) / _gain(ideal)
+
+
+def _gain(ranks: Iterable[int]) -> float:
+    return fsum((2**1 - 1) / log2(rank + 1) for rank in ranks)

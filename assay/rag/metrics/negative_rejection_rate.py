@@ -1,0 +1,49 @@
+"""How often the system declines a question that has no answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.rag.metric import SampleMetric, Skip, option
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from assay.rag.text import response_text
+
+REFUSALS = ("i don't know", "cannot answer", "not enough information")
+
+
+@dataclass(frozen=True)
+class NegativeRejectionRate(SampleMetric):
+    """The share of unanswerable questions that the system declines."""
+
+    target = TargetCategory.NEGATIVE_REJECTION
+    title = "Negative rejection rate"
+    description = "The share of unanswerable questions (scenario `unanswerable`) that the system declines to answer."
+    formula = "unanswerable samples whose answer contains a refusal / unanswerable samples"
+    source = "Auepora metrics specification, 6.2"
+    pattern = "negative_rejection_rate"
+    needs = ("response",)
+
+    refusal_patterns: tuple[str, ...] = option(REFUSALS, "Texts of which one stands in an answer that declines.")
+
+    @property
+    def name(self) -> str:
+        return "negative_rejection_rate"
+
+    def required_fields(self) -> list[str]:
+        """The fields without which a sample has no value."""
+        return ["labels.scenario", "response"]
+
+    def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
+        """Why the sample has no value."""
+        if sample.labels.get("scenario") != "unanswerable":
+            return Skip("not_selected")
+        return super().skip(sample, output)
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
+        """The value of one sample."""
+        answer = _plain(response_text(output))
+        return float(any(_plain(pattern) in answer for pattern in self.refusal_patterns))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().replace("’", "'").split())

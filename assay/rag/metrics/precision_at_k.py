@@ -1,0 +1,33 @@
+"""The share of the first k documents that are relevant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.rag.metric import SampleMetric, option
+from assay.rag.metrics.ranking import distinct_relevant
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+
+
+@dataclass(frozen=True)
+class PrecisionAtK(SampleMetric):
+    """Precision at k, over as many documents as were retrieved."""
+
+    target = TargetCategory.RETRIEVAL_RELEVANCE
+    title = "Precision@k"
+    description = "The share of the first k retrieved documents that are relevant; a shorter list is not penalized."
+    formula = "|G ∩ R_k| / min(k, |R|), and 0 where nothing was retrieved"
+    source = "Auepora metrics specification, 3.1.2"
+    pattern = r"precision@(?P<k>\d+)"
+    shown = ("k",)
+    needs = ("relevant_docs",)
+
+    k: int = option(10, "How many retrieved documents count.", minimum=1)
+
+    @property
+    def name(self) -> str:
+        return f"precision@{self.k}"
+
+    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
+        """The value of one sample."""
+        return distinct_relevant(sample, output, self.k) / max(1, min(self.k, len(output.retrieved)))

@@ -1,0 +1,47 @@
+"""A quantile of the time of a stage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.rag.metric import Metric, MetricResult, Skip, check_pairs, counts, option
+from assay.rag.metrics.mean_latency import MeanLatency
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+
+
+@dataclass(frozen=True)
+class QuantileLatency(Metric):
+    """The time within which a share of the samples was answered."""
+
+    target = TargetCategory.LATENCY
+    title = "Latency quantile"
+    description = "The time within which a share of the samples was answered, in the unit of the outputs."
+    formula = "the value at place ceil(q n), from 1, of the n timings in ascending order"
+    source = "Auepora metrics specification, 7.1.2"
+    pattern = r"quantile_latency@(?P<quantile>0?\.\d+)"
+    higher_is_better = False
+    shown = ("quantile",)
+
+    quantile: float = option(0.95, "The share of the samples.", minimum=1e-9, maximum=1)
+    timing_key: str = option("end_to_end", "The stage.")
+
+    @property
+    def name(self) -> str:
+        return f"quantile_latency@{self.quantile:g}"
+
+    def required_fields(self) -> list[str]:
+        """The fields without which a sample has no value."""
+        return [f"timings.{self.timing_key}"]
+
+    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+        """Compute the quantile of the timings that are there."""
+        check_pairs(samples, outputs)
+        values = MeanLatency(self.timing_key).values(samples, outputs)
+        per_sample = tuple(None if isinstance(value, Skip) else value for value in values)
+        known = sorted(value for value in per_sample if value is not None)
+        # 0.07 * 100 is a little more than 7 in floating point.
+        place = math.ceil(round(self.quantile * len(known), 9)) - 1
+        told = counts(values) | {"quantile": self.quantile}
+        return MetricResult(known[place] if known else 0.0, told, per_sample)

@@ -1,0 +1,18 @@
+"""ROUGE-L: the F1 of the longest common subsequence of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.rag.metrics.rouge import Rouge
+
+
+@dataclass(frozen=True)
+class RougeL(Rouge):
+    """ROUGE-L as rouge-score computes it."""
+
+    title = "ROUGE-L"
+    description = "How long a sequence of words the answer shares with the reference answer, as F1; order matters."
+    formula = "2 P R / (P + R), P and R the longest common subsequence over the words of the answer and the reference"
+    source = "Lin 2004; Auepora metrics specification, 4.2.1"
+    variant = "rougeL"

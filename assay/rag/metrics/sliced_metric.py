@@ -1,0 +1,78 @@
+"""A metric over a part of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from assay.rag.metric import Metric, MetricResult, check_pairs, option
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from judgments.core.errors import NotValid
+
+
+@dataclass(frozen=True)
+class SlicedMetric(Metric):
+    """A metric over the samples that a predicate, or the value of a label, selects."""
+
+    target = TargetCategory.GENERATION_CORRECTNESS
+    title = "Sliced metric"
+    description = "Any metric over the samples with one value of a label."
+    formula = "the metric over the samples where labels[label] = value"
+    source = "Auepora metrics specification, 9.2"
+
+    metric: Metric
+    slice_label: str = option("", "The label; empty where a predicate selects.")
+    value: str = option("", "The value of the label, as text.")
+    predicate: Callable[[EvaluationSample], bool] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.slice_label) == (self.predicate is not None):
+            raise NotValid("SlicedMetric takes slice_label with value, or a predicate")
+
+    @property
+    def category(self) -> TargetCategory:
+        """That of the metric."""
+        return self.metric.category
+
+    @property
+    def name(self) -> str:
+        return f"{self.metric.name}[{f'{self.slice_label}={self.value}' if self.slice_label else 'selected'}]"
+
+    def required_fields(self) -> list[str]:
+        """The fields without which a sample has no value."""
+        own = [f"labels.{self.slice_label}"] if self.slice_label else []
+        return [*own, *self.metric.required_fields()]
+
+    def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
+        """Compute the metric over the selected samples; the others are counted as ``not_selected``."""
+        check_pairs(samples, outputs)
+        chosen = [at for at, sample in enumerate(samples) if self._selects(sample)]
+        result = self.metric.compute([samples[at] for at in chosen], [outputs[at] for at in chosen])
+        per_sample: list[float | None] = [None] * len(samples)
+        for at, value in zip(chosen, result.per_sample, strict=False):
+            per_sample[at] = value
+        columns = result.columns
+        if columns is not None:
+            spread = np.full((len(samples), columns.shape[1]), np.nan)
+            spread[chosen] = columns
+            columns = spread
+        rest = len(samples) - len(chosen)
+        told = result.details | {"num_selected": len(chosen), "num_not_selected": rest}
+        if not chosen:
+            told["reason"] = "no sample is selected"
+        return replace(result, details=told, per_sample=tuple(per_sample) if result.per_sample else (), columns=columns)
+
+    def _selects(self, sample: EvaluationSample) -> bool:
+        if self.predicate is not None:
+            return bool(self.predicate(sample))
+        return label_text(sample.labels.get(self.slice_label)) == self.value
+
+
+def label_text(value: object) -> str:
+    """Write the value of a label as text: true and false as JSON has them, nothing as an empty text."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)

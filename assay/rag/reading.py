@@ -1,0 +1,175 @@
+"""Samples and outputs from files, dicts, records and data frames, and how they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from assay.rag import outputs_jsonl, samples_jsonl
+from assay.rag.fields import output_of, sample_of
+from assay.rag.records import EvaluationSample, SystemOutputs
+from judgments.core.errors import NotValid
+from judgments.formats.grades import RowFault
+
+Missing = Literal["error", "skip", "zero"]
+MISSING: tuple[Missing, ...] = ("error", "skip", "zero")
+Record = TypeVar("Record", EvaluationSample, SystemOutputs)
+
+
+def read_samples(source: Any) -> list[EvaluationSample]:
+    """Read samples.
+
+    Parameters
+    ----------
+    source : path, iterable of dict or EvaluationSample, or DataFrame
+        A JSONL file, the objects of one, or a polars or pandas data frame with the same fields as columns.
+
+    Returns
+    -------
+    list of EvaluationSample
+        In the order of the source, each id once.
+
+    Raises
+    ------
+    NotValid
+        When a field is missing or cannot be used, or an id comes twice.
+    UnreadableInput
+        When a file cannot be read, or a line of it.
+
+    Examples
+    --------
+    >>> read_samples([{"question": "Where?", "ground_truth": "Here"}])[0].reference_answer.text
+    'Here'
+    """
+    if isinstance(source, str | Path):
+        found = samples_jsonl.read(Path(source), path=str(source))
+        found.report.raise_if_errors()
+        return list(found.rows)
+    return _records(source, EvaluationSample, sample_of, "sample")
+
+
+def read_outputs(source: Any) -> list[SystemOutputs]:
+    """Read the outputs of one system.
+
+    Parameters
+    ----------
+    source : path, iterable of dict or SystemOutputs, or DataFrame
+        As in `read_samples`.
+
+    Returns
+    -------
+    list of SystemOutputs
+        In the order of the source, each sample id once.
+
+    Raises
+    ------
+    NotValid
+        When a field cannot be used, or an id comes twice.
+    UnreadableInput
+        When a file cannot be read, or a line of it.
+    """
+    if isinstance(source, str | Path):
+        found = outputs_jsonl.read(Path(source), path=str(source))
+        found.report.raise_if_errors()
+        return list(found.rows)
+    return _records(source, SystemOutputs, output_of, "output")
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The samples that count for a system, and its output for each at the same place.
+
+    Parameters
+    ----------
+    samples, outputs : list
+        Of one length.
+    missing, extra : tuple of str
+        Ids of samples without an output, and of outputs without a sample.
+    """
+
+    samples: list[EvaluationSample]
+    outputs: list[SystemOutputs]
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+
+def align(
+    samples: Sequence[EvaluationSample],
+    outputs: Sequence[SystemOutputs],
+    missing: Missing = "error",
+    system: str = "the system",
+) -> Aligned:
+    """Put outputs beside their samples, by id.
+
+    Parameters
+    ----------
+    samples, outputs : sequence
+        In any order.
+    missing : {"error", "skip", "zero"}
+        What becomes of a sample without an output: an error, left out, or counted as 0. Outputs without a sample are an
+        error too, or left out.
+    system : str
+        What messages call the system.
+
+    Raises
+    ------
+    NotValid
+        When ids do not match and ``missing`` is ``error``, or nothing matches.
+    """
+    if missing not in MISSING:
+        raise NotValid(f"missing is {missing!r}; choose from {', '.join(MISSING)}")
+    known = {output.sample_id: output for output in outputs}
+    ids = {sample.sample_id for sample in samples}
+    lacking = tuple(sample.sample_id for sample in samples if sample.sample_id not in known)
+    extra = tuple(output.sample_id for output in outputs if output.sample_id not in ids)
+    if samples and len(lacking) == len(samples) and outputs:
+        raise NotValid(
+            f"{system}: no output belongs to a sample; samples are called {_some([one.sample_id for one in samples])}, "
+            f"outputs {_some(extra)}; give both the same ids",
+        )
+    if missing == "error" and lacking:
+        what = f"{system}: {len(lacking):,} of {len(samples):,} samples have no output ({_some(lacking)})"
+        raise NotValid(f"{what}; add them, or choose missing skip or zero")
+    if missing == "error" and extra:
+        what = f"{system}: {len(extra):,} of {len(outputs):,} outputs have no sample ({_some(extra)})"
+        raise NotValid(f"{what}; add the samples, or choose missing skip or zero")
+    if missing == "skip":
+        present = [sample for sample in samples if sample.sample_id in known]
+        return Aligned(present, [known[sample.sample_id] for sample in present], lacking, extra)
+    beside = [known.get(sample.sample_id) or SystemOutputs(sample.sample_id, missing=True) for sample in samples]
+    return Aligned(list(samples), beside, lacking, extra)
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(map(repr, ids[:3])) + (", ..." if len(ids) > 3 else "")
+
+
+def _records(
+    source: Any, kind: type[Record], parse: Callable[[Mapping[str, Any], int], Record], what: str
+) -> list[Record]:
+    found: dict[str, Record] = {}
+    for place, row in enumerate(_rows(source, what), 1):
+        if isinstance(row, kind):
+            record = row
+        elif isinstance(row, Mapping):
+            try:
+                record = parse(row, place)
+            except RowFault as fault:
+                raise NotValid(f"{what} {place}: {fault}" + (f"; {fault.fix}" if fault.fix else "")) from None
+        else:
+            raise NotValid(f"{what} {place} is {type(row).__name__}; give a dict or a {kind.__name__}")
+        if found.setdefault(record.sample_id, record) != record:
+            raise NotValid(f"{what} {place}: the id {record.sample_id!r} came before, with other content; keep one")
+    return list(found.values())
+
+
+def _rows(source: Any, what: str) -> Iterable[Any]:
+    if hasattr(source, "iter_rows") and hasattr(source, "columns"):  # polars
+        return (dict(row) for row in source.iter_rows(named=True))
+    if hasattr(source, "to_dict") and hasattr(source, "columns"):  # pandas
+        return [dict(row) for row in source.to_dict("records")]
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise NotValid(f"the {what}s are {type(source).__name__}; give a path, a list of dicts, or a DataFrame")
+    return source

@@ -1,0 +1,112 @@
+"""Records of a RAG evaluation: the samples, and what a system returned for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class TargetCategory(StrEnum):
+    """What a metric measures."""
+
+    RETRIEVAL_RELEVANCE = "retrieval_relevance"
+    RETRIEVAL_ACCURACY = "retrieval_accuracy"
+    GENERATION_RELEVANCE = "generation_relevance"
+    GENERATION_FAITHFULNESS = "generation_faithfulness"
+    GENERATION_CORRECTNESS = "generation_correctness"
+    LATENCY = "latency"
+    DIVERSITY = "diversity"
+    NOISE_ROBUSTNESS = "noise_robustness"
+    NEGATIVE_REJECTION = "negative_rejection"
+    COUNTERFACTUAL_ROBUSTNESS = "counterfactual_robustness"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reference answer or a response."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document; ``metadata["embedding"]`` may hold its vector."""
+
+    doc_id: str
+    text: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedDocument:
+    """A document at a rank, counted from 1, with the score that the system gave it."""
+
+    doc: Document
+    rank: int
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSample:
+    """One test case.
+
+    Parameters
+    ----------
+    sample_id, query : str
+        Its id, and the question.
+    reference_answer : Answer or None
+        The right answer; None where there is none.
+    relevant_docs, candidate_docs : tuple of Document or None
+        The documents that are relevant, and those among which the system could choose; None where they are not known.
+    labels : mapping
+        ``variant_of`` (the id of the clean sample), ``scenario`` (``typo``, ``paraphrase``, ``unanswerable``,
+        ``counterfactual``), and any label to slice by.
+    further_answers : tuple of Answer
+        Other answers that are right too. Metrics take the best match.
+    """
+
+    sample_id: str
+    query: str
+    reference_answer: Answer | None = None
+    relevant_docs: tuple[Document, ...] | None = None
+    candidate_docs: tuple[Document, ...] | None = None
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    further_answers: tuple[Answer, ...] = ()
+
+    @property
+    def relevant_ids(self) -> frozenset[str]:
+        """The ids of the relevant documents."""
+        return frozenset(doc.doc_id for doc in self.relevant_docs or ())
+
+    @property
+    def references(self) -> list[str]:
+        """The texts of the right answers that say something."""
+        answers = [self.reference_answer, *self.further_answers]
+        return [answer.text for answer in answers if answer is not None and answer.text.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemOutputs:
+    """What a system returned for one sample.
+
+    Parameters
+    ----------
+    sample_id : str
+        The sample.
+    retrieved : tuple of RetrievedDocument
+        In the order of rank.
+    response : Answer or None
+        The generated answer; None for a system that only retrieves.
+    timings : mapping of str to float
+        Seconds by stage, such as ``end_to_end``.
+    missing : bool
+        Whether the system returned nothing and the sample counts as zero.
+    """
+
+    sample_id: str
+    retrieved: tuple[RetrievedDocument, ...] = ()
+    response: Answer | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)
+    missing: bool = False

@@ -1,0 +1,73 @@
+"""Words and texts of answers, as RAG metrics compare them."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator, Sequence
+
+from assay.rag.metric import Skip
+from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+
+COMPARE_TO = ("reference", "query")
+EVIDENCE = ("retrieved", "relevant")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*")
+
+
+def words(text: str, *, case: bool = True, punctuation: bool = True, articles: bool = True) -> list[str]:
+    """Split a text into words as SQuAD does: lower case, without ASCII punctuation and articles.
+
+    Examples
+    --------
+    >>> words("The four-way  switch, 1,200 kg!")
+    ['fourway', 'switch', '1200', 'kg']
+    """
+    text = text.lower() if case else text
+    text = text.translate(_NO_PUNCTUATION) if punctuation else text
+    return (_ARTICLE.sub(" ", text) if articles else text).split()
+
+
+def tokens(text: str) -> list[str]:
+    """Split a text into lower-case runs of letters and digits.
+
+    Examples
+    --------
+    >>> tokens("Don't re-heat 2 soups.")
+    ["don't", 're', 'heat', '2', 'soups']
+    """
+    return _TOKEN.findall(text.lower())
+
+
+def ngrams(sequence: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
+    """Yield the n neighboring tokens at each place."""
+    return zip(*(sequence[at:] for at in range(n)), strict=False)
+
+
+def response_text(output: SystemOutputs) -> str:
+    """Return the answer; a missing one is empty."""
+    return output.response.text if output.response is not None else ""
+
+
+def compared_texts(sample: EvaluationSample, compare_to: str) -> tuple[list[str], Skip | None]:
+    """Return the texts that an answer is compared with, or why there are none."""
+    if compare_to == "query":
+        return [sample.query], None
+    return sample.references, None if sample.references else Skip("no_reference")
+
+
+def comparison_category(compare_to: str) -> TargetCategory:
+    """Return what a similarity to the reference answer, or to the query, measures."""
+    if compare_to == "query":
+        return TargetCategory.GENERATION_RELEVANCE
+    return TargetCategory.GENERATION_CORRECTNESS
+
+
+def evidence(sample: EvaluationSample, output: SystemOutputs, source: str, top_k: int | None = None) -> list[str]:
+    """Return the texts of the evidence: of the retrieved or of the relevant documents."""
+    if source == "relevant":
+        docs = list(sample.relevant_docs or ())
+    else:
+        docs = [one.doc for one in output.retrieved[:top_k]]
+    return [doc.text for doc in docs if doc.text.strip()]
