@@ -35,6 +35,7 @@ COMMANDS = {
     "calibrate": "assay.cli.calibrate",
     "estimate": "assay.cli.estimate",
     "usefulness": "assay.cli.usefulness",
+    "rag": "assay.cli.rag",
     "zelo": "assay.cli.zelo",
     "validate": "assay.cli.validate",
     "verify": "assay.cli.verify",

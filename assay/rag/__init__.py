@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from assay.rag.comparison import RagComparison, compare
 from assay.rag.critic import CriticError, LLMCritic
 from assay.rag.evaluation import RagEvaluation, Score, SystemScores, evaluate
 from assay.rag.metric import Metric, MetricResult, SampleMetric, Skip
@@ -29,6 +30,7 @@ __all__ = [
     "LLMCritic",
     "Metric",
     "MetricResult",
+    "RagComparison",
     "RagEvaluation",
     "RetrievedDocument",
     "SampleMetric",
@@ -37,6 +39,7 @@ __all__ = [
     "SystemOutputs",
     "SystemScores",
     "TargetCategory",
+    "compare",
     "evaluate",
     "parse_metric",
     "read_outputs",

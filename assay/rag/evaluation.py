@@ -90,6 +90,11 @@ class SystemScores:
     slices: Mapping[str, Mapping[str, Mapping[str, Score]]]
     aligned: Aligned
 
+    def per_sample_of(self, label: str) -> dict[str, float | None]:
+        """Return the value of each sample for one metric."""
+        values = self.scores[label].result.per_sample
+        return {sample.sample_id: value for sample, value in zip(self.aligned.samples, values, strict=False)}
+
     def per_sample(self) -> dict[str, dict[str, float | None]]:
         """Return the values of each sample, for metrics that have such values."""
         found: dict[str, dict[str, float | None]] = {sample.sample_id: {} for sample in self.aligned.samples}

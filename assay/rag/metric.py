@@ -104,7 +104,7 @@ class Metric(ABC):
     source: ClassVar[str]
     # The name as a regular expression; groups are parameters. Empty where only the class name is read.
     pattern: ClassVar[str] = ""
-    # What the library calls a right value: whether more is better. None where neither is.
+    # None where neither is better.
     higher_is_better: ClassVar[bool | None] = True
     # The extra of the package that has what it imports; empty for none.
     extra: ClassVar[str] = ""

@@ -1,0 +1,111 @@
+"""The command ``assay rag``: metrics of RAG systems over samples and outputs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
+from assay.cli.rag_output import FORMATS
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from judgments.core.report import Report
+
+NAME = "rag"
+HELP = "measure RAG systems: retrieval, answers, faithfulness, robustness, latency and diversity"
+EXAMPLE = "assay rag samples.jsonl old.jsonl new.jsonl -m 'TokenF1 RecallAtK(k=5)' --baseline old"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("samples", metavar="SAMPLES", help="samples.jsonl: questions, reference answers, labels")
+    parser.add_argument(
+        "outputs", metavar="OUTPUTS", nargs="+", help="outputs.jsonl of a system, or NAME=PATH; repeat it for several"
+    )
+    parser.add_argument(
+        "-m",
+        "--metric",
+        metavar="METRIC",
+        action="append",
+        help="a class name such as TokenF1 or RecallAtK(k=5), a name such as recall@5, or a quoted list; docs/rag.md "
+        "lists them; default: all that need no model",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=["error", "skip", "zero"],
+        default="error",
+        help="samples without an output: an error (default), left out, or counted as 0",
+    )
+    parser.add_argument(
+        "--slice", metavar="LABEL", action="append", default=[], help="also measure each value of a label; may repeat"
+    )
+    parser.add_argument("--per-sample", action="store_true", help="also print the values of each sample")
+    parser.add_argument("--baseline", metavar="NAME", help="compare each other system with this one")
+    parser.add_argument("--compare", action="store_true", help="compare all pairs of systems")
+    parser.add_argument("--ci", metavar="LEVEL", type=float, default=0.95, help="of the intervals, default 0.95")
+    parser.add_argument("--resamples", metavar="N", type=int, default=10_000, help="of the bootstrap, default 10000")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of bootstrap and test, default 0")
+    parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
+    add_out(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, measure, print."""
+    systems = named_runs(args.outputs)
+    stdin_once([args.samples, *(path for _, path in systems)])
+    from assay.rag import compare, evaluate
+    from assay.rag.evaluation import DEFAULT
+    from assay.rag.names import parse_metrics
+    from evaluation.significance.plan import Plan
+
+    # A mistake in the options is reported before files are read.
+    metrics = parse_metrics(args.metric or DEFAULT)
+    plan = Plan(seed=args.seed, level=args.ci, resamples=args.resamples)
+    if args.compare and args.baseline:
+        raise NotValid("--baseline compares with one system and --compare all pairs; give one of them")
+    if (args.compare or args.baseline) and len(systems) < 2:
+        raise NotValid("a comparison needs the outputs of two systems")
+    samples, outputs, reports = read(args.samples, systems)
+    found = evaluate(
+        samples,
+        outputs,
+        metrics,
+        missing=args.missing,
+        slices=args.slice,
+        level=args.ci,
+        resamples=args.resamples,
+        seed=args.seed,
+    )
+    compared = compare(found, baseline=args.baseline, plan=plan) if args.baseline or args.compare else []
+    tell_warnings(reports)
+    files = {name: _about(report) for name, report in zip(("samples", *outputs), reports, strict=True)}
+    write_out(FORMATS[args.format](found, compared, files, args.per_sample), args.out)
+    return 0
+
+
+def read(samples: str, systems: list[tuple[str, str]]) -> tuple[list[Any], dict[str, list[Any]], list[Report]]:
+    """Return the samples, the outputs of each system, and the reports on all files.
+
+    Raises
+    ------
+    UnreadableInput
+        When a file cannot be read, or a line of it.
+    """
+    from assay.rag import outputs_jsonl, samples_jsonl
+
+    found = samples_jsonl.read(Path(samples), path=samples)
+    reports = [found.report]
+    outputs: dict[str, list[Any]] = {}
+    for name, path in systems:
+        rows = outputs_jsonl.read(Path(path), path=path)
+        outputs[name] = list(rows.rows)
+        reports.append(rows.report)
+    for report in reports:
+        report.raise_if_errors()
+    return list(found.rows), outputs, reports
+
+
+def _about(report: Report) -> dict[str, Any]:
+    return {"path": report.path, "sha256": report.sha256, "rows": report.accepted}

@@ -1,0 +1,139 @@
+"""The formats in which ``assay rag`` prints an evaluation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.text_table import counted, text_table
+from judgments.core.cells import escape
+
+if TYPE_CHECKING:
+    from assay.rag import RagComparison, RagEvaluation, Score
+
+    Writer = Callable[[RagEvaluation, Sequence[RagComparison], Mapping[str, Any], bool], str]
+
+NOT_MEASURED = "not measured"
+Table = tuple[str, list[str], list[list[str]]]
+
+
+def as_table(
+    found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool
+) -> str:
+    """Tables for people."""
+    parts = [f"{title}\n{text_table(header, rows)}" if title else text_table(header, rows)
+             for title, header, rows in _tables(found, compared, per_sample)]  # fmt: skip
+    return "\n".join([*parts, "".join(_notes(found))])
+
+
+def as_markdown(
+    found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool
+) -> str:
+    """The same tables in Markdown."""
+    parts = []
+    for title, header, rows in _tables(found, compared, per_sample):
+        lines = [f"### {title}\n"] if title else []
+        lines.append("| " + " | ".join(map(_cell, header)) + " |")
+        lines.append("| --- |" + " ---: |" * (len(header) - 1))
+        lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+        parts.append("\n".join(lines) + "\n")
+    # A line of notes is a paragraph of Markdown.
+    return "\n".join([*parts, *_notes(found)])
+
+
+def as_json(found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool) -> str:
+    """Everything, unrounded."""
+    whole = found.to_dict(per_sample=per_sample)
+    whole["files"] = dict(files)
+    if compared:
+        whole["comparisons"] = [one.to_dict() for one in compared]
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_csv(found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool) -> str:
+    """One row for each system, slice and metric; with ``per_sample`` one for each system, sample and metric."""
+    if per_sample:
+        rows = [
+            {"system": system.name, "sample_id": sample, "metric": metric, "value": value}
+            for system in found.systems
+            for sample, values in system.per_sample().items()
+            for metric, value in values.items()
+        ]
+    else:
+        rows = found.rows()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else ["system"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {name: escape(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
+    )
+    return text.getvalue()
+
+
+FORMATS: dict[str, Writer] = {"table": as_table, "json": as_json, "csv": as_csv, "markdown": as_markdown}
+
+
+def _tables(found: RagEvaluation, compared: Sequence[RagComparison], per_sample: bool) -> Iterable[Table]:
+    names = [system.name for system in found.systems]
+    yield "", ["metric", *names], _rows(found, [system.scores for system in found.systems])
+    for label in dict.fromkeys(label for system in found.systems for label in system.slices):
+        values = dict.fromkeys(value for system in found.systems for value in system.slices[label])
+        for value in sorted(values, key=lambda text: (not text, text)):
+            title = f"{label} = {value}" if value else f"{label} is not set"
+            yield title, ["metric", *names], _rows(found, [one.slices[label].get(value, {}) for one in found.systems])
+    if compared:
+        header = ["metric", "a", "b", "b - a", "interval", "p", "corrected p", "wins/ties/losses", "samples"]
+        yield "Comparison", header, [_compared(one) for one in compared]
+    if per_sample:
+        for system in found.systems:
+            header = ["sample", *(metric.label for metric in found.metrics)]
+            rows = [
+                [sample, *(_number(values.get(metric.label)) for metric in found.metrics)]
+                for sample, values in system.per_sample().items()
+            ]
+            yield f"{system.name}, by sample", header, rows
+
+
+def _rows(found: RagEvaluation, systems: Sequence[Mapping[str, Score]]) -> list[list[str]]:
+    return [[metric.label, *(_score(scores.get(metric.label)) for scores in systems)] for metric in found.metrics]
+
+
+def _score(score: Score | None) -> str:
+    if score is None or not score.defined:
+        return NOT_MEASURED
+    ends = "" if score.low is None else f" [{_number(score.low)}, {_number(score.high)}]"
+    return f"{_number(score.value)}{ends} n={score.result.details['num_samples']:,}"
+
+
+def _compared(one: RagComparison) -> list[str]:
+    ends = "-" if one.low is None else f"[{_number(one.low)}, {_number(one.high)}]"
+    counts = "-" if one.wins is None else f"{one.wins}/{one.ties}/{one.losses}"
+    p, corrected = ("-" if value is None else f"{value:.4g}" for value in (one.p, one.p_corrected))
+    return [one.metric, one.a, one.b, _number(one.difference), ends, p, corrected, counts, f"{one.samples:,}"]
+
+
+def _notes(found: RagEvaluation) -> list[str]:
+    lines = [f"{counted(len(found.samples), 'sample')}; [low, high] is a {found.level:.0%} bootstrap interval\n"]
+    for metric in found.metrics:
+        for system in found.systems:
+            details = system.scores[metric.label].result.details
+            who = f"{metric.label}, {system.name}" if len(found.systems) > 1 else metric.label
+            if not details["defined"]:
+                lines.append(f"{who}: {NOT_MEASURED}: {details['reason']}\n")
+            elif skipped := {key: count for key, count in details["skipped"].items() if key != "not_selected"}:
+                from assay.rag.metric import REASONS
+
+                why = ", ".join(f"{count:,} because {REASONS.get(key, key)}" for key, count in skipped.items())
+                lines.append(f"{who}: skipped {why}\n")
+    return [*lines, *(f"{note}\n" for note in found.notes)]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

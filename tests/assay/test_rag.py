@@ -1,0 +1,124 @@
+"""The command ``assay rag``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli import main
+
+SAMPLES = [
+    {"sample_id": f"s{n:02}", "query": "What is in the kit?", "reference_answer": "two seals",
+     "relevant_docs": ["d1"], "labels": {"topic": "repair" if n % 2 else "care"}}
+    for n in range(12)
+]  # fmt: skip
+GOOD = [{"sample_id": one["sample_id"], "retrieved": ["d1", "d2"], "response": "Two seals."} for one in SAMPLES]
+POOR = [{"sample_id": one["sample_id"], "retrieved": ["d2", "d1"], "response": "two boots"} for one in SAMPLES]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, list[dict[str, Any]]], str]:
+    def write(name: str, rows: list[dict[str, Any]]) -> str:
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return str(tmp_path / name)
+
+    return write
+
+
+@pytest.fixture
+def files(write) -> tuple[str, str, str]:
+    return write("samples.jsonl", SAMPLES), write("good.jsonl", GOOD[::-1]), write("poor.jsonl", POOR)
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert main(["rag", *words, "--format", "json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_systems_are_measured_side_by_side(capsys, files) -> None:
+    samples, good, poor = files
+    words = ["-m", "TokenF1 recall@1", "--slice", "topic", "--baseline", "poor"]
+    found = as_json(capsys, samples, good, f"poor={poor}", *words)
+    first, second = found["systems"]
+    assert [first["name"], second["name"]] == ["good", "poor"]
+    assert first["metrics"]["TokenF1"]["value"] == 1.0
+    assert second["metrics"]["TokenF1"] | {"details": 0} == {"value": 0.5, "low": 0.5, "high": 0.5, "details": 0}
+    assert second["metrics"]["RecallAtK(k=1)"]["details"]["num_samples"] == 12
+    assert {
+        value: scores["TokenF1"]["details"]["num_samples"] for value, scores in second["slices"]["topic"].items()
+    } == {
+        "care": 6,
+        "repair": 6,
+    }
+    (f1, _) = found["comparisons"]
+    assert (f1["a"], f1["b"], f1["difference"], f1["wins"]) == ("poor", "good", 0.5, 12)
+    assert f1["p"] == pytest.approx(2 / 2**12)
+    assert set(found["files"]) == {"samples", "good", "poor"}
+    assert "per_sample" not in first
+
+
+def test_values_of_each_sample_are_printed_on_demand(capsys, files) -> None:
+    samples, good, _ = files
+    assert main(["rag", samples, good, "-m", "TokenF1", "--per-sample", "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["sample_id"] for row in rows] == [one["sample_id"] for one in SAMPLES]
+    assert {row["value"] for row in rows} == {"1.0"}
+    found = as_json(capsys, samples, good, "-m", "TokenF1", "--per-sample")
+    assert found["systems"][0]["per_sample"]["s00"] == {"TokenF1": 1.0}
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_what_is_not_measured_is_no_zero(capsys, files, form) -> None:
+    samples, good, _ = files
+    assert main(["rag", samples, good, "-m", "MeanLatency", "--format", form]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if "MeanLatency" in line)
+    assert "not measured" in line
+    assert "0.0000" not in line
+
+
+@pytest.mark.parametrize(("missing", "value", "number"), [("skip", 1.0, 11), ("zero", 11 / 12, 12)])
+def test_missing_outputs_are_skipped_or_zero_when_asked(capsys, files, write, missing, value, number) -> None:
+    lacking = write("lacking.jsonl", GOOD[1:])
+    found = as_json(capsys, files[0], lacking, "-m", "TokenF1", "--missing", missing)
+    score = found["systems"][0]["metrics"]["TokenF1"]
+    assert score["value"] == pytest.approx(value)
+    assert score["details"]["num_samples"] == number
+    assert found["systems"][0]["missing"] == ["s00"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["-m", "TokenF2"], "TokenF1"),
+        (["-m", "RecallAtK(k=0)"], "k is 0"),
+        (["-m", "TokenF1("], "TokenF1("),
+        (["--slice", "color"], "topic"),
+        (["--baseline", "old"], "two systems"),
+        (["--ci", "2"], "level"),
+        (["-m", "LLMFaithfulnessScore"], "critic"),
+    ],
+)
+def test_mistakes_are_reported_in_one_line(capsys, files, words, named) -> None:
+    assert main(["rag", files[0], files[1], *words]) == 2
+    said = capsys.readouterr().err
+    assert named in said
+    assert said.count("\n") == 1
+
+
+def test_faults_in_files_name_file_and_line(capsys, files, write) -> None:
+    odd = write("odd.jsonl", [GOOD[0], {"sample_id": "s01", "response": 5}, *GOOD[2:]])
+    assert main(["rag", files[0], odd]) == 2
+    assert "odd.jsonl:2" in capsys.readouterr().err
+    twice = write("twice.jsonl", [*GOOD, {"sample_id": "s00", "response": "else"}])
+    assert main(["rag", files[0], twice]) == 2
+    assert "s00" in capsys.readouterr().err
+    lacking = write("lacking.jsonl", GOOD[3:])
+    assert main(["rag", files[0], lacking]) == 2
+    assert "'s00', 's01', 's02'" in capsys.readouterr().err
