@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.gate_output import FORMATS, Output
-from assay.cli.no_effect import seed_of
+from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from judgments.core.errors import NotValid, UnreadableInput
@@ -29,7 +30,12 @@ EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
+    parser.add_argument("qrels", metavar="QRELS", nargs="?", help=QRELS_HELP)
+    parser.add_argument(
+        "--samples",
+        metavar="SAMPLES",
+        help="samples.jsonl in place of QRELS: RUN is then outputs.jsonl of a RAG system",
+    )
     parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run that is to go out; {RUN_HELP}")
     parser.add_argument(
         "--baseline", metavar="RUN", help="the run that a drop is measured from; rules on drops need it"
@@ -43,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ">= > <= < ==; the number of a drop may be a share of the baseline, such as 2%%; repeat it for more rules",
     )
     parser.add_argument("--rules", metavar="FILE", help="one rule a line, # begins a comment; added to those of --rule")
-    parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
+    parser.add_argument(
+        "--missing", choices=["error", "zero", "skip"], help=f"{MISSING_HELP}; with --samples error is the default"
+    )
     parser.add_argument(
         "--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like; default: as in QRELS"
     )
@@ -59,10 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, decide, print; 1 when a rule fails."""
     # Two builds of one system may have one name here.
+    if (args.qrels is None) == (args.samples is None):
+        raise NotValid("give QRELS for runs, or --samples SAMPLES for the outputs of RAG systems, and not both")
     given = [one for one in (args.baseline, args.candidate) if one is not None]
     *first, candidate = named_runs(given, distinct=False)
     baseline = first[0] if first else None
-    stdin_once([args.qrels, candidate[1], baseline[1] if baseline else "", args.rules or ""])
+    stdin_once([args.qrels or args.samples, candidate[1], baseline[1] if baseline else "", args.rules or ""])
+    if args.samples:
+        return _rag(args, candidate, baseline)
+    if args.missing == "error":
+        raise NotValid("--missing error goes with --samples; take zero or skip")
     rules, rule_files = _rules(args)
     from evaluation.decisions.gate import check, gate
     from judgments.formats.tables import open_run
@@ -80,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         old,
         new,
         rules,
-        missing=args.missing,
+        missing=args.missing or "zero",
         permutations=args.permutations,
         seed=seed,
         scale_top=scale_values(args.scale)[-1] if args.scale else None,
@@ -95,14 +109,55 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result.passed else 1
 
 
-def _rules(args: argparse.Namespace) -> tuple[list[Rule], list[dict[str, str]]]:
+def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[str, str] | None) -> int:
+    """Decide on the outputs of RAG systems."""
+    from assay.cli.rag import read
+    from assay.rag.gate import BASELINE, CANDIDATE, gate, read_rules
+    from evaluation.decisions.gate import check
+
+    for option in ("scale", "qrels_format", "run_format", "subtopics"):
+        if getattr(args, option):
+            tell_no_effect(f"--{option.replace('_', '-')}", "samples and outputs have no such option")
+    rules, rule_files = _rules(args, lambda text: read_rules(text)[0])
+    check(rules, baseline is not None, args.permutations, args.seed or 0)
+    seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop, nothing is drawn")
+    systems = [(CANDIDATE, candidate[1]), *([(BASELINE, baseline[1])] if baseline else [])]
+    samples, outputs, (report, *reports) = read(args.samples, systems)
+    began = time.perf_counter()
+    result = gate(
+        samples,
+        outputs.get(BASELINE),
+        outputs[CANDIDATE],
+        rules,
+        missing=args.missing or "error",
+        permutations=args.permutations,
+        seed=seed,
+    )
+    seconds = time.perf_counter() - began
+    tell_warnings([report, *reports])
+    about = {"path": report.path, "sha256": report.sha256, "samples": len(samples)}
+    names = [candidate[0], *([baseline[0]] if baseline else [])]
+    described = [
+        {"name": name, "path": one.path, "sha256": one.sha256} for name, one in zip(names, reports, strict=True)
+    ]
+    files = {"candidate": described[0], "baseline": described[1] if baseline else None, "rules": rule_files}
+    output = Output(result, about, files, seconds)
+    _warn(output, baseline is not None and reports[0].sha256 == reports[1].sha256)
+    write_out(FORMATS[args.format](output), args.out)
+    return 0 if result.passed else 1
+
+
+def _rules(
+    args: argparse.Namespace, parse: Callable[[str], Rule] | None = None
+) -> tuple[list[Rule], list[dict[str, str]]]:
     """The rules of the words, then those of the file; and what the file is."""
     from evaluation.decisions.rules import DROP_EXAMPLE, EXAMPLE, parse_rule
 
-    rules = [parse_rule(text) for text in args.rule]
+    parse = parse or parse_rule
+    rules = [parse(text) for text in args.rule]
     files = []
     if args.rules is not None:
-        of_file, sha256 = _read(args.rules)
+        of_file, sha256 = _read(args.rules, parse)
         rules += of_file
         files.append({"path": args.rules, "sha256": sha256})
     if not rules:
@@ -110,8 +165,8 @@ def _rules(args: argparse.Namespace) -> tuple[list[Rule], list[dict[str, str]]]:
     return rules, files
 
 
-def _read(path: str) -> tuple[list[Rule], str]:
-    from evaluation.decisions.rules import EXAMPLE, parse_rule
+def _read(path: str, parse: Callable[[str], Rule]) -> tuple[list[Rule], str]:
+    from evaluation.decisions.rules import EXAMPLE
     from judgments.formats.decoding import Content
 
     rules = []
@@ -121,7 +176,7 @@ def _read(path: str) -> tuple[list[Rule], str]:
             if not told:
                 continue
             try:
-                rules.append(parse_rule(told))
+                rules.append(parse(told))
             except NotValid as error:
                 raise NotValid(f"{path}:{line}: {error}") from None
         if not rules:

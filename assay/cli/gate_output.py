@@ -44,6 +44,15 @@ class Output:
     seconds: float
     reading: Sequence[str] = ()
 
+    @property
+    def source(self) -> str:
+        """What the runs are held against: ``qrels``, or the ``samples`` of a RAG evaluation."""
+        return "samples" if self.result.unit == "sample" else "qrels"
+
+    def counted(self, number: int) -> str:
+        """Write a count of queries or samples."""
+        return counted(number, self.result.unit, "queries" if self.result.unit == "query" else "")
+
 
 def as_text(output: Output) -> str:
     """One line for each rule: what came of it, the numbers, and where to look when it failed."""
@@ -52,7 +61,7 @@ def as_text(output: Output) -> str:
 
 def as_json(output: Output) -> str:
     """Numbers unrounded, null where undefined."""
-    told = {**output.result.as_json(), "qrels": output.qrels, "files": output.files}
+    told = {**output.result.as_json(), output.source: output.qrels, "files": output.files}
     return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
@@ -78,7 +87,10 @@ def as_junit(output: Output) -> str:
         case = {"classname": "assay.gate", "name": verdict.rule.text, "time": f"{output.seconds / len(verdicts):.3f}"}
         element = Xml.SubElement(suite, "testcase", {key: _xml(value) for key, value in case.items()})
         if not verdict.passed:
-            told = {"message": _xml(f"{verdict.rule.text}: {_numbers(verdict)}; {verdict.reason}"), "type": "gate"}
+            told = {
+                "message": _xml(f"{verdict.rule.text}: {_numbers(output, verdict)}; {verdict.reason}"),
+                "type": "gate",
+            }
             Xml.SubElement(element, "failure", told).text = _xml(_line(output, verdict))
     if output.result.warnings:
         Xml.SubElement(suite, "system-err").text = _xml("\n".join(output.result.warnings))
@@ -93,7 +105,7 @@ def as_markdown(output: Output) -> str:
     lines = [
         f"### Gate {'passed' if result.passed else 'failed'}: {passing} passed",
         "",
-        "| | rule | value | baseline | candidate | p | queries | why |",
+        f"| | rule | value | baseline | candidate | p | {'samples' if result.unit == 'sample' else 'queries'} | why |",
         "|---|---|---:|---:|---:|---:|---:|---|",
         *(_markdown_row(verdict) for verdict in result.verdicts),
         "",
@@ -102,9 +114,14 @@ def as_markdown(output: Output) -> str:
     failed = [verdict for verdict in result.verdicts if not verdict.passed]
     commands = dict.fromkeys(_command(output, verdict) for verdict in failed)
     lines += [f"- look at {_code(command)}" for command in commands]
-    files = [("labels", output.qrels), ("candidate", output.files["candidate"]), ("baseline", output.files["baseline"])]
+    files = [
+        ("labels" if output.source == "qrels" else "samples", output.qrels),
+        ("candidate", output.files["candidate"]),
+        ("baseline", output.files["baseline"]),
+    ]
     told = [f"{what} {_code(of['path'])} (sha256 {of['sha256'][:12]})" for what, of in files if of]
-    settings = f"queries not answered: {result.missing}, seed {result.seed}"
+    lacking = "samples without output" if result.unit == "sample" else "queries not answered"
+    settings = f"{lacking}: {result.missing}, seed {result.seed}"
     return "\n".join([*lines, f"- {', '.join(told)}; {settings}", ""])
 
 
@@ -117,7 +134,7 @@ FORMATS: dict[str, Callable[[Output], str]] = {
 
 
 def _line(output: Output, verdict: Verdict) -> str:
-    parts = [f"{'pass' if verdict.passed else 'FAIL'}  {verdict.rule.text}: {_numbers(verdict)}"]
+    parts = [f"{'pass' if verdict.passed else 'FAIL'}  {verdict.rule.text}: {_numbers(output, verdict)}"]
     if verdict.reason:
         parts.append(verdict.reason)
     if not verdict.passed:
@@ -125,14 +142,14 @@ def _line(output: Output, verdict: Verdict) -> str:
     return "; ".join(parts)
 
 
-def _numbers(verdict: Verdict) -> str:
+def _numbers(output: Output, verdict: Verdict) -> str:
     """The value, for a drop what it is made of, and over how many queries."""
     told = [_value(verdict)]
     if verdict.rule.drop and verdict.value is not None:
         told[0] += f" (from {number(verdict.baseline)} to {number(verdict.candidate)})"
     if verdict.p is not None:
         told.append(f"p {_p(verdict)}")
-    return f"{', '.join(told)}, {counted(verdict.queries, 'query', 'queries')}"
+    return f"{', '.join(told)}, {output.counted(verdict.queries)}"
 
 
 def _value(verdict: Verdict) -> str:
@@ -153,6 +170,10 @@ def _command(output: Output, verdict: Verdict) -> str:
     """The command that shows the failing metric query by query."""
     metric, missing = verdict.rule.metric.name, output.result.missing
     candidate, baseline = output.files["candidate"], output.files["baseline"]
+    if output.source == "samples":
+        systems = [f"{role}={of['path']}" for role, of in (("baseline", baseline), ("candidate", candidate)) if of]
+        words = ["assay", "rag", output.qrels["path"], *systems, "-m", metric, "--per-sample"]
+        return shlex.join([*words, *(["--missing", missing] if missing != "error" else [])])
     words = ["assay", "evaluate", output.qrels["path"], f"candidate={candidate['path']}", "-m", metric, "--per-query"]
     if baseline is not None:
         runs = [f"baseline={baseline['path']}", f"candidate={candidate['path']}"]
@@ -161,7 +182,7 @@ def _command(output: Output, verdict: Verdict) -> str:
 
 
 def _properties(output: Output) -> dict[str, str]:
-    told = {"qrels": output.qrels["path"], "qrels.sha256": output.qrels["sha256"]}
+    told = {output.source: output.qrels["path"], f"{output.source}.sha256": output.qrels["sha256"]}
     for name in ("candidate", "baseline"):
         if (of := output.files[name]) is not None:
             told |= {name: of["path"], f"{name}.sha256": of["sha256"]}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from evaluation.decisions.cautions import Facts, cautions
 from evaluation.decisions.rules import DROP_EXAMPLE, EXAMPLE, Rule, parse_rule
 from evaluation.decisions.verdicts import Drop, GateResult, Verdict, decide
+from evaluation.metrics.declaration import BoundMetric
 from evaluation.metrics.evaluate import evaluate
 from evaluation.metrics.means import MeanKind, mean
 from evaluation.metrics.names import parse_metric
@@ -84,13 +85,14 @@ def gate(
     """
     chosen = _read(rules)
     check(chosen, baseline is not None, permutations, seed)
-    metrics = [*(rule.metric for rule in chosen), parse_metric(COVERAGE)]
+    named = [cast(BoundMetric, rule.metric) for rule in chosen]
+    metrics = [*named, parse_metric(COVERAGE)]
     # Each run for itself: what two branches of a pipeline write often has one name.
     of_candidate = evaluate(qrels, candidate, metrics, missing, scale_top=scale_top, ranges=False)
     of_baseline = (
         None if baseline is None else evaluate(qrels, baseline, metrics, missing, scale_top=scale_top, ranges=False)
     )
-    dropped = {rule.metric.name: rule.metric.metric.mean for rule in chosen if rule.drop}
+    dropped = {metric.name: metric.metric.mean for rule, metric in zip(chosen, named, strict=True) if rule.drop}
     drops = _drops(of_baseline, of_candidate, dropped, permutations, seed) if of_baseline else {}
     verdicts = tuple(_verdict(rule, of_baseline, of_candidate, drops) for rule in chosen)
     return GateResult(

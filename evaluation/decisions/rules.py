@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
-from evaluation.metrics.declaration import BoundMetric
 from evaluation.metrics.names import parse_metrics
 from judgments.core.errors import NotValid
 
@@ -22,7 +21,9 @@ ROUNDING = 1e-12
 EXAMPLE = "Judged@10 >= 0.8"
 DROP_EXAMPLE = "drop(nDCG@10) <= 0.02 unless p >= 0.05"
 
-LEFT = r"(?:[^()<>=!]|\((?:[^()]|\([^()]*\))*\))*"
+# A metric may hold a metric with parameters: drop(NoiseRobustness(RecallAtK(k=5))).
+INNER = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+LEFT = rf"(?:[^()<>=!]|{INNER})*"
 RULE = re.compile(rf"({LEFT})([<>=!]+)\s*([^\s%]*)\s*(%?)\s*(.*)", re.DOTALL)
 DROP = re.compile(r"drop\s*\((.*)\)", re.DOTALL | re.IGNORECASE)
 UNLESS = re.compile(r"unless\s+p\s*>=\s*(\S+)", re.IGNORECASE)
@@ -37,6 +38,17 @@ OPERATORS: MappingProxyType[str, Callable[[float, float], bool]] = MappingProxyT
         "==": lambda value, limit: equal(value, limit),
     }
 )
+
+
+class Named(Protocol):
+    """A metric, as far as rules care."""
+
+    @property
+    def name(self) -> str:
+        """The name under which its values are found."""
+
+
+ReadMetrics = Callable[[str], Sequence[Named]]
 
 
 def equal(value: float, limit: float) -> bool:
@@ -58,7 +70,7 @@ class Rule:
     ----------
     text : str
         The rule as it was written, with single blanks. Two rules that say the same are equal, however they are written.
-    metric : BoundMetric
+    metric : Named
         What is computed.
     operator : str
         One of ``>= > <= < ==``.
@@ -73,7 +85,7 @@ class Rule:
     """
 
     text: str = field(compare=False)
-    metric: BoundMetric
+    metric: Named
     operator: str
     limit: float
     drop: bool = False
@@ -102,7 +114,7 @@ class Rule:
         return self.luck is not None and (p >= self.luck or equal(p, self.luck))
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str, read: ReadMetrics = parse_metrics) -> Rule:
     """Read one rule.
 
     Parameters
@@ -110,6 +122,8 @@ def parse_rule(text: str) -> Rule:
     text : str
         Such as ``Judged@10 >= 0.8``, ``drop(AP) <= 2%`` or ``drop(nDCG@10) <= 0.02 unless p >= 0.05``. Metrics are
         named as `evaluation.metrics.names` reads them; ``drop``, ``unless`` and ``p`` are matched without case.
+    read : callable
+        Reads the names of other metrics.
 
     Returns
     -------
@@ -133,7 +147,7 @@ def parse_rule(text: str) -> Rule:
         _refuse_shape(told)
     left, operator, limit, percent, rest = (part.strip() for part in shape.groups())
     dropped = DROP.fullmatch(left)
-    metric = _metric(told, dropped[1] if dropped else left, drop=dropped is not None)
+    metric = _metric(told, dropped[1] if dropped else left, read, drop=dropped is not None)
     _check_operator(told, operator)
     value = _number(told, limit, operator)
     if percent and not dropped:
@@ -154,14 +168,14 @@ def _refuse_shape(rule: str) -> NoReturn:
     _refuse(rule, f"there is no comparison ({' '.join(OPERATORS)}) with a number", EXAMPLE)
 
 
-def _metric(rule: str, name: str, *, drop: bool) -> BoundMetric:
+def _metric(rule: str, name: str, read: ReadMetrics, *, drop: bool) -> Named:
     example = DROP_EXAMPLE if drop else EXAMPLE
     if not drop and re.match(r"drop\b", name, re.IGNORECASE):
         _refuse(rule, "drop takes its metric in parentheses", DROP_EXAMPLE)
     if not name.strip():
         _refuse(rule, "no metric is named " + ("inside drop()" if drop else "before the comparison"), example)
     try:
-        metrics = parse_metrics(name)
+        metrics = read(name)
     except NotValid as error:
         raise NotValid(f"the rule {rule!r}: {error}") from None
     if len(metrics) > 1:

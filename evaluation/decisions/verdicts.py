@@ -116,6 +116,8 @@ class GateResult:
         Of the sign-flip test; up to 16 queries all sign patterns are looked at instead.
     scale_top : float or None
         The top grade of the scale, where one was given.
+    unit : str
+        What the metrics are averaged over: ``query`` or ``sample``.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -125,6 +127,7 @@ class GateResult:
     permutations: int
     seed: int
     scale_top: float | None = None
+    unit: str = "query"
 
     @property
     def passed(self) -> bool:

@@ -50,6 +50,19 @@ FILES = {
         for doc_id, score in (("d1", 1.25), ("d2", -0.25), ("d3", -1))
     ),
     "scores.csv": "query_id,score\nq1,0.75\n",
+    "samples.jsonl": "".join(
+        f'{{"sample_id": "s{at}", "query": "rain jacket", "reference_answer": "{text}", "relevant_docs": ["d1"], '
+        f'"labels": {{"tier": "head"}}}}\n'
+        for at, text in enumerate(("It keeps rain out.", "It weighs 300 g."), 1)
+    ),
+    "old.jsonl": "".join(
+        f'{{"sample_id": "s{at}", "retrieved": ["d2"], "response": "I do not know", "timings": {{"end_to_end": 1}}}}\n'
+        for at in (1, 2)
+    ),
+    "new.jsonl": (
+        '{"sample_id": "s1", "retrieved": ["d1"], "response": "It keeps out rain", "timings": {"end_to_end": 2}}\n'
+        '{"sample_id": "s2", "retrieved": ["d1"], "response": "300 g", "timings": {"end_to_end": 2}}\n'
+    ),
     "pairs.jsonl": (
         '{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "text": "A jacket that keeps heavy rain out.", '
         '"expected": "keeps rain out"}\n'

@@ -122,3 +122,39 @@ def test_faults_in_files_name_file_and_line(capsys, files, write) -> None:
     lacking = write("lacking.jsonl", GOOD[3:])
     assert main(["rag", files[0], lacking]) == 2
     assert "'s00', 's01', 's02'" in capsys.readouterr().err
+
+
+def gated(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    status = main(["gate", *words, "--format", "json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def test_gate_takes_rag_metrics(capsys, files) -> None:
+    samples, good, poor = files
+    rules = ["--rule", "TokenF1 >= 0.9", "--rule", "drop(NoiseRobustness(RecallAtK(k=1))) <= 0.1"]
+    rules += ["--rule", "drop(recall@1) <= 0.1 unless p >= 0.05"]
+    status, found = gated(capsys, "--samples", samples, "--baseline", poor, "--candidate", good, *rules)
+    assert status == 1
+    assert [rule["passed"] for rule in found["rules"]] == [True, False, True]
+    assert found["rules"][1]["reason"]
+    assert found["rules"][2]["value"] == -1.0
+    assert found["samples"]["samples"] == 12
+    status, found = gated(capsys, "--samples", samples, "--baseline", good, "--candidate", poor, *rules[4:])
+    assert status == 1
+    assert found["rules"][0]["p"] == pytest.approx(2 / 2**12)
+
+
+@pytest.mark.parametrize("form", ["text", "junit", "markdown"])
+def test_undefined_value_fails_a_rule(capsys, files, form) -> None:
+    words = ["--samples", files[0], "--candidate", files[1], "--rule", "MeanLatency <= 2", "--format", form]
+    assert main(["gate", *words]) == 1
+    assert "undefined" in capsys.readouterr().out
+
+
+def test_gate_takes_samples_or_qrels(capsys, files, write) -> None:
+    assert main(["gate", "--candidate", files[1], "--rule", "TokenF1 >= 0"]) == 2
+    assert main(["gate", files[0], "--samples", files[0], "--candidate", files[1], "--rule", "TokenF1 >= 0"]) == 2
+    lacking = write("lacking.jsonl", GOOD[1:])
+    rule = ["--rule", "TokenF1 >= 0.9"]
+    assert main(["gate", "--samples", files[0], "--candidate", lacking, *rule]) == 2
+    assert main(["gate", "--samples", files[0], "--candidate", lacking, *rule, "--missing", "zero"]) == 0
