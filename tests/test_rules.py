@@ -40,6 +40,7 @@ FAMILIES = {
     "significance test": ("evaluation.significance", "TESTS", "docs/significance.md"),
     "correction": ("evaluation.significance", "CORRECTIONS", "docs/significance.md"),
     "freshness signal": ("evaluation.staleness", "SIGNALS", "docs/freshness.md"),
+    "RAG metric": ("assay.rag.metrics", "METRICS", "docs/rag.md"),
     "command": ("assay.cli", "COMMANDS", "docs/cli.md"),
 }
 NAMED_BY_NO_FEATURE = {"utils.py", "helpers.py", "common.py", "services.py", "misc.py"}

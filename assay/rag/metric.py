@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from keyword import iskeyword
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
@@ -102,6 +103,10 @@ class Metric(ABC):
     description: ClassVar[str]
     formula: ClassVar[str]
     source: ClassVar[str]
+    # What stands after -m in the documentation; empty for the label.
+    example: ClassVar[str] = ""
+    # Where it differs from a metric of the same name, and why.
+    differs: ClassVar[str] = ""
     # The name as a regular expression; groups are parameters. Empty where only the class name is read.
     pattern: ClassVar[str] = ""
     # None where neither is better.
@@ -290,4 +295,8 @@ def _checked(owner: str, one: Any, value: Any) -> Any:
 def _written(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_written, value)) + "]"
-    return str(value) if not isinstance(value, str) or re.fullmatch(r"[\w.:/-]+", value) else repr(value)
+    if not isinstance(value, str):
+        return str(value)
+    # As `parse_metric` reads it: a word stands for itself, unless it means something else in Python.
+    plain = re.fullmatch(r"[^\W\d]\w*", value) and not iskeyword(value.title()) and not iskeyword(value)
+    return value if plain else repr(value)

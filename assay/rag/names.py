@@ -21,7 +21,7 @@ def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric
     ----------
     text : str
         A class name, with parameters in parentheses where they differ from the defaults, or a name such as
-        ``recall@5``. Texts need no quotes.
+        ``recall@5``. A text that is a word needs no quotation marks.
     services : mapping, optional
         What is passed to each metric that takes it: ``critic``, ``embed_fn``, ``model``.
 
@@ -50,7 +50,7 @@ def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric
         try:
             tree = ast.parse(told, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            _refuse(told, "cannot be read")
+            _refuse(told, "cannot be read; put a text that is more than a word in quotation marks")
         found = _metric(tree, told)
     return with_services(found, services or {})
 

@@ -50,6 +50,18 @@ def response_text(output: SystemOutputs) -> str:
     return output.response.text if output.response is not None else ""
 
 
+def answer_words(
+    sample: EvaluationSample, output: SystemOutputs, case: bool, punctuation: bool, articles: bool
+) -> tuple[list[str], list[list[str]]]:
+    """Return the words of the answer and of each reference answer, by the rule of SQuAD.
+
+    Reference answers without words do not count beside others.
+    """
+    accepted = [words(text, case=case, punctuation=punctuation, articles=articles) for text in sample.references]
+    answer = words(response_text(output), case=case, punctuation=punctuation, articles=articles)
+    return answer, [one for one in accepted if one] or [[]]
+
+
 def compared_texts(sample: EvaluationSample, compare_to: str) -> tuple[list[str], Skip | None]:
     """Return the texts that an answer is compared with, or why there are none."""
     if compare_to == "query":

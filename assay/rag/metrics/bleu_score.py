@@ -28,6 +28,10 @@ class BleuScore(Metric):
         "100 BP exp(mean over n of log p_n), p_n the clipped n-gram precision over all answers, BP the brevity penalty"
     )
     source = "Papineni et al. 2002; Post 2018 (sacrebleu); Auepora metrics specification, 4.2.2"
+    differs = (
+        "A sample may have several reference answers; sacrebleu's rule for them holds. BLEU is computed over all "
+        "answers at once, as sacrebleu does, and is not the mean of the values of the samples."
+    )
     pattern = "bleu"
     extra = "rag"
     needs = ("reference_answer", "response")

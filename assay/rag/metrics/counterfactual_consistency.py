@@ -21,6 +21,7 @@ class CounterfactualConsistency(Metric):
     description = "How alike the answer to a counterfactual variant and the answer to its base sample are."
     formula = "mean over pairs of a similarity metric, with the base sample's answer as the reference"
     source = "Auepora metrics specification, 6.3"
+    example = "CounterfactualConsistency(TokenF1)"
 
     metric: Metric
     scenario: str = option("counterfactual", "The value of the label `scenario` that marks the variants.")

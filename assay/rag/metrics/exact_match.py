@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text, words
+from assay.rag.text import answer_words
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,10 @@ class ExactMatch(SampleMetric):
     )
     formula = "1 where the normalized answer equals a normalized reference answer, else 0"
     source = "Auepora metrics specification, 4.1.1; Rajpurkar et al. 2016"
+    differs = (
+        "The text metric `exact_match` of judges takes a sample without accepted answers for a question without an "
+        "answer; here it is skipped, and `NegativeRejectionRate` is about such questions."
+    )
     pattern = "exact_match"
     needs = ("reference_answer", "response")
 
@@ -33,8 +37,5 @@ class ExactMatch(SampleMetric):
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
         """The value of one sample."""
-        answer = self._words(response_text(output))
-        return float(any(answer == self._words(text) for text in sample.references))
-
-    def _words(self, text: str) -> list[str]:
-        return words(text, case=self.ignore_case, punctuation=self.ignore_punctuation, articles=self.ignore_articles)
+        answer, accepted = answer_words(sample, output, self.ignore_case, self.ignore_punctuation, self.ignore_articles)
+        return float(answer in accepted)

@@ -18,6 +18,11 @@ class HitRateAtK(SampleMetric):
     description = "The share of samples with at least one relevant document among the first k."
     formula = "1 where G ∩ R_k is not empty, else 0"
     source = "Auepora metrics specification, 3.1.3"
+    example = "HitRateAtK(k=1)"
+    differs = (
+        "The same as `Success@k` for samples with a relevant document; `Success@k` counts the others as 0, here "
+        "they are skipped."
+    )
     pattern = r"hit_rate@(?P<k>\d+)"
     shown = ("k",)
     needs = ("relevant_docs",)

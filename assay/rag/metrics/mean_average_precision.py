@@ -21,6 +21,11 @@ class MeanAveragePrecision(SampleMetric):
     )
     formula = "mean over the relevant documents found of (relevant documents down to its rank) / rank; 0 where none is"
     source = "Auepora metrics specification, 3.2.2"
+    differs = (
+        "`AP` divides by all relevant documents, so that those not retrieved count as 0. Here the mean runs over "
+        "the relevant documents that were retrieved: one relevant document of ten at rank 1 has 1.0, where `AP` "
+        "has 0.1. Read it beside `RecallAtK`."
+    )
     pattern = r"map(?:@(?P<k>\d+))?"
     needs = ("relevant_docs",)
 

@@ -18,6 +18,9 @@ class MRRAtK(SampleMetric):
     description = "1 / rank of the first relevant document; 0 where there is none."
     formula = "1 / rank of the first document of G down to rank k, else 0"
     source = "Auepora metrics specification, 3.2.1"
+    differs = (
+        "The same as `RR@k` for samples with a relevant document; `RR@k` counts the others as 0, here they are skipped."
+    )
     pattern = r"mrr(?:@(?P<k>\d+))?"
     needs = ("relevant_docs",)
 

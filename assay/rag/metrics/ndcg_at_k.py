@@ -20,6 +20,12 @@ class NDCGAtK(SampleMetric):
     description = "How near the top the relevant documents are, as a share of the best possible order."
     formula = "Σ_{r ≤ k} (2^rel_r - 1) / log2(r + 1), divided by the same sum with all relevant documents at the top"
     source = "Auepora metrics specification, 3.2.3"
+    example = "NDCGAtK(k=3)"
+    differs = (
+        "`nDCG@k` takes grades and, by default, the grade itself as the gain. Here relevance is binary, so that "
+        "the gain 2^rel - 1 is 1 or 0; the two agree where all grades are 0 or 1, but for samples without a "
+        "relevant document: `nDCG@k` counts them as 0, here they are skipped."
+    )
     pattern = r"ndcg@(?P<k>\d+)"
     shown = ("k",)
     needs = ("relevant_docs",)

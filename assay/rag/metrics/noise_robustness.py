@@ -23,6 +23,7 @@ class NoiseRobustness(Metric):
     description = "What a metric keeps when queries are paraphrased or misspelled: 1 means that noise costs nothing."
     formula = "metric over noisy variants / metric over samples that are no variant; 0 where the latter is not above 0"
     source = "Auepora metrics specification, 6.1"
+    example = "NoiseRobustness(TokenF1)"
 
     metric: Metric
     noise_scenarios: tuple[str, ...] = option(NOISE, "Values of the label `scenario` that are noise.")

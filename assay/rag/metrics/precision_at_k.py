@@ -18,6 +18,11 @@ class PrecisionAtK(SampleMetric):
     description = "The share of the first k retrieved documents that are relevant; a shorter list is not penalized."
     formula = "|G ∩ R_k| / min(k, |R|), and 0 where nothing was retrieved"
     source = "Auepora metrics specification, 3.1.2"
+    example = "PrecisionAtK(k=5)"
+    differs = (
+        "`P@k` divides by k, so a list of 3 documents has at most P@5 = 0.6. A RAG system may rightly retrieve "
+        "fewer than k documents, and its precision is that of what it passes on. `EvretPrecisionAtK` divides by k."
+    )
     pattern = r"precision@(?P<k>\d+)"
     shown = ("k",)
     needs = ("relevant_docs",)

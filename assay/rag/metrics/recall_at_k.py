@@ -18,6 +18,8 @@ class RecallAtK(SampleMetric):
     description = "The share of the relevant documents that are among the first k."
     formula = "|G ∩ R_k| / |G|, G the relevant documents, R_k the first k retrieved"
     source = "Auepora metrics specification, 3.1.1"
+    example = "RecallAtK(k=2)"
+    differs = "`R@k` counts a query without relevant documents as 0; here such a sample is skipped."
     pattern = r"recall@(?P<k>\d+)"
     shown = ("k",)
     needs = ("relevant_docs",)

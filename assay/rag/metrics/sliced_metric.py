@@ -21,6 +21,7 @@ class SlicedMetric(Metric):
     description = "Any metric over the samples with one value of a label."
     formula = "the metric over the samples where labels[label] = value"
     source = "Auepora metrics specification, 9.2"
+    example = "SlicedMetric(TokenF1, slice_label=topic, value=power)"
 
     metric: Metric
     slice_label: str = option("", "The label; empty where a predicate selects.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text, words
+from assay.rag.text import answer_words
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,11 @@ class TokenF1(SampleMetric):
     description = "How many words the answer shares with the closest reference answer; order does not matter."
     formula = "2 P R / (P + R), P and R the shared words (with multiplicity) over those of the answer and the reference"
     source = "Auepora metrics specification, 4.1.2; Rajpurkar et al. 2016"
+    differs = (
+        "The text metric `token_f1` of judges takes a sample without accepted answers for a question without an "
+        "answer; here it is skipped. The specification has 0 where either side has no words; SQuAD, and this "
+        "metric, have 1 where both have none."
+    )
     pattern = "token_f1"
     needs = ("reference_answer", "response")
 
@@ -32,11 +37,8 @@ class TokenF1(SampleMetric):
 
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
         """The value of one sample."""
-        answer = self._words(response_text(output))
-        return max(_f1(answer, self._words(text)) for text in sample.references)
-
-    def _words(self, text: str) -> list[str]:
-        return words(text, case=self.ignore_case, punctuation=self.ignore_punctuation, articles=self.ignore_articles)
+        answer, accepted = answer_words(sample, output, self.ignore_case, self.ignore_punctuation, self.ignore_articles)
+        return max(_f1(answer, reference) for reference in accepted)
 
 
 def _f1(answer: list[str], reference: list[str]) -> float:
