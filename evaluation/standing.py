@@ -11,7 +11,7 @@ from django.db.models import Count, Q, Sum
 from evaluation import freshness
 from evaluation.models import Scoring
 from evaluation.stored_scores import scorings_of
-from judgments import conflicts, gate, round_reports
+from judgments import conflicts, gate, guidelines, round_reports
 from judgments.gate import GateAnswer
 from judgments.models import (
     Collection,
@@ -202,8 +202,8 @@ class Standing:
 
     @cached_property
     def guidelines(self) -> GuidelinesVersion | None:
-        """The newest version."""
-        return self.collection.guidelines.first()
+        """The newest version for rounds of documents."""
+        return guidelines.latest(self.collection)
 
     @cached_property
     def snapshot(self) -> Snapshot | None:

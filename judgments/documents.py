@@ -52,9 +52,10 @@ def stub_keys(collection: Collection, doc_ids: Iterable[str]) -> dict[str, int]:
 
 
 def stubs_for(collection: Collection, doc_ids: Iterable[str]) -> dict[str, Document]:
-    """The documents by id, made as stubs where nobody has sent their content yet."""
+    """The documents and answers by id; stubs are made of ids that are neither."""
     wanted = list(dict.fromkeys(doc_ids))
     found = _by_id(collection, wanted)
+    found |= answers_by_id(collection, [doc_id for doc_id in wanted if doc_id not in found])
     missing = [doc_id for doc_id in wanted if doc_id not in found]
     _make_stubs(collection, missing)
     return {**found, **_by_id(collection, missing)}
@@ -78,6 +79,15 @@ def _by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, Document
     for begin in range(0, len(doc_ids), BATCH):
         some = collection.documents.filter(doc_id__in=doc_ids[begin : begin + BATCH])
         found.update((document.doc_id, document) for document in some)
+    return found
+
+
+def answers_by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, Document]:
+    """Return the answers of RAG systems that have these ids."""
+    found: dict[str, Document] = {}
+    for begin in range(0, len(doc_ids), BATCH):
+        some = Document.answers.filter(collection=collection, doc_id__in=doc_ids[begin : begin + BATCH])
+        found |= {row.doc_id: row for row in some}
     return found
 
 

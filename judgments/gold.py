@@ -86,8 +86,8 @@ def _newest(found: Iterable[int], rounds: Sequence[Round]) -> set[int]:
 
 
 def _same_grades(one: Round, other: Round) -> bool:
-    """Whether a grade means the same in both rounds: the same values with the same names."""
-    return _named(one) == _named(other)
+    """Whether a grade means the same in both rounds: of the same thing, with the same values and names."""
+    return one.dimension == other.dimension and _named(one) == _named(other)
 
 
 def _named(round_: Round) -> list[tuple[int, str]]:
@@ -200,6 +200,9 @@ def _odd(round_: Round, known: Sequence[Known]) -> list[str]:
         why = ""
         if one.grade not in values:
             why = f"{one.grade} is not a grade of this round; the grades are {', '.join(map(str, values))}"
+        elif one.document.kind != round_.kind:
+            word = "an answer" if one.document.is_answer else "a document"
+            why = f"it is {word}, and raters of this round grade {'answers' if round_.of_answers else 'documents'}"
         elif one.key in standing:
             why = "the round asks for its grade itself, or for that of a pair with the same label"
         elif one.key in there:

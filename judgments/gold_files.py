@@ -9,6 +9,7 @@ from typing import Any
 
 from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
+from judgments.documents import answers_by_id
 from judgments.gold import MOST, Known
 from judgments.models import Collection
 from judgments.upload_reading import read_at_once
@@ -100,7 +101,9 @@ def from_rows(collection: Collection, rows: Iterable[Row], *, field: str, word: 
     if len(held) > MOST:
         raise NotValid(f"{len(held):,} pairs are too many.", {field: f"{MOST:,} at most."})
     queries = {row.query_id: row for row in collection.queries.filter(query_id__in=_ids(held, "query_id"))}
-    documents = {row.doc_id: row for row in collection.documents.filter(doc_id__in=_ids(held, "doc_id"))}
+    doc_ids = _ids(held, "doc_id")
+    documents = answers_by_id(collection, list(doc_ids))
+    documents |= {row.doc_id: row for row in collection.documents.filter(doc_id__in=doc_ids)}
     found: list[Known] = []
     odd: list[str] = []
     for number, row in held:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -14,7 +14,7 @@ from judgments import audit, examples
 from judgments.core import text_difference
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
-from judgments.models import Collection, Example, GuidelinesVersion, User
+from judgments.models import Collection, Example, GuidelinesVersion, Round, User
 
 LONGEST = 100_000
 # Unchanged lines that stand around a change; more of them are told as a number.
@@ -126,9 +126,21 @@ def kept(markdown: str) -> str:
     return markdown.replace("\r\n", "\n").replace("\r", "\n").strip() + "\n"
 
 
-def latest(collection: Collection) -> GuidelinesVersion | None:
+def versions_for(collection: Collection, dimension: str = "") -> QuerySet[GuidelinesVersion]:
+    """Return the versions for rounds of documents, or for rounds of answers of one dimension, the newest first.
+
+    Versions that are in use for answers say nothing about documents. A version that no round has is for documents.
+    """
+    versions = GuidelinesVersion.objects.filter(collection=collection).order_by("-number")
+    of_answers = Round.objects.filter(collection=collection).exclude(dimension="")
+    if dimension:
+        return versions.filter(pk__in=of_answers.filter(dimension=dimension).values("guidelines"))
+    return versions.exclude(pk__in=of_answers.values("guidelines"))
+
+
+def latest(collection: Collection, dimension: str = "") -> GuidelinesVersion | None:
     """The newest version, if there is one."""
-    return GuidelinesVersion.objects.filter(collection=collection).order_by("-number").first()
+    return versions_for(collection, dimension).first()
 
 
 def difference(old: GuidelinesVersion, new: GuidelinesVersion) -> SafeString:

@@ -29,7 +29,9 @@ def news(round_: Round, rater: User) -> News | None:
     unread = round_.raters.filter(user=rater, guidelines_read_at__isnull=True)
     if round_.guidelines.number == 1 or not unread.exists():
         return None
-    known = RoundRater.objects.filter(user=rater, round__collection=round_.collection).exclude(round=round_)
+    # Guidelines for answers, and those for documents, are different texts: a difference between them says nothing.
+    alike = round_.collection.rounds.filter(dimension=round_.dimension).exclude(pk=round_.pk)
+    known = RoundRater.objects.filter(user=rater, round__in=alike)
     rated = Q(guidelines_read_at__isnull=False) | Q(round__pairs__judgments__rater=rater)
     older = GuidelinesVersion.objects.filter(
         collection=round_.collection,

@@ -20,7 +20,7 @@ from judgments.access import LEADS
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import id_fault
-from judgments.documents import stubs_for
+from judgments.documents import answers_by_id, stubs_for
 from judgments.formats.rows import RatingRow
 from judgments.guidelines import add_version, latest
 from judgments.import_kinds import Checked, Finding, ImportKind
@@ -54,6 +54,7 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
         raise Conflict(f"{upload.filename} is here already, as the round {earlier}. Nothing was stored again.")
     queries = set(collection.queries.values_list("query_id", flat=True))
     documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    documents |= set(answers_by_id(collection, list({row.doc_id for row in rows} - documents)))
     kept, findings, without = list[RatingRow](), list[Finding](), dict[str, RatingRow]()
     for row in rows:
         if row.state in ("later", "unrated"):

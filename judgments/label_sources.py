@@ -8,7 +8,7 @@ from typing import Any
 from judgments.access import LEADS
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import id_fault
-from judgments.documents import stubs_for
+from judgments.documents import answers_by_id, stubs_for
 from judgments.formats.rows import LabelRow, RatingRow
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
@@ -21,6 +21,7 @@ def check(collection: Collection, rows: Sequence[LabelRow], upload: Upload) -> C
         raise Conflict(f"{upload.filename} is here already, as the label source {earlier}. Nothing was stored again.")
     queries = set(collection.queries.values_list("query_id", flat=True))
     documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
+    documents |= set(answers_by_id(collection, list({row.doc_id for row in rows} - documents)))
     kept, findings, unknown = [], [], []
     for row in rows:
         if row.grade is None:

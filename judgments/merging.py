@@ -165,6 +165,12 @@ def check(rounds: Sequence[Round], merge: str) -> None:
     """That the merge rule is known, and that the rounds fit it as far as their guidelines decide it."""
     if merge not in MERGES:
         raise NotValid(f"There is no merge rule {merge!r}.", {"merge": f"One of {', '.join(MERGES)}."})
+    if len({round_.dimension for round_ in rounds}) > 1:
+        found = ", ".join(f"{round_} ({round_.dimension or 'documents'})" for round_ in rounds)
+        raise NotValid(
+            f"These rounds grade different things: {found}. Their labels cannot be merged.",
+            {"rounds": "Choose rounds of documents, or rounds of answers on one dimension."},
+        )
     if merge == SAME and len({round_.guidelines.sha256 for round_ in rounds}) > 1:
         raise NotValid(
             "These rounds were judged under different guidelines, so their grades do not mean the same.",

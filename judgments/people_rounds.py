@@ -45,6 +45,7 @@ def draft_of(
         overlap=round_.overlap,
         raters=still_raters(round_) if raters is None else raters,
         seed=round_.seed,
+        dimension=round_.dimension,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import Count
 
-from judgments import audit, rounds
+from judgments import audit, guidelines, rounds
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict
 from judgments.models import GuidelinesVersion, Judgment, Pair, Role, Round, User
@@ -16,7 +16,7 @@ LONGEST_NAME = 120
 
 def newer_guidelines(round_: Round) -> GuidelinesVersion | None:
     """The newest version of the guidelines, if it is newer than the round's."""
-    newest = round_.collection.guidelines.order_by("-number").first()
+    newest = guidelines.latest(round_.collection, round_.dimension)
     return newest if newest is not None and newest.number > round_.guidelines.number else None
 
 
@@ -44,8 +44,8 @@ def rejudge_overlap(round_: Round, *, actor: User) -> Round:
     Conflict
         The guidelines are those of the round still, or no pair has two grades.
     """
-    guidelines = newer_guidelines(round_)
-    if guidelines is None:
+    version = newer_guidelines(round_)
+    if version is None:
         said = (
             f"The guidelines are still {round_.guidelines}, under which {round_} was judged: write a new version first."
         )
@@ -58,7 +58,7 @@ def rejudge_overlap(round_: Round, *, actor: User) -> Round:
         name=_free_name(round_),
         candidates=[rounds.Candidate(pair.query, pair.document, pair.origin) for pair in pairs],
         provenance={**round_.provenance, "pairs": len(pairs), "judged_again": {"round": round_.name}},
-        guidelines=guidelines,
+        guidelines=version,
         actor=actor,
         grades=list(round_.scale.grades.order_by("value").values_list("value", "label", "cue")),
         relevant_from=round_.scale.relevant_from,
@@ -67,6 +67,7 @@ def rejudge_overlap(round_: Round, *, actor: User) -> Round:
         overlap=1.0,
         raters=still_raters(round_),
         seed=round_.seed,
+        dimension=round_.dimension,
     )
     sentence = f"{actor} made round {made} to judge {amount(len(pairs), 'overlapping pair')} of {round_} again"
     audit.record("rejudging.rejudge_overlap", sentence, actor=actor, collection=round_.collection, target=made)

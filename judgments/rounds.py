@@ -57,6 +57,7 @@ def create_round(
     raters: Sequence[User] = (),
     seed: int = 1,
     most_pairs: int | None = None,
+    dimension: str = "",
 ) -> Round:
     """Make a draft round from chosen pairs: its pairs, its slots and its raters.
 
@@ -88,6 +89,8 @@ def create_round(
         For the overlap, the order within queries and the pseudonyms.
     most_pairs : int, optional
         How many pairs the round may have at most, when more are to be chosen while it is open; fixed when None.
+    dimension : str
+        What is graded about answers; empty in a round of documents.
 
     Raises
     ------
@@ -115,6 +118,7 @@ def create_round(
         round_ = Round.objects.create(
             collection=collection,
             name=name.strip(),
+            dimension=dimension,
             scale=scale,
             guidelines=guidelines,
             seed=seed,

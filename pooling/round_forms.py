@@ -9,6 +9,7 @@ from django import forms
 
 from judgments.core.errors import AssayError, NotValid
 from judgments.forms import AssayForm
+from judgments.guidelines import versions_for
 from judgments.models import Collection, GuidelinesVersion, Membership, Role, User
 from judgments.models.scale import DEFAULT_GRADES
 from judgments.round_settings_form import SettingsForm
@@ -83,7 +84,7 @@ class RoundForm(SettingsForm):
         self.grows = grows
         if grows:
             self._add_plan()
-        versions = GuidelinesVersion.objects.filter(collection=collection).order_by("-number")
+        versions = versions_for(collection)
         self.fields["guidelines"].queryset = versions
         if not versions.exists():
             self.fields["guidelines"].widget.choices = [("", "the template, as version 1")]

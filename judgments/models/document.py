@@ -1,12 +1,44 @@
-"""What is judged, and is it still what it was when somebody judged it?"""
+"""Documents, and answers of RAG systems that are judged like documents."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
 
 from judgments.models.collection import Collection
-from judgments.models.fields import Archivable, OpaqueIdField, PublicModel
+from judgments.models.fields import Archivable, ArchivableQuerySet, OpaqueIdField, PublicModel
+
+
+class DocumentKind(models.TextChoices):
+    DOCUMENT = "document", "document"
+    ANSWER = "answer", "answer"
+
+
+class OfKind(models.Manager.from_queryset(ArchivableQuerySet)):  # type: ignore[misc]
+    """The rows of one kind."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(kind=self.kind)
+
+
+class Documents(OfKind):
+    """The documents of a collection. Answers are not among them."""
+
+    def __init__(self) -> None:
+        super().__init__(DocumentKind.DOCUMENT)
+
+
+class Answers(OfKind):
+    """The answers of a collection."""
+
+    def __init__(self) -> None:
+        super().__init__(DocumentKind.ANSWER)
 
 
 class Document(PublicModel, Archivable):
@@ -14,9 +46,16 @@ class Document(PublicModel, Archivable):
 
     A run or an imported label may name a document whose content nobody has sent yet: it is a ``stub`` until a
     documents file fills it in.
+
+    A row of the kind ``answer`` is the answer of a RAG system: its text, with the ``evidence`` passages that it was
+    made from and the ``reference`` answer. Pairs and labels reach it as they reach a document. ``Document.objects``
+    and ``collection.documents`` never return it; ``Document.answers`` does.
     """
 
+    Kind = DocumentKind
+
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="documents")
+    kind = models.CharField(max_length=8, choices=DocumentKind.choices, default=DocumentKind.DOCUMENT)
     doc_id = OpaqueIdField()
     title = models.TextField(blank=True)
     text = models.TextField(blank=True)
@@ -24,16 +63,28 @@ class Document(PublicModel, Archivable):
     image = models.TextField(blank=True)
     fields = models.JSONField(default=dict, blank=True)
     content_sha256 = models.CharField(max_length=64)
+    # Of an answer: [{"doc_id", "title", "text", "url"}, ...], in the order in which citations count them.
+    evidence = models.JSONField(default=list, blank=True)
+    reference = models.TextField(blank=True)
     stub = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
 
+    objects = Documents()
+    answers = Answers()
+
     class Meta:
         ordering = ["doc_id"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "doc_id"], name="doc_id_once"),
+            # Nobody can take the id of an answer away by importing a document with that id.
+            models.UniqueConstraint(fields=["collection", "kind", "doc_id"], name="doc_id_once"),
+            models.CheckConstraint(condition=Q(kind__in=["document", "answer"]), name="document_kind_known"),
             models.CheckConstraint(condition=~Q(doc_id=""), name="document_has_id"),
         ]
+
+    @property
+    def is_answer(self) -> bool:
+        return self.kind == DocumentKind.ANSWER
 
     def __str__(self) -> str:
         return self.title or self.doc_id

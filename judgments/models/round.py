@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from judgments.models.collection import Collection
+from judgments.models.document import DocumentKind
 from judgments.models.fields import Archivable, ArchivableQuerySet, OpaqueIdField, PublicModel
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.scale import Scale
@@ -28,9 +29,16 @@ class Round(PublicModel, Archivable):
         OPEN = "open", "open"
         CLOSED = "closed", "closed"
 
+    class Dimension(models.TextChoices):
+        FAITHFUL = "faithful", "faithful"
+        CORRECT = "correct", "correct"
+        COMPLETE = "complete", "complete"
+
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="rounds")
     name = models.CharField(max_length=120)
     state = models.CharField(max_length=6, choices=State.choices, default=State.DRAFT)
+    # What is graded about answers; empty in a round of documents.
+    dimension = models.CharField(max_length=8, choices=Dimension.choices, blank=True)
     scale = models.ForeignKey(Scale, on_delete=models.PROTECT, related_name="rounds")
     guidelines = models.ForeignKey(GuidelinesVersion, on_delete=models.PROTECT, related_name="rounds")
     ratings_per_pair = models.PositiveSmallIntegerField(default=2)
@@ -77,6 +85,9 @@ class Round(PublicModel, Archivable):
         constraints = [
             models.UniqueConstraint(fields=["collection", "name"], name="round_name_once"),
             models.CheckConstraint(condition=Q(state__in=["draft", "open", "closed"]), name="round_state_known"),
+            models.CheckConstraint(
+                condition=Q(dimension__in=["", "faithful", "correct", "complete"]), name="round_dimension_known"
+            ),
             models.CheckConstraint(condition=Q(ratings_per_pair__gte=1), name="round_asks_for_a_rating"),
             models.CheckConstraint(condition=Q(overlap__gte=0, overlap__lte=1), name="round_overlap_is_a_share"),
             models.CheckConstraint(
@@ -96,6 +107,21 @@ class Round(PublicModel, Archivable):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def of_answers(self) -> bool:
+        """Whether raters grade answers of RAG systems rather than documents."""
+        return bool(self.dimension)
+
+    @property
+    def kind(self) -> str:
+        """The kind of what raters grade: ``document`` or ``answer``."""
+        return DocumentKind.ANSWER if self.dimension else DocumentKind.DOCUMENT
+
+    @property
+    def shows_reference(self) -> bool:
+        """Whether raters read the reference answer: faithful is what the evidence supports, whatever is right."""
+        return self.dimension in (self.Dimension.CORRECT, self.Dimension.COMPLETE)
 
 
 class RoundRater(models.Model):

@@ -1,0 +1,197 @@
+"""Rounds of answers: what is stored, what is merged, what stays out of documents, and what is frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from judgments import assignment, documents, gold, guidelines, rounds, snapshots
+from judgments.answer_dimensions import DIMENSIONS
+from judgments.answer_rounds import GivenAnswer, Passage, create_answer_rounds
+from judgments.core.errors import Conflict, NotValid
+from judgments.models import AuditRow, Document, GuidelinesVersion, Pair, Query, Round
+from tests.world import grade_together
+
+pytestmark = pytest.mark.django_db
+
+SHELL = Passage("d1", "The shell is waterproof. It has three layers.", "Shell", "https://shop.example/d1")
+CARE = Passage("d2", "Wash it at 30 degrees.", "Care")
+DRY = GivenAnswer("q1", "Is the shell dry?", "Yes, the shell is waterproof [1].", (SHELL, CARE), "Yes.")
+WET = GivenAnswer("q1", "Is the shell dry?", "No.", (CARE,), "Yes.")
+WASH = GivenAnswer("q2", "How do I wash it?", "At 30 degrees [2].", (SHELL, CARE), "At 30 degrees.")
+
+
+@pytest.fixture
+def make(collection: Any, lead: Any, rater: Any, rater2: Any) -> Callable[..., list[Round]]:
+    """Make answer rounds, opened."""
+
+    def made(answers: Sequence[GivenAnswer] = (DRY, WET, WASH), **options: Any) -> list[Round]:
+        given = {"name": "RAG", "raters": [rater, rater2], "actor": lead, **options}
+        return [
+            rounds.open_round(one, actor=lead) for one in create_answer_rounds(collection, answers=answers, **given)
+        ]
+
+    return made
+
+
+def test_one_act_makes_a_round_for_each_dimension_over_the_same_answers(make: Any, collection: Any) -> None:
+    made = make()
+    assert [one.dimension for one in made] == ["faithful", "correct", "complete"]
+    assert [one.name for one in made] == ["RAG: faithful", "RAG: correct", "RAG: complete"]
+    held = [set(one.pairs.values_list("query__query_id", "document__doc_id")) for one in made]
+    assert held[0] == held[1] == held[2] == {(one.query_id, one.doc_id) for one in (DRY, WET, WASH)}
+    assert Document.answers.count() == 3
+    assert [one.scale.values() for one in made] == [[0, 1, 2]] * 3
+    texts = [one.guidelines.markdown.strip() for one in made]
+    assert texts == [DIMENSIONS[name].guidelines.strip() for name in ("faithful", "correct", "complete")]
+    assert AuditRow.objects.filter(verb="answer_rounds.create_answer_rounds", collection=collection).count() == 1
+
+
+def test_equal_answers_of_two_systems_are_graded_once_and_name_no_system(make: Any) -> None:
+    (made,) = make([DRY, replace(DRY, text=f" {DRY.text}\n"), WET], dimensions=["faithful"])
+    assert made.pairs.count() == 2
+    # The passage counts: the same words from other evidence are another answer.
+    other = replace(DRY, evidence=(CARE,))
+    assert len({DRY.doc_id, other.doc_id, replace(DRY, query_id="q9").doc_id}) == 3
+    stored = Document.answers.get(doc_id=DRY.doc_id)
+    assert (stored.text, stored.reference, [one["doc_id"] for one in stored.evidence]) == (
+        DRY.text,
+        "Yes.",
+        ["d1", "d2"],
+    )
+    assert Pair.objects.filter(document=stored).get().origin == {}
+
+
+def test_a_second_act_uses_the_answers_questions_and_guidelines_that_are_there(make: Any, collection: Any) -> None:
+    first, second = make(dimensions=["faithful"]), make(dimensions=["faithful"], name="Again")
+    assert first[0].guidelines == second[0].guidelines
+    assert Document.answers.count() == 3
+    assert Query.objects.filter(collection=collection).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "field"),
+    [
+        ([], {}, "answers"),
+        ([replace(DRY, text="  ")], {}, "answers"),
+        ([replace(DRY, query="")], {}, "answers"),
+        ([replace(DRY, query_id="")], {}, "answers"),
+        ([replace(DRY, query="x" * 2049)], {}, "answers"),
+        ([replace(DRY, text="x" * 50_000_000)], {}, "answers"),
+        ([replace(DRY, text="nul\0")], {}, "answers"),
+        ([replace(DRY, text="half \ud800")], {}, "answers"),
+        ([replace(DRY, evidence=(replace(SHELL, doc_id=""),))], {}, "answers"),
+        ([replace(DRY, evidence=(SHELL,) * 101)], {}, "answers"),
+        ([DRY, replace(WET, query="Another question")], {}, "answers"),
+        ([DRY, replace(WET, reference="No.")], {}, "answers"),
+        ([DRY], {"dimensions": ["polite"]}, "dimensions"),
+        ([DRY], {"dimensions": []}, "dimensions"),
+        ([DRY], {"dimensions": ["correct", "correct"]}, "dimensions"),
+        ([DRY], {"dimensions": ["correct"], "texts": {"faithful": "Grade."}}, "guidelines"),
+        ([DRY], {"scale": [(0, "No", "")]}, "scale"),
+        ([DRY], {"name": " "}, "name"),
+    ],
+)
+def test_what_cannot_be_graded_is_refused_whole(make: Any, answers: Any, options: Any, field: str) -> None:
+    with pytest.raises(NotValid) as refused:
+        make(answers, **options)
+    assert field in refused.value.fields
+    assert not Round.objects.exists()
+    assert not Document.answers.exists()
+    assert not Query.objects.exists()
+    assert not GuidelinesVersion.objects.exists()
+
+
+def test_a_question_keeps_the_text_that_the_collection_has(make: Any, store_file: Any) -> None:
+    store_file("queries", "query_id,query\nq1,another question\n", "queries.csv")
+    with pytest.raises(NotValid, match="another question"):
+        make([DRY])
+
+
+def test_a_name_that_is_taken_leaves_nothing_behind(make: Any) -> None:
+    make([DRY], dimensions=["correct"])
+    with pytest.raises(Conflict):
+        make([WASH])
+    assert Round.objects.count() == 1
+    assert Document.answers.count() == 1
+
+
+def test_answers_are_no_documents(make: Any, collection: Any, store_file: Any, api_of: Any, lead: Any) -> None:
+    store_file("documents", '{"doc_id": "d1", "text": "A text."}\n', "documents.jsonl")
+    made = make()
+    assert [row.doc_id for row in collection.documents.all()] == ["d1"]
+    assert [row.doc_id for row in Document.objects.all()] == ["d1"]
+    listed = api_of(lead).get("/api/v1/collections/shop/documents/").json()
+    assert [row["doc_id"] for row in listed["results"]] == ["d1"]
+    # A document with the id of an answer is another row: neither takes the other's place.
+    store_file("documents", f'{{"doc_id": "{DRY.doc_id}", "text": "Not the answer."}}\n', "documents.jsonl")
+    assert made[0].pairs.get(document__doc_id=DRY.doc_id).document.text == DRY.text
+    # Labels that name an answer reach it, and make no stub of it.
+    assert documents.stubs_for(collection, [WET.doc_id])[WET.doc_id].is_answer
+    assert not collection.documents.filter(stub=True).exists()
+
+
+def test_guidelines_for_answers_are_not_the_newest_ones_for_documents(make: Any, collection: Any, lead: Any) -> None:
+    own = guidelines.add_version(collection, markdown="Grade documents.", actor=lead)
+    faithful, correct, _ = make()
+    assert guidelines.latest(collection) == own
+    assert guidelines.latest(collection, "faithful") == faithful.guidelines
+    assert guidelines.latest(collection, "correct") == correct.guidelines
+
+
+def _grade(round_: Round, rater: Any, grades: dict[str, int]) -> None:
+    batch = assignment.claim_batch(round_, rater=rater, size=50)
+    grade_together(round_, rater, {pair.uuid: grades[pair.document.doc_id] for pair in batch})
+
+
+@pytest.fixture
+def graded(make: Any, rater: Any, rater2: Any) -> list[Round]:
+    """Three rounds; the raters of the first one differ about one answer."""
+    made: list[Round] = make()
+    for one in made:
+        _grade(one, rater, {DRY.doc_id: 2, WET.doc_id: 0, WASH.doc_id: 2})
+        _grade(one, rater2, {DRY.doc_id: 2, WET.doc_id: 2 if one == made[0] else 0, WASH.doc_id: 2})
+    return made
+
+
+def test_a_snapshot_names_the_answers(graded: list[Round], collection: Any, lead: Any) -> None:
+    frozen = snapshots.freeze(
+        collection, name="faithful", rounds=[graded[1]], actor=lead, override_reason="A test of three pairs."
+    )
+    qrels = snapshots.read_file(frozen, "qrels.txt").decode()
+    assert set(qrels.splitlines()) == {
+        f"{one.query_id} 0 {one.doc_id} {grade}" for one, grade in ((DRY, 2), (WET, 0), (WASH, 2))
+    }
+    assert frozen.manifest["baseline"]["documents"]["judged"] == 3
+    assert frozen.manifest["baseline"]["documents"]["count"] == 0
+    (about,) = frozen.manifest["provenance"]["rounds"]
+    assert about["pool"]["dimension"] == "correct"
+
+
+def test_labels_of_two_dimensions_are_never_merged(
+    graded: list[Round], make_round: Any, collection: Any, lead: Any, rater: Any
+) -> None:
+    ordinary = make_round(raters=[rater], grades=[(0, "No", ""), (1, "Some", ""), (2, "Yes", "")])
+    for together in (graded[:2], [graded[0], ordinary]):
+        with pytest.raises(NotValid) as refused:
+            snapshots.freeze(collection, name="both", rounds=together, actor=lead)
+        assert "rounds" in refused.value.fields
+
+
+def test_gold_pairs_of_a_dimension_stay_in_it(
+    graded: list[Round], make: Any, collection: Any, lead: Any, rater: Any, store_file: Any
+) -> None:
+    store_file("documents", '{"doc_id": "d1", "text": "A text."}\n', "documents.jsonl")
+    (faithful, correct) = make([WASH], dimensions=["faithful", "correct"], name="Next", raters=[rater])
+    known = {one.key for one in gold.known_elsewhere(correct, viewer=lead)}
+    assert known == {("q1", DRY.doc_id), ("q1", WET.doc_id)}
+    # The raters differ about one answer in the other dimension.
+    assert {one.key for one in gold.known_elsewhere(faithful, viewer=lead)} == {("q1", DRY.doc_id)}
+    document = gold.Known(Query.objects.get(query_id="q1"), Document.objects.get(doc_id="d1"), 1)
+    with pytest.raises(NotValid):
+        gold.add(correct, [document], use="hidden", actor=lead)
+    added = gold.add(correct, gold.known_elsewhere(correct, viewer=lead), use="hidden", actor=lead)
+    assert len(added) == 2
