@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.rag_output import FORMATS
+from assay.cli.rag_output import FORMATS, Output
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.rag import Metric
     from judgments.core.report import Report
 
 NAME = "rag"
@@ -44,6 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per-sample", action="store_true", help="also print the values of each sample")
     parser.add_argument("--baseline", metavar="NAME", help="compare each other system with this one")
     parser.add_argument("--compare", action="store_true", help="compare all pairs of systems")
+    parser.add_argument(
+        "--people",
+        metavar="FILE",
+        help="CSV sample_id,system,rater,grade: compare a metric with people's grades, and correct its mean by them",
+    )
+    parser.add_argument("--people-metric", metavar="METRIC", help="which metric; default: the only one of -m")
+    parser.add_argument("--scale", metavar="MIN:MAX", help="the scale of people's grades, default 0:2")
     parser.add_argument("--ci", metavar="LEVEL", type=float, default=0.95, help="of the intervals, default 0.95")
     parser.add_argument("--resamples", metavar="N", type=int, default=10_000, help="of the bootstrap, default 10000")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of bootstrap and test, default 0")
@@ -54,10 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, measure, print."""
     systems = named_runs(args.outputs)
-    stdin_once([args.samples, *(path for _, path in systems)])
-    from assay.rag import compare, evaluate
+    stdin_once([args.samples, *(path for _, path in systems), args.people or ""])
+    from assay.cli.scale import scale_values
+    from assay.rag import compare, compare_with_people, evaluate
     from assay.rag.evaluation import DEFAULT
     from assay.rag.names import parse_metrics
+    from assay.rag.people import read_grades
     from evaluation.significance.plan import Plan
 
     # A mistake in the options is reported before files are read.
@@ -67,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid("--baseline compares with one system and --compare all pairs; give one of them")
     if (args.compare or args.baseline) and len(systems) < 2:
         raise NotValid("a comparison needs the outputs of two systems")
+    judged = _people_metric(args, metrics)
     samples, outputs, reports = read(args.samples, systems)
     found = evaluate(
         samples,
@@ -79,10 +92,33 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     compared = compare(found, baseline=args.baseline, plan=plan) if args.baseline or args.compare else []
+    people = None
+    if judged is not None:
+        values = scale_values(args.scale or "0:2")
+        grades, report = read_grades(args.people, values)
+        people = compare_with_people(found, judged, grades, values, level=args.ci, seed=args.seed)
+        tell_warnings([report])
     tell_warnings(reports)
     files = {name: _about(report) for name, report in zip(("samples", *outputs), reports, strict=True)}
-    write_out(FORMATS[args.format](found, compared, files, args.per_sample), args.out)
+    write_out(FORMATS[args.format](Output(found, compared, files, args.per_sample, people)), args.out)
     return 0
+
+
+def _people_metric(args: argparse.Namespace, metrics: Sequence[Metric]) -> str | None:
+    """Return the label of the metric that people's grades are compared with."""
+    if args.people is None:
+        for option, given in (("--people-metric", args.people_metric), ("--scale", args.scale)):
+            if given is not None:
+                raise NotValid(f"{option} goes with --people FILE")
+        return None
+    from assay.rag.names import parse_metrics
+
+    if args.people_metric is None and len(metrics) == 1:
+        return metrics[0].label
+    if args.people_metric is None:
+        raise NotValid(f"name one of the {len(metrics)} metrics with --people-metric")
+    (chosen,) = parse_metrics([args.people_metric])
+    return chosen.label
 
 
 def read(samples: str, systems: list[tuple[str, str]]) -> tuple[list[Any], dict[str, list[Any]], list[Report]]:

@@ -6,56 +6,79 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.text_table import counted, text_table
 from judgments.core.cells import escape
 
 if TYPE_CHECKING:
-    from assay.rag import RagComparison, RagEvaluation, Score
-
-    Writer = Callable[[RagEvaluation, Sequence[RagComparison], Mapping[str, Any], bool], str]
+    from assay.rag import PeopleComparison, RagComparison, RagEvaluation, Score
 
 NOT_MEASURED = "not measured"
 Table = tuple[str, list[str], list[list[str]]]
 
 
-def as_table(
-    found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool
-) -> str:
+@dataclass(frozen=True)
+class Output:
+    """An evaluation with all that is printed beside it.
+
+    Parameters
+    ----------
+    found : RagEvaluation
+        The evaluation.
+    compared : sequence of RagComparison
+        Pairs of systems; empty where no comparison was asked for.
+    files : mapping
+        ``samples`` and each system with ``path``, ``sha256`` and ``rows``.
+    per_sample : bool
+        Whether the values of each sample are printed.
+    people : PeopleComparison or None
+        A metric beside people's grades.
+    """
+
+    found: RagEvaluation
+    compared: Sequence[RagComparison]
+    files: Mapping[str, Any]
+    per_sample: bool
+    people: PeopleComparison | None
+
+
+def as_table(output: Output) -> str:
     """Tables for people."""
     parts = [f"{title}\n{text_table(header, rows)}" if title else text_table(header, rows)
-             for title, header, rows in _tables(found, compared, per_sample)]  # fmt: skip
-    return "\n".join([*parts, "".join(_notes(found))])
+             for title, header, rows in _tables(output)]  # fmt: skip
+    return "\n".join([*parts, "".join(_notes(output.found))])
 
 
-def as_markdown(
-    found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool
-) -> str:
+def as_markdown(output: Output) -> str:
     """The same tables in Markdown."""
     parts = []
-    for title, header, rows in _tables(found, compared, per_sample):
+    for title, header, rows in _tables(output):
         lines = [f"### {title}\n"] if title else []
         lines.append("| " + " | ".join(map(_cell, header)) + " |")
         lines.append("| --- |" + " ---: |" * (len(header) - 1))
         lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
         parts.append("\n".join(lines) + "\n")
     # A line of notes is a paragraph of Markdown.
-    return "\n".join([*parts, *_notes(found)])
+    return "\n".join([*parts, *_notes(output.found)])
 
 
-def as_json(found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool) -> str:
+def as_json(output: Output) -> str:
     """Everything, unrounded."""
-    whole = found.to_dict(per_sample=per_sample)
-    whole["files"] = dict(files)
-    if compared:
-        whole["comparisons"] = [one.to_dict() for one in compared]
+    whole = output.found.to_dict(per_sample=output.per_sample)
+    whole["files"] = dict(output.files)
+    if output.compared:
+        whole["comparisons"] = [one.to_dict() for one in output.compared]
+    if output.people is not None:
+        whole["people"] = output.people.to_dict()
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
-def as_csv(found: RagEvaluation, compared: Sequence[RagComparison], files: Mapping[str, Any], per_sample: bool) -> str:
+def as_csv(output: Output) -> str:
     """One row for each system, slice and metric; with ``per_sample`` one for each system, sample and metric."""
-    if per_sample:
+    found = output.found
+    if output.per_sample:
         rows = [
             {"system": system.name, "sample_id": sample, "metric": metric, "value": value}
             for system in found.systems
@@ -73,10 +96,16 @@ def as_csv(found: RagEvaluation, compared: Sequence[RagComparison], files: Mappi
     return text.getvalue()
 
 
-FORMATS: dict[str, Writer] = {"table": as_table, "json": as_json, "csv": as_csv, "markdown": as_markdown}
+FORMATS: dict[str, Callable[[Output], str]] = {
+    "table": as_table,
+    "json": as_json,
+    "csv": as_csv,
+    "markdown": as_markdown,
+}
 
 
-def _tables(found: RagEvaluation, compared: Sequence[RagComparison], per_sample: bool) -> Iterable[Table]:
+def _tables(output: Output) -> Iterable[Table]:
+    found, people = output.found, output.people
     names = [system.name for system in found.systems]
     yield "", ["metric", *names], _rows(found, [system.scores for system in found.systems])
     for label in dict.fromkeys(label for system in found.systems for label in system.slices):
@@ -84,10 +113,18 @@ def _tables(found: RagEvaluation, compared: Sequence[RagComparison], per_sample:
         for value in sorted(values, key=lambda text: (not text, text)):
             title = f"{label} = {value}" if value else f"{label} is not set"
             yield title, ["metric", *names], _rows(found, [one.slices[label].get(value, {}) for one in found.systems])
-    if compared:
+    if output.compared:
         header = ["metric", "a", "b", "b - a", "interval", "p", "corrected p", "wins/ties/losses", "samples"]
-        yield "Comparison", header, [_compared(one) for one in compared]
-    if per_sample:
+        yield "Comparison", header, [_compared(one) for one in output.compared]
+    if people is not None:
+        header = ["system", people.metric, "corrected mean", "people alone", "graded answers"]
+        yield "Corrected by people's grades", header, [_corrected(one) for one in people.systems]
+        told = people.calibration
+        rows = [[f"kappa, {name}", _number(one.value), f"{one.n:,}"] for name, one in told.kappa.items()]
+        rows += [[f"alpha, {name}", _number(one.value), f"{one.n:,}"] for name, one in told.alpha.items()]
+        rows.append(["bias in grades (metric less people)", _number(told.bias), f"{told.pairs:,}"])
+        yield f"{people.metric} and people's grades", ["agreement", "value", "answers"], rows
+    if output.per_sample:
         for system in found.systems:
             header = ["sample", *(metric.label for metric in found.metrics)]
             rows = [
@@ -106,6 +143,15 @@ def _score(score: Score | None) -> str:
         return NOT_MEASURED
     ends = "" if score.low is None else f" [{_number(score.low)}, {_number(score.high)}]"
     return f"{_number(score.value)}{ends} n={score.result.details['num_samples']:,}"
+
+
+def _corrected(one: Any) -> list[str]:
+    found = one.estimate
+    if found is None:
+        return [one.system, _number(one.metric_mean), one.reason, "-", "-"]
+    parts = [(found.estimate, found.low, found.high), found.human_only]
+    cells = [f"{_number(value)} [{_number(low)}, {_number(high)}]" for value, low, high in parts]
+    return [one.system, _number(one.metric_mean), *cells, f"{found.queries:,}"]
 
 
 def _compared(one: RagComparison) -> list[str]:

@@ -11,6 +11,7 @@ from assay.rag.evaluation import RagEvaluation, Score, SystemScores, evaluate
 from assay.rag.metric import Metric, MetricResult, SampleMetric, Skip
 from assay.rag.metrics import METRICS
 from assay.rag.names import parse_metric
+from assay.rag.people import PeopleComparison, compare_with_people
 from assay.rag.reading import read_outputs, read_samples
 from assay.rag.records import (
     Answer,
@@ -30,6 +31,7 @@ __all__ = [
     "LLMCritic",
     "Metric",
     "MetricResult",
+    "PeopleComparison",
     "RagComparison",
     "RagEvaluation",
     "RetrievedDocument",
@@ -40,6 +42,7 @@ __all__ = [
     "SystemScores",
     "TargetCategory",
     "compare",
+    "compare_with_people",
     "evaluate",
     "parse_metric",
     "read_outputs",

@@ -158,3 +158,38 @@ def test_gate_takes_samples_or_qrels(capsys, files, write) -> None:
     rule = ["--rule", "TokenF1 >= 0.9"]
     assert main(["gate", "--samples", files[0], "--candidate", lacking, *rule]) == 2
     assert main(["gate", "--samples", files[0], "--candidate", lacking, *rule, "--missing", "zero"]) == 0
+
+
+def test_people_correct_the_mean_of_a_metric(capsys, files, tmp_path) -> None:
+    samples, good, poor = files
+    rows = [f"s{n:02},{system},{rater},{grade}" for n in range(6) for rater in ("r1", "r2")
+            for system, grade in (("good", 2), ("poor", 1 if n % 2 else 0))]  # fmt: skip
+    people = tmp_path / "people.csv"
+    people.write_text("\n".join(["sample_id,system,rater,grade", *rows]) + "\n")
+    found = as_json(capsys, samples, good, poor, "-m", "TokenF1", "--people", str(people))["people"]
+    first, second = found["systems"]
+    assert first["estimate"]["estimate"] == pytest.approx(1.0)
+    # The metric says 0.5 for each answer, so that only the grades tell: 0, 0.5, 0, 0.5, 0, 0.5.
+    assert second["metric_mean"] == 0.5
+    assert second["estimate"]["estimate"] == pytest.approx(0.25)
+    assert found["calibration"]["pairs"] == 12
+    assert found["calibration"]["bias"] == pytest.approx((6 * 0 + 3 * 0 + 3 * 1) / 12)
+    assert main(["rag", samples, good, poor, "-m", "TokenF1", "--people", str(people)]) == 0
+    assert "kappa" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "named"),
+    [
+        (["s00,good,r1,3"], [], "people.csv:2"),
+        (["s00,new,r1,2"], [], "good"),
+        (["s00,good,r1,2"], ["-m", "TokenF1", "-m", "RougeL"], "--people-metric"),
+        (["s00,good,r1,2"], ["-m", "TokenF1", "--people-metric", "RougeL"], "RougeL"),
+        (["s00,good,r1,2"], ["-m", "TokenF1", "--scale", "2:0"], "scale"),
+    ],
+)
+def test_mistakes_about_people_are_reported(capsys, files, tmp_path, rows, words, named) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("\n".join(["sample_id,system,rater,grade", *rows]) + "\n")
+    assert main(["rag", files[0], files[1], *(words or ["-m", "TokenF1"]), "--people", str(people)]) == 2
+    assert named in capsys.readouterr().err

@@ -1,0 +1,212 @@
+"""People's grades of answers beside a metric: how far the metric agrees, and its mean corrected by the grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+from assay.rag.evaluation import LEVEL, RagEvaluation
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from evaluation.estimators.prediction_powered import Powered
+    from judgments.agreement.machine import Calibrated
+    from judgments.core.report import Report
+
+Grades = Mapping[tuple[str, str], float]
+COLUMNS = {"query_id": "sample_id", "doc_id": "system"}
+RESAMPLES = 1_000
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The mean of one metric of one system, corrected by people's grades of some of its answers.
+
+    Parameters
+    ----------
+    system, metric : str
+        The system, and the label of the metric.
+    metric_mean : float or None
+        The mean of the metric alone.
+    estimate : Powered or None
+        The prediction-powered mean of people's grades, mapped to 0..1, with its interval and that of the grades alone.
+    reason : str or None
+        Why there is no estimate.
+    """
+
+    system: str
+    metric: str
+    metric_mean: float | None
+    estimate: Powered | None
+    reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class PeopleComparison:
+    """A metric beside people's grades of the same answers.
+
+    Parameters
+    ----------
+    metric : str
+        The label of the metric.
+    calibration : Calibrated
+        Kappa, alpha, confusion and bias over all systems, with the metric rounded to the nearest grade of the scale.
+    systems : tuple of Corrected
+        One for each system.
+    """
+
+    metric: str
+    calibration: Calibrated
+    systems: tuple[Corrected, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return {
+            "metric": self.metric,
+            "calibration": self.calibration.as_json(),
+            "systems": [one.to_dict() for one in self.systems],
+        }
+
+
+def read_grades(path: str | Path, values: Sequence[int]) -> tuple[dict[tuple[str, str], int], Report]:
+    """Read people's grades of answers.
+
+    Parameters
+    ----------
+    path : path
+        CSV with the columns ``sample_id,system,grade`` and, where several people graded, ``rater``.
+    values : sequence of int
+        The grades of the scale.
+
+    Returns
+    -------
+    dict of (sample_id, system) to int, and Report
+        The lower median of the grades of each answer, and what was odd in the file.
+
+    Raises
+    ------
+    UnreadableInput
+        When the file cannot be read, or a line of it.
+    """
+    from judgments.formats import ratings_csv
+
+    found = ratings_csv.read(Path(path), path=str(path), grades=tuple(values), columns=COLUMNS)
+    found.report.raise_if_errors()
+    grades: dict[tuple[str, str], list[int]] = {}
+    for row in found.rows:
+        if row.grade is not None:
+            grades.setdefault((row.query_id, row.doc_id), []).append(int(row.grade))
+    return {key: median_low(some) for key, some in grades.items()}, found.report
+
+
+def compare_with_people(
+    evaluation: RagEvaluation,
+    metric: str,
+    grades: Grades,
+    values: Sequence[int],
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> PeopleComparison:
+    """Compare a metric with people's grades, and correct its mean.
+
+    Parameters
+    ----------
+    evaluation : RagEvaluation
+        With the metric.
+    metric : str
+        Its label. It must have a value between 0 and 1 for each sample, as critics have.
+    grades : mapping of (sample_id, system) to number
+        People's grades. The graded samples of a system must be a random sample of all.
+    values : sequence of int
+        The grades of the scale, ascending.
+    level, seed : float, int
+        Of the intervals.
+
+    Returns
+    -------
+    PeopleComparison
+        Kappa, alpha and bias; and for each system the prediction-powered mean (Angelopoulos et al. 2023).
+
+    Raises
+    ------
+    NotValid
+        When the metric is not there or cannot be compared, or the grades are of no answer.
+
+    Examples
+    --------
+    >>> from assay.rag import evaluate
+    >>> samples = [{"id": str(n), "question": "Where?", "ground_truth": "in the box"} for n in range(20)]
+    >>> outputs = [{"id": str(n), "answer": "in the box" if n % 2 else "no idea"} for n in range(20)]
+    >>> people = {(str(n), "system"): 2 * (n % 2) for n in range(6)}
+    >>> found = compare_with_people(evaluate(samples, outputs, "TokenF1"), "TokenF1", people, (0, 1, 2))
+    >>> found.calibration.kappa["quadratic"].value, found.systems[0].estimate.queries
+    (1.0, 6)
+    """
+    from judgments.agreement.machine import against_people
+
+    if all(metric != one.label for one in evaluation.metrics):
+        raise NotValid(f"{metric} was not measured; metrics: {', '.join(one.label for one in evaluation.metrics)}")
+    if len(values) < 2:
+        raise NotValid("the scale needs two grades or more")
+    known = {
+        (sample, system.name): value
+        for system in evaluation.systems
+        for sample, value in system.per_sample_of(metric).items()
+        if value is not None
+    }
+    if any(not 0 <= value <= 1 for value in known.values()):
+        raise NotValid(f"{metric} has values outside of 0 and 1, which cannot be compared with grades")
+    ids = {sample.sample_id for sample in evaluation.samples}
+    names = {system.name for system in evaluation.systems}
+    strange = [key for key in grades if key[0] not in ids or key[1] not in names]
+    if len(strange) == len(grades):
+        what = f"no grade is of an answer; systems are called {', '.join(sorted(names))}"
+        raise NotValid(f"{what}, and grades name for example sample {strange[0]}" if strange else "there are no grades")
+    nearest = {key: _nearest(value, values) for key, value in known.items()}
+    calibration = against_people(grades, nearest, values, resamples=RESAMPLES, seed=seed)
+    corrected = tuple(
+        _corrected(evaluation, name.name, metric, known, grades, values, level) for name in evaluation.systems
+    )
+    return PeopleComparison(metric, calibration, corrected)
+
+
+def _nearest(value: float, values: Sequence[int]) -> int:
+    """Return the grade whose place on the scale, from 0 to 1, is nearest; the lower one of two."""
+    low, high = values[0], values[-1]
+    return min(values, key=lambda grade: (abs((grade - low) / (high - low) - value), grade))
+
+
+def _corrected(
+    evaluation: RagEvaluation,
+    system: str,
+    metric: str,
+    known: Grades,
+    grades: Grades,
+    values: Sequence[int],
+    level: float,
+) -> Corrected:
+    from evaluation.estimators.prediction_powered import powered_mean
+
+    low, high = values[0], values[-1]
+    own = {sample: value for (sample, name), value in known.items() if name == system}
+    people = {
+        sample: (grade - low) / (high - low)
+        for (sample, name), grade in grades.items()
+        if name == system and sample in own
+    }
+    mean = sum(own.values()) / len(own) if own else None
+    if len(people) < 3:
+        why = f"people graded {len(people)} answers with a value of the metric; 3 are needed"
+        return Corrected(system, metric, mean, None, why)
+    both = list(people)
+    rest = [value for sample, value in own.items() if sample not in people]
+    estimate = powered_mean([people[one] for one in both], [own[one] for one in both], rest, level=level)
+    return Corrected(system, metric, mean, estimate, None)
