@@ -81,6 +81,15 @@ def test_the_readme_judges_and_calibrates(assay: Call) -> None:
     assert re.search(r"^kappa, quadratic +1\.0000 ", told[1][1], re.M)
 
 
+def test_the_readme_measures_a_rag_system(assay: Call) -> None:
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8").split("## RAG answers beside retrieval")[1]
+    for name, content in re.findall(r"^cat > (\S+) <<'END'\n(.*?)^END$", text, re.M | re.S):
+        Path(name).write_text(content)
+    results = [assay(*shlex.split(line)[1:]) for line in re.findall(r"^(\.venv/bin/assay .*)$", text, re.M)]
+    assert [status for status, _, _ in results] == [0, 0]
+    assert re.search(r"^NegativeRejectionRate +1\.0000 n=1$", results[0][1], re.M)
+
+
 def test_every_command_has_an_example() -> None:
     assert {line.split()[1] for line in examples("cli.md")} == set(COMMANDS)
 
