@@ -7,7 +7,7 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from assay.cli.text_table import counted
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from judgments.judges.asking import Answered, Asker, Asking, Plan, Verdict
+    from judgments.judges.asking import Answered, Asker, Asking, Verdict
     from judgments.judges.model_judge import ModelJudge, ModelJudgeKind, Told
     from judgments.providers.calls import Ended
     from judgments.providers.limits import Budget, Limits
@@ -205,34 +205,11 @@ def _tell_in_vain(args: argparse.Namespace, kind: ModelJudgeKind) -> None:
             tell_no_effect(f"--{option.replace('_', '-')}", f"the judge {kind.name} is not told it")
 
 
-def _planned(plans: Iterable[Plan]) -> Plan:
-    """All portions together."""
+def _estimate(work: _Work, rows: PairFile, size: int | None) -> str:
     from judgments.judges.asking import Plan
 
-    whole = Plan(0, 0, 0, (0, 0), (0, 0), (0.0, 0.0))
-    for one in plans:
-        usd = None if whole.usd is None or one.usd is None else (whole.usd[0] + one.usd[0], whole.usd[1] + one.usd[1])
-        whole = Plan(
-            whole.pairs + one.pairs,
-            whole.known + one.known,
-            whole.questions + one.questions,
-            (whole.tokens_in[0] + one.tokens_in[0], whole.tokens_in[1] + one.tokens_in[1]),
-            (whole.tokens_out[0] + one.tokens_out[0], whole.tokens_out[1] + one.tokens_out[1]),
-            usd,
-        )
-    return whole
-
-
-def _estimate(work: _Work, rows: PairFile, size: int | None) -> str:
-    plan = _planned(asking.plan for _, asking in _portions(work, rows, size))
-    usd, totals = plan.usd, work.totals
-    cost = "not known; give --price-in and --price-out" if usd is None else f"{usd[0]:.4f} to {usd[1]:.4f} USD"
-    return (
-        f"to judge: {totals.ready}\njudged already: {totals.earlier}\nlacking something: {totals.lacking}\n"
-        f"questions to ask: {plan.questions}\nanswers known: {plan.known}\n"
-        f"tokens to read: {plan.tokens_in[0]} to {plan.tokens_in[1]}\n"
-        f"tokens to write: {plan.tokens_out[0]} to {plan.tokens_out[1]}\ncost: {cost}\n"
-    )
+    plan, totals = Plan.together(asking.plan for _, asking in _portions(work, rows, size)), work.totals
+    return f"to judge: {totals.ready}\njudged already: {totals.earlier}\nlacking something: {totals.lacking}\n{plan}"
 
 
 def _tell_asked(work: _Work, ended: Ended) -> None:

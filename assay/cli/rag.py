@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli import rag_critic
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.rag_output import FORMATS, Output
 from judgments.core.errors import NotValid
@@ -59,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of bootstrap and test, default 0")
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
     add_out(parser)
+    rag_critic.add_critic_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,12 +83,22 @@ def run(args: argparse.Namespace) -> int:
     if (args.compare or args.baseline) and len(systems) < 2:
         raise NotValid("a comparison needs the outputs of two systems")
     judged = _people_metric(args, metrics)
+    critic = rag_critic.critic(args, metrics)
+    if critic is None:
+        rag_critic.tell_unused(args)
     samples, outputs, reports = read(args.samples, systems)
+    if args.dry_run:
+        if critic is not None:
+            asking = [metric for metric in metrics if rag_critic.needs_critic(metric)]
+            evaluate(samples, outputs, asking, missing=args.missing, resamples=1, critic=critic)
+        sys.stdout.write(rag_critic.estimate([critic.calls] if critic else []))
+        return 0
     found = evaluate(
         samples,
         outputs,
         metrics,
         missing=args.missing,
+        critic=critic,
         slices=args.slice,
         level=args.ci,
         resamples=args.resamples,
@@ -101,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     tell_warnings(reports)
     files = {name: _about(report) for name, report in zip(("samples", *outputs), reports, strict=True)}
     write_out(FORMATS[args.format](Output(found, compared, files, args.per_sample, people)), args.out)
-    return 0
+    return rag_critic.tell_calls([critic.calls]) if critic else 0
 
 
 def _people_metric(args: argparse.Namespace, metrics: Sequence[Metric]) -> str | None:

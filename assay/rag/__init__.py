@@ -12,6 +12,7 @@ from assay.rag.metric import Metric, MetricResult, SampleMetric, Skip
 from assay.rag.metrics import METRICS
 from assay.rag.names import parse_metric
 from assay.rag.people import PeopleComparison, compare_with_people
+from assay.rag.provider_critic import ProviderCritic
 from assay.rag.reading import read_outputs, read_samples
 from assay.rag.records import (
     Answer,
@@ -32,6 +33,7 @@ __all__ = [
     "Metric",
     "MetricResult",
     "PeopleComparison",
+    "ProviderCritic",
     "RagComparison",
     "RagEvaluation",
     "RetrievedDocument",

@@ -14,6 +14,11 @@ from judgments.core.errors import NotValid
 # The ends of the scales that a critic may answer on; a score is mapped to 0..1.
 SCALES = {"0-1": (0.0, 1.0), "1-5": (1.0, 5.0), "0-10": (0.0, 10.0), "0-100": (0.0, 100.0)}
 
+_NUMBER = r"([+-]?(?:\d+(?:\.\d+)?|\.\d+))(?![\w%]|[.,]\d)(?:\s*/\s*(\d+(?:\.\d+)?))?"
+_LABELED = re.compile(rf"score[\s\"'*_`]*[:=][\s\"'*_`(]*{_NUMBER}", re.IGNORECASE)
+# The number is all of the line, or what follows it begins with a sign and not with a word.
+_ALONE = re.compile(rf"[\s\"'*_`(\[]*{_NUMBER}[^\S\n]*(?=$|\n|[^\w\s])")
+
 
 class CriticError(Exception):
     """A critic that could not score a prompt; the sample is skipped and counted.
@@ -23,7 +28,7 @@ class CriticError(Exception):
     message : str
         What happened.
     reason : str
-        ``critic_error``, ``critic_unparseable`` or ``critic_off_scale``.
+        ``critic_error``, ``critic_unparseable``, ``critic_off_scale`` or ``critic_not_asked``.
     """
 
     def __init__(self, message: str, reason: str = "critic_error") -> None:
@@ -62,6 +67,33 @@ class LLMCritic(ABC):
         return found
 
 
+class Remembering(LLMCritic):
+    """A critic that is asked each question once, so that slices and systems with one answer share its score."""
+
+    def __init__(self, critic: LLMCritic) -> None:
+        self.critic = critic
+        self._known: dict[str, float | CriticError] = {}
+
+    def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:
+        """Return the score of one prompt."""
+        return self.critic.score(prompt=prompt, metadata=metadata)
+
+    def score_all(self, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> list[float | CriticError]:
+        """Score the prompts that are new, and return all scores."""
+        keys = [repr((text, sorted(of.items()))) for text, of in zip(prompts, metadata, strict=True)]
+        new = {key: at for at, key in enumerate(keys) if key not in self._known}
+        if new:
+            found = self.critic.score_all([prompts[at] for at in new.values()], [metadata[at] for at in new.values()])
+            self._known.update(zip(new, _as_many(self.critic, found, len(new)), strict=True))
+        return [self._known[key] for key in keys]
+
+
+def _as_many(critic: LLMCritic, found: Sequence[float | CriticError], number: int) -> Sequence[float | CriticError]:
+    if len(found) != number:
+        raise NotValid(f"the critic {type(critic).__name__} returned {len(found):,} scores for {number:,} prompts")
+    return found
+
+
 def scored(
     critic: LLMCritic | None, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]], scale: str
 ) -> list[float | Skip]:
@@ -75,11 +107,14 @@ def scored(
     if critic is None:
         raise NotValid("there is no critic: name a model with --provider, or pass critic=")
     try:
-        answers = critic.score_all(prompts, metadata)
-    except (CriticError, NotValid):
+        answers = _as_many(critic, critic.score_all(prompts, metadata), len(prompts))
+    except NotValid:
         raise
+    except CriticError as error:
+        answers = [error] * len(prompts)
     except Exception as error:
-        what = f"the critic {type(critic).__name__} raised {type(error).__name__}: {str(error)[:300]}"
+        who = type(getattr(critic, "critic", critic)).__name__
+        what = f"the critic {who} raised {type(error).__name__}: {str(error)[:300]}"
         raise NotValid(f"{what}; raise assay.rag.CriticError for a sample that cannot be scored") from error
     return [Skip(one.reason) if isinstance(one, CriticError) else on_scale(one, scale) for one in answers]
 
@@ -100,22 +135,33 @@ def on_scale(value: object, scale: str) -> float | Skip:
     return (value - low) / (high - low)
 
 
-def number_in(text: str) -> float:
-    """Read the score from a model's reply.
+def number_in(text: str, highest: float | None = None) -> float:
+    """Read the score from a model's reply: the first line is a number, or somewhere ``score:`` stands before one.
+
+    A number in a sentence is not the score, nor is one with another denominator than the highest score.
 
     Raises
     ------
     CriticError
-        When the reply has no number, or several that could be meant.
+        When the reply has no score, or several.
 
     Examples
     --------
-    >>> number_in("4"), number_in("Score: 0.75"), number_in("4/5 - well supported")
+    >>> number_in("4"), number_in("Score: 0.75"), number_in("4/5 - well supported", 5)
     (4.0, 0.75, 4.0)
+    >>> number_in("3 of 4 claims are supported")
+    Traceback (most recent call last):
+        ...
+    assay.rag.critic.CriticError: the reply has no score: '3 of 4 claims are supported'
     """
-    line = next((one for one in text.splitlines() if one.strip()), "")
-    told = re.search(r"score\W*[:=]\W*([+-]?(?:\d+(?:\.\d+)?|\.\d+))", text, re.IGNORECASE)
-    first = told or re.match(r"\W*([+-]?(?:\d+(?:\.\d+)?|\.\d+))\b", line)
-    if first is None:
-        raise CriticError(f"the reply has no score: {text.strip()[:200]!r}", "critic_unparseable")
-    return float(first[1])
+    found = {one.groups() for one in _LABELED.finditer(text)}
+    if not found:
+        first = _ALONE.match(text.strip())
+        found = {first.groups()} if first else set()
+    if len(found) != 1:
+        why = "several scores" if found else "no score"
+        raise CriticError(f"the reply has {why}: {text.strip()[:200]!r}", "critic_unparseable")
+    ((score, denominator),) = found
+    if denominator and highest is not None and float(denominator) != highest:
+        raise CriticError(f"the reply is out of {denominator}, not {highest:g}", "critic_unparseable")
+    return float(score)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.rag.critic import LLMCritic, Remembering
 from assay.rag.metric import Metric, MetricResult
 from assay.rag.metrics.sliced_metric import label_text
 from assay.rag.names import parse_metrics, with_services
@@ -262,6 +263,7 @@ def evaluate(
         raise NotValid(f"the level is {level:g}; give a number between 0 and 1")
     if resamples < 1:
         raise NotValid(f"resamples is {resamples}; give 1 or more")
+    critic = Remembering(critic) if isinstance(critic, LLMCritic) else critic
     chosen = _metrics(metrics, {"critic": critic, "embed_fn": embed_fn})
     cases = read_samples(samples)
     if not cases:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,33 @@ class Plan:
     tokens_in: tuple[int, int]
     tokens_out: tuple[int, int]
     usd: tuple[float, float] | None
+
+    @staticmethod
+    def together(plans: Iterable[Plan]) -> Plan:
+        """Add up several plans."""
+        whole = Plan(0, 0, 0, (0, 0), (0, 0), (0.0, 0.0))
+        for one in plans:
+            whole = Plan(
+                whole.pairs + one.pairs,
+                whole.known + one.known,
+                whole.questions + one.questions,
+                (whole.tokens_in[0] + one.tokens_in[0], whole.tokens_in[1] + one.tokens_in[1]),
+                (whole.tokens_out[0] + one.tokens_out[0], whole.tokens_out[1] + one.tokens_out[1]),
+                None
+                if whole.usd is None or one.usd is None
+                else (whole.usd[0] + one.usd[0], whole.usd[1] + one.usd[1]),
+            )
+        return whole
+
+    def __str__(self) -> str:
+        cost = "not known; give --price-in and --price-out"
+        if self.usd is not None:
+            cost = f"{self.usd[0]:.4f} to {self.usd[1]:.4f} USD"
+        return (
+            f"questions to ask: {self.questions}\nanswers known: {self.known}\n"
+            f"tokens to read: {self.tokens_in[0]} to {self.tokens_in[1]}\n"
+            f"tokens to write: {self.tokens_out[0]} to {self.tokens_out[1]}\ncost: {cost}\n"
+        )
 
 
 @dataclass

@@ -1,0 +1,200 @@
+"""Prompts to a model, asked at once, with a ledger, limits and a budget; no answer is paid for twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from judgments.core.errors import NotValid
+from judgments.core.storable import storable
+from judgments.judges.answers import Reply, failure
+from judgments.judges.contract import Context, Outcome
+from judgments.providers import PROTOCOLS
+from judgments.providers.limits import Budget, Limits
+from judgments.providers.protocol import Endpoint, Question
+
+if TYPE_CHECKING:
+    from judgments.judges.asking import Answered, Verdict
+    from judgments.providers.calls import Ended
+
+
+class Prompt(NamedTuple):
+    """A prompt, the instructions that go before it, and what its reader needs to know."""
+
+    text: str
+    system: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class PromptReader:
+    """The judge behind `PromptCalls`: its context is a prompt, its outcome carries a usefulness.
+
+    Parameters
+    ----------
+    read : callable
+        ``read(reply text, about)``: the outcome ``graded``, ``unparseable`` or ``out_of_scale``.
+    most_tokens : int
+        Of an answer.
+    temperature, seed : float, int
+        As for every model.
+    """
+
+    read: Callable[[str, str], Outcome]
+    most_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
+
+    def provenance(self) -> Mapping[str, Any]:
+        """All that decides what is asked, apart from the model and the prompt."""
+        return {"most_tokens": self.most_tokens, "temperature": self.temperature, "seed": self.seed}
+
+    def questions(self, context: Context) -> list[Question]:
+        """The prompt; equal prompts have one key."""
+        told = [self.provenance(), context.narrative, context.query]
+        key = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        return [Question(key, context.narrative, context.query, None, self.most_tokens, self.temperature, self.seed)]
+
+    def read_one(self, context: Context, reply: Reply) -> Outcome:
+        """Return the outcome of one reply, or why there is none."""
+        return failure(reply) or replace(self.read(reply.text, context.text), raw=storable(reply.text))
+
+    def together(self, found: Sequence[Outcome]) -> Outcome:
+        """Return the one outcome: a prompt is one question."""
+        return found[0]
+
+
+class PromptCalls:
+    """Calls of one model.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Who is asked.
+    purpose : str
+        ``critic``, ``task`` or ``judge``: calls for one purpose count toward one budget.
+    ledger : path, optional
+        A JSONL file of every call. What it holds is not asked again, also by a later process.
+    limits : Limits, optional
+        How fast.
+    budget_usd, max_calls : float or int, optional
+        The most to spend, with what the ledger holds; ``budget_usd`` needs both prices of the endpoint.
+    dry_run : bool
+        Whether nothing is asked, and `plan` says what it would take.
+
+    Attributes
+    ----------
+    plan : Plan
+        What all prompts so far take, or took.
+    ended : Ended or None
+        Why the last call ended; prompts that were not asked have no outcome.
+    asked, tokens_in, tokens_out, models : int, int, int, Counter
+        What was asked by this object.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        purpose: str,
+        ledger: str | Path | None = None,
+        limits: Limits | None = None,
+        budget_usd: float | None = None,
+        max_calls: int | None = None,
+        dry_run: bool = False,
+    ) -> None:
+        from assay.cli.ledger import Ledger
+        from judgments.judges.asking import Plan
+
+        if budget_usd is not None and (endpoint.price_in is None or endpoint.price_out is None):
+            raise NotValid("a budget in dollars needs the price of a million tokens, read and written")
+        who = [purpose, endpoint.protocol.name, endpoint.base_url, endpoint.model]
+        self.endpoint, self.limits, self.dry_run = endpoint, limits or Limits(), dry_run
+        self._ledger = Ledger(None if ledger is None else Path(ledger), hashlib.sha256(repr(who).encode()).hexdigest())
+        self._known = self._ledger.known(mend=not dry_run)
+        self.budget = Budget(budget_usd, max_calls, self._known.spent, self._known.calls)
+        self.plan = Plan(0, 0, 0, (0, 0), (0, 0), (0.0, 0.0))
+        self.ended: Ended | None = None
+        self.asked = self.tokens_in = self.tokens_out = 0
+        self.models: Counter[str] = Counter()
+
+    @property
+    def spent(self) -> float | None:
+        """Dollars that this object spent; None where prices are not known."""
+        known = self.endpoint.price_in is not None and self.endpoint.price_out is not None
+        return self.budget.spent - self._known.spent if known else None
+
+    def ask(self, prompts: Sequence[Prompt], reader: PromptReader) -> list[Outcome | None]:
+        """Ask all prompts at once.
+
+        Returns
+        -------
+        list of Outcome or None
+            In the order of the prompts; None for a prompt that was not asked, since `ended` says so.
+
+        Raises
+        ------
+        NotValid
+            The provider refuses key, model or questions. What was answered before is in the ledger.
+        """
+        from judgments.judges.asking import Asking, Plan
+
+        contexts = [Context(one.text, one.about, narrative=one.system) for one in prompts]
+        asking = Asking(reader, self.endpoint, contexts, self._known.replies)
+        self.plan = Plan.together([self.plan, asking.plan])
+        found: list[Outcome | None] = [None] * len(prompts)
+        if self.dry_run:
+            return found
+
+        def told(verdict: Verdict) -> None:
+            found[verdict.place] = verdict.outcome
+
+        with self._ledger.opened(self.endpoint) as keep:
+
+            def answered(call: Answered) -> None:
+                keep(call)
+                self._took(call)
+
+            self.ended = asking.run(told, answered=answered, limits=self.limits, budget=self.budget)
+        if self.ended.end == "refused":
+            raise NotValid(f"{self.endpoint.protocol.title} refused: {self.ended.said}; what was answered is kept")
+        return found
+
+    def _took(self, call: Answered) -> None:
+        if not call.reply.fault:
+            self._known.replies[call.question.key] = call.reply
+        self.asked += 1
+        self.tokens_in += call.reply.tokens_in or 0
+        self.tokens_out += call.reply.tokens_out or 0
+        self.models.update([call.reply.model] if call.reply.model else [])
+
+
+def endpoint_of(
+    model: str,
+    *,
+    provider: str = "openai",
+    base_url: str = "",
+    key: str = "",
+    price_in: float | None = None,
+    price_out: float | None = None,
+) -> Endpoint:
+    """Return a model that can be asked; without a key it is read from the provider's environment variable.
+
+    Raises
+    ------
+    NotValid
+        There is no key although the provider's own server is asked.
+    UnknownName
+        There is no such provider.
+    """
+    protocol = PROTOCOLS[provider]
+    key = key or os.environ.get(protocol.key_variable, "").strip()
+    if not key and not base_url:
+        raise NotValid(f"the environment variable {protocol.key_variable} holds no key; set it, or pass key=")
+    return Endpoint(protocol, model, (base_url or protocol.base_url).rstrip("/"), key, price_in, price_out)

@@ -1,0 +1,146 @@
+"""A critic that asks a model of a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.rag.critic import SCALES, CriticError, LLMCritic, number_in, on_scale
+from assay.rag.metric import Skip
+from assay.rag.prompt_calls import Prompt, PromptCalls, PromptReader, endpoint_of
+from judgments.core.errors import NotValid
+from judgments.judges.contract import Outcome
+from judgments.providers.limits import Limits
+from judgments.providers.protocol import Endpoint
+
+MOST_TOKENS = 100
+# The reason of a sample without a score, by the outcome of its question.
+REASONS = {
+    "unparseable": "critic_unparseable",
+    "truncated": "critic_unparseable",
+    "out_of_scale": "critic_off_scale",
+}
+
+
+class ProviderCritic(LLMCritic):
+    """A critic over a model of OpenAI, Anthropic, Gemini, or any server that speaks as they do.
+
+    Parameters
+    ----------
+    model : str or Endpoint
+        Which model; an endpoint has all that ``provider`` to ``price_out`` say.
+    provider, base_url, key : str
+        Who is asked. Without a key it is read from the provider's environment variable.
+    price_in, price_out : float, optional
+        Dollars for a million tokens, read and written.
+    ledger : path, optional
+        A JSONL file of every call. What it holds is not asked again, also by a later process.
+    budget_usd, max_calls : float or int, optional
+        The most to spend, with what the ledger holds.
+    concurrency : int
+        Questions in flight.
+    limits : Limits, optional
+        In place of ``concurrency``: how fast, in full.
+    most_tokens : int
+        Of a reply.
+    dry_run : bool
+        Whether nothing is asked, and ``calls.plan`` says what it would take.
+
+    Attributes
+    ----------
+    calls : PromptCalls
+        What was asked, and what it took.
+
+    Raises
+    ------
+    NotValid
+        There is no key, or no price for a budget in dollars.
+
+    Examples
+    --------
+    >>> critic = ProviderCritic("a-model", base_url="http://localhost:8000/v1", ledger=None)
+    >>> critic.calls.endpoint.url
+    'http://localhost:8000/v1/chat/completions'
+    """
+
+    def __init__(
+        self,
+        model: str | Endpoint,
+        *,
+        provider: str = "openai",
+        base_url: str = "",
+        key: str = "",
+        price_in: float | None = None,
+        price_out: float | None = None,
+        ledger: str | Path | None = None,
+        budget_usd: float | None = None,
+        max_calls: int | None = None,
+        concurrency: int = 8,
+        limits: Limits | None = None,
+        most_tokens: int = MOST_TOKENS,
+        dry_run: bool = False,
+    ) -> None:
+        if isinstance(model, str):
+            model = endpoint_of(
+                model, provider=provider, base_url=base_url, key=key, price_in=price_in, price_out=price_out
+            )
+        self.calls = PromptCalls(
+            model,
+            purpose="critic",
+            ledger=ledger,
+            limits=limits or Limits(concurrency=concurrency),
+            budget_usd=budget_usd,
+            max_calls=max_calls,
+            dry_run=dry_run,
+        )
+        self._reader = PromptReader(_read, most_tokens)
+
+    def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:
+        """Return the score of one prompt.
+
+        Raises
+        ------
+        CriticError
+            There is none; its reason says why.
+        """
+        (found,) = self.score_all([prompt], [metadata or {}])
+        if isinstance(found, CriticError):
+            raise found
+        return found
+
+    def score_all(self, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> list[float | CriticError]:
+        """Score all prompts at once, in their order.
+
+        Raises
+        ------
+        NotValid
+            The provider refuses key, model or questions.
+        """
+        pairs = list(zip(prompts, metadata, strict=True))
+        asked = [Prompt(text, str(of.get("system", "")), str(of.get("scale", ""))) for text, of in pairs]
+        outcomes = self.calls.ask(asked, self._reader)
+        return [self._score(outcome, one.about) for outcome, one in zip(outcomes, asked, strict=True)]
+
+    def _score(self, outcome: Outcome | None, scale: str) -> float | CriticError:
+        if outcome is None:
+            return CriticError(self.calls.ended.said if self.calls.ended else "not asked", "critic_not_asked")
+        if outcome.name == "graded":
+            return number_in(outcome.raw, _highest(scale))
+        return CriticError(outcome.raw or outcome.name, REASONS.get(outcome.name, "critic_error"))
+
+
+def _read(text: str, scale: str) -> Outcome:
+    """Return where a reply is on its scale; without a scale any number counts."""
+    try:
+        value = number_in(text, _highest(scale))
+    except CriticError:
+        return Outcome("unparseable")
+    mapped = on_scale(value, scale) if scale else 0.0
+    return Outcome("out_of_scale") if isinstance(mapped, Skip) else Outcome("graded", usefulness=mapped)
+
+
+def _highest(scale: str) -> float | None:
+    if scale and scale not in SCALES:
+        raise NotValid(f"the scale is {scale!r}; known: {', '.join(SCALES)}")
+    return SCALES[scale][1] if scale else None
