@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.compare_output import FORMATS
 from assay.cli.files import add_out, named_runs, stdin_once, tell_unreached, tell_warnings, write_out
+from assay.cli.machine_labels import about_qrels, tell_machine
 from assay.cli.no_effect import tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
@@ -94,10 +95,12 @@ def run(args: argparse.Namespace) -> int:
     design = _design(args)
     scored = evaluate(qrels, held or files, args.metric or [DEFAULT_METRIC], args.missing, scale_top=top)
     tell_warnings([report, *(file.report for file in files)])
+    if args.format not in ("table", "json"):
+        tell_machine(report)
     tell_unreached(scored)
     found = compare_scores(scored, baseline=args.baseline, plan=plan, design=design)
     about: dict[str, Any] = {
-        "qrels": {"path": report.path, "sha256": report.sha256, "queries": qrels.queries, "judgments": len(qrels)},
+        "qrels": about_qrels(report) | {"queries": qrels.queries, "judgments": len(qrels)},
         "files": {file.name: {"path": file.report.path, "sha256": file.report.sha256} for file in files},
     }
     about["bounds"] = {run.name: run.diagnostics.as_json()["bounds"] for run in scored.runs}

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "convert"
 HELP = "write a file in another format"
+# Column 2 of qrels, for a label of a machine.
+MACHINE = "1"
 EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json"
 
 
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="target_format", metavar="FORMAT", required=True, help="see assay formats")
     parser.add_argument("--out", metavar="OUT", help="write to OUT instead of standard output; .gz is compressed")
     parser.add_argument("--queries", metavar="FILE", help="the queries' texts, for a format that needs them")
+    parser.add_argument("--labels-of", metavar="JUDGE", help="labels.jsonl: whose labels, where it has several judges")
     parser.add_argument("--tag", metavar="NAME", help="the system's name in a TREC run")
     parser.add_argument("--encode-ids", action="store_true", help="percent-encode what TREC files cannot carry in ids")
     parser.add_argument("--skip-errors", action="store_true", help="leave out rows with errors instead of stopping")
@@ -53,8 +56,13 @@ def run(args: argparse.Namespace) -> int:
         )
     tell_warnings([found.report])
     # All of it is written before any of it is seen.
+    rows = _rows(source, target, found.rows)
+    if source.kind == "labels" and target.kind == "qrels":
+        rows = _machine_qrels(args, found.rows)
+    elif args.labels_of is not None:
+        raise NotValid("--labels-of is for labels.jsonl that become qrels; leave it out")
     with tempfile.TemporaryFile() as stream:
-        written = target.write(_rows(source, target, found.rows), stream, **_options(target, args))
+        written = target.write(rows, stream, **_options(target, args))
         stream.seek(0)
         _save(stream, args.out)
     for note in written.notes[:20]:
@@ -65,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
-    if source.kind == target.kind:
+    if source.kind == target.kind or (source.kind, target.kind) == ("labels", "qrels"):
         return rows
     paired = bool(rows) and hasattr(rows[0], "doc_id") and hasattr(rows[0], "query_id")
     if target.kind == "pairs" and paired:
@@ -78,6 +86,16 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
     why = " (assay aggregate makes labels of ratings)" if (source.kind, target.kind) == ("ratings", "qrels") else ""
     what = f"{source.kind} ({source.name}) do not become {target.kind} ({target.name})"
     raise NotValid(f"{what}{why}; they become: {same}")
+
+
+def _machine_qrels(args: argparse.Namespace, rows: Sequence[Any]) -> Iterable[Any]:
+    """The grades of a judge as rows of qrels that say that they are a machine's."""
+    from assay.cli.machine_labels import machine_note, machine_rows
+    from judgments.formats.rows import LabelRow
+
+    about, grades = machine_rows(args.source, rows, args.labels_of)
+    sys.stderr.write(f"note: {args.source}: {machine_note({'machine': about})}\n")
+    return [LabelRow(query_id, doc_id, grade, MACHINE) for (query_id, doc_id), grade in grades.items()]
 
 
 def _pairs(rows: Sequence[Any]) -> Iterable[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_profile, tell_unreached, tell_warnings, write_out
+from assay.cli.machine_labels import about_qrels, tell_machine
 from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.score_output import FORMATS
@@ -97,11 +98,13 @@ def run(args: argparse.Namespace) -> int:
         processes=True,
     )
     tell_warnings([report, *(file.report for file in files)])
+    if args.format not in TELL_RANGES:
+        tell_machine(report)
     tell_unreached(result)
     scored = ScoreReport(
         evaluation=result,
         trec_names={metric.name: metric.trec_name for metric in metrics},
-        qrels=_about(report) | {"queries": qrels.queries, "judgments": len(qrels)},
+        qrels=about_qrels(report) | {"queries": qrels.queries, "judgments": len(qrels)},
         files=[_about(file.report) for file in files],
         settings={
             "missing": args.missing,

@@ -7,10 +7,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.gate_output import FORMATS, Output
+from assay.cli.machine_labels import about_qrels
 from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     )
     seconds = time.perf_counter() - began
     tell_warnings([report, *(file.report for file in (old, new) if file)])
-    about: dict[str, Any] = {"path": report.path, "sha256": report.sha256}
+    about = about_qrels(report)
     files = {"candidate": _about(new), "baseline": old and _about(old), "rules": rule_files}
     output = Output(result, about | {"queries": qrels.queries, "judgments": len(qrels)}, files, seconds, _reading(args))
     _warn(output, old is not None and old.report.sha256 == new.report.sha256)
@@ -115,7 +116,7 @@ def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[s
     from assay.rag.gate import BASELINE, CANDIDATE, gate, read_rules
     from evaluation.decisions.gate import check
 
-    for option in ("scale", "qrels_format", "run_format", "subtopics"):
+    for option in ("scale", "qrels_format", "run_format", "subtopics", "labels_of"):
         if getattr(args, option):
             tell_no_effect(f"--{option.replace('_', '-')}", "samples and outputs have no such option")
     rules, rule_files = _rules(args, lambda text: read_rules(text)[0])
@@ -188,6 +189,7 @@ def _reading(args: argparse.Namespace) -> list[str]:
     """The options that `assay evaluate` and `assay compare` need too, to read the same files in the same way."""
     words = ["--subtopics"] if args.subtopics else []
     told = {"--scale": args.scale, "--qrels-format": args.qrels_format, "--run-format": args.run_format}
+    told["--labels-of"] = args.labels_of
     return words + [word for option, value in told.items() if value for word in (option, value)]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.machine_labels import machine_note
 from assay.cli.text_table import counted, number
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ class Output:
 
 def as_text(output: Output) -> str:
     """One line for each rule: what came of it, the numbers, and where to look when it failed."""
-    return "".join(f"{_line(output, verdict)}\n" for verdict in output.result.verdicts)
+    machine = machine_note(output.qrels)
+    lines = [_line(output, verdict) for verdict in output.result.verdicts]
+    return "".join(f"{line}\n" for line in [*lines, *([f"note: {machine}"] if machine else [])])
 
 
 def as_json(output: Output) -> str:
@@ -92,8 +95,9 @@ def as_junit(output: Output) -> str:
                 "type": "gate",
             }
             Xml.SubElement(element, "failure", told).text = _xml(_line(output, verdict))
-    if output.result.warnings:
-        Xml.SubElement(suite, "system-err").text = _xml("\n".join(output.result.warnings))
+    machine = machine_note(output.qrels)
+    if warnings := [*([machine] if machine else []), *output.result.warnings]:
+        Xml.SubElement(suite, "system-err").text = _xml("\n".join(warnings))
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
@@ -110,7 +114,8 @@ def as_markdown(output: Output) -> str:
         *(_markdown_row(verdict) for verdict in result.verdicts),
         "",
     ]
-    lines += [f"- {_text(warning)}" for warning in result.warnings]
+    machine = machine_note(output.qrels)
+    lines += [f"- {_text(line)}" for line in [*([machine] if machine else []), *result.warnings]]
     failed = [verdict for verdict in result.verdicts if not verdict.passed]
     commands = dict.fromkeys(_command(output, verdict) for verdict in failed)
     lines += [f"- look at {_code(command)}" for command in commands]

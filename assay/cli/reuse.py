@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
+from assay.cli.machine_labels import tell_machine
 from assay.cli.table_formats import QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from judgments.core.errors import NotValid
 
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     qrels, report = read_labels(args)
     files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
     tables = [file.whole() for file in files]
+    tell_machine(report)
     tell_warnings([report, *(file.report for file in files)])
     new = _names(args.new)
     from assay.cli.residual_file import read_residual

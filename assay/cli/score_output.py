@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from assay.cli.machine_labels import machine_note
 from assay.cli.text_table import counted, text_table
 from evaluation.metrics.means import TIE
 from evaluation.reports.scores import WRITERS, ScoreReport, printed
@@ -63,9 +64,11 @@ def _query_table(report: ScoreReport, run: RunScores) -> str:
 
 def _notes(report: ScoreReport) -> str:
     rule = "score 0" if report.settings["missing"] == "zero" else "are left out"
+    machine = machine_note(report.qrels)
     lines = [
+        *([f"{machine}\n"] if machine else []),
         f"{counted(report.qrels['queries'], 'query', 'queries')}, {counted(report.qrels['judgments'], 'judgment')}; "
-        f"queries that a run does not answer {rule}\n"
+        f"queries that a run does not answer {rule}\n",
     ]
     if report.settings["level"] is not None:
         lines += _about_intervals(report)

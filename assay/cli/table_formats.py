@@ -1,4 +1,4 @@
-"""How does a command read its qrels, and in which formats are they and the runs where their content does not say?"""
+"""The qrels of a command, and the formats of qrels and runs where their content does not say."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ if TYPE_CHECKING:
     from judgments.core.qrels import Qrels
     from judgments.core.report import Report
 
-QRELS_HELP = "the labels: TREC qrels, JSON, JSONL, CSV, Parquet, ...; - is standard input, .gz is read"
+QRELS_HELP = (
+    "the labels: TREC qrels, JSON, JSONL, CSV, Parquet, labels.jsonl of a judge, ...; - is standard input, .gz is read"
+)
 RUN_HELP = "TREC, JSON, JSONL, CSV, TSV or Parquet; NAME=PATH names it, otherwise the file does"
 MISSING_HELP = "a judged query that a run does not answer scores zero, or is left out (skip); default: zero"
 DESIGN_HELP = "how --weights FILE was drawn: by its probabilities, or not sampled at all (none); default: sampled"
 SUBTOPIC_FORMAT = "trec-subtopic-qrels"
+MACHINE_FORMAT = "labels-jsonl"
 
 
 def add_table_formats(parser: argparse.ArgumentParser) -> None:
     """Declare ``--subtopics``, ``--qrels-format`` and ``--run-format``."""
     parser.add_argument(
         "--subtopics", action="store_true", help="column 2 of QRELS is the subtopic, for alpha_nDCG and its like"
+    )
+    parser.add_argument(
+        "--labels-of", metavar="JUDGE", help="labels.jsonl: the judge or model whose labels count, where it has several"
     )
     for kind in ("qrels", "run"):
         parser.add_argument(
@@ -43,11 +49,31 @@ def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels
         When the file cannot be read.
     """
     if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
+        from judgments.formats.decoding import kept
         from judgments.formats.tables import load_qrels
 
-        return load_qrels(Path(args.qrels), args.qrels, args.qrels_format, hashed=hashed)
+        source = kept(Path(args.qrels))
+        if _is_machines(args, source):
+            from assay.cli.machine_labels import load_machine_qrels
+
+            return load_machine_qrels(source, args.qrels, args.labels_of)
+        if args.labels_of is not None:
+            raise NotValid(f"{args.qrels}: --labels-of is for labels.jsonl of a judge; leave it out")
+        return load_qrels(source, args.qrels, args.qrels_format, hashed=hashed)
     if args.qrels_format not in (None, SUBTOPIC_FORMAT):
         raise NotValid(f"--subtopics reads {SUBTOPIC_FORMAT}, not {args.qrels_format}; leave one of the two out")
     from judgments.formats.trec_subtopic_qrels import load_subtopic_qrels
 
     return load_subtopic_qrels(Path(args.qrels), args.qrels)
+
+
+def _is_machines(args: argparse.Namespace, source: Path | str | bytes) -> bool:
+    if args.qrels_format is not None:
+        return bool(args.qrels_format == MACHINE_FORMAT)
+    from judgments.formats import sniff
+    from judgments.formats.decoding import HEAD, Content
+
+    with Content(source, args.qrels, block=HEAD, hashed=False) as content:
+        # Only JSON can be labels of a judge: tables are looked at by their own readers.
+        head = content.head
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and sniff(head) == MACHINE_FORMAT
