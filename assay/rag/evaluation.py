@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from assay.rag.critic import LLMCritic, Remembering
-from assay.rag.metric import Metric, MetricResult
+from assay.rag.metric import REASONS, Metric, MetricResult, Skip
 from assay.rag.metrics.sliced_metric import label_text
+from assay.rag.metrics.variants import parents
 from assay.rag.names import parse_metrics, with_services
 from assay.rag.reading import Aligned, Missing, align, read_outputs, read_samples
 from assay.rag.records import EvaluationSample
@@ -269,7 +271,7 @@ def evaluate(
     if not cases:
         raise NotValid("there are no samples")
     _check_slices(cases, slices)
-    found, notes = [], []
+    found, notes = [], _odd_variants(cases)
     for name, given in _systems(outputs):
         aligned = align(cases, read_outputs(given), missing, name)
         if aligned.missing:
@@ -280,6 +282,15 @@ def evaluate(
         scores = _scores(chosen, aligned, level, resamples, seed)
         found.append(SystemScores(name, scores, _slices(chosen, aligned, slices, level, resamples, seed), aligned))
     return RagEvaluation(tuple(found), tuple(chosen), tuple(cases), missing, level, resamples, seed, tuple(notes))
+
+
+def _odd_variants(samples: Sequence[EvaluationSample]) -> list[str]:
+    """Count the variants whose parent cannot be used: metrics over variants leave them out."""
+    reasons = Counter(parent.reason for parent in parents(samples) if isinstance(parent, Skip))
+    return [
+        f"{count:,} samples are left out of metrics over variants: {REASONS[reason]}"
+        for reason, count in reasons.items()
+    ]
 
 
 def _metrics(given: str | Metric | Iterable[str | Metric], services: Mapping[str, Any]) -> list[Metric]:

@@ -32,6 +32,8 @@ Flags = npt.NDArray[np.bool_]
 
 # As much is looked at in one go.
 PIECE = 1 << 21
+# So many lines usually show that a file is what it was taken for.
+FEW_LINES = 20
 # Where one line in so many is odd, all of them are read with care.
 MOST_ODD = 4
 
@@ -203,11 +205,17 @@ class _File(Generic[Row]):
         self.buffer: Bytes = np.frombuffer(data, dtype=np.uint8)
 
     def _refuse_early(self) -> None:
-        """Look at the first lines before the rest is read: a wrong file of 200 MB ends here."""
-        trial = self.tally.part()
-        head = Lines(islice(self._all_lines(0, 0), 2 * MAX_LISTED))
-        self.layout.begin(head, trial)
-        self.layout.careful(head, trial, self.layout.keyed(trial))
+        """Look at the first lines before the rest is read: a wrong file of 200 MB ends here.
+
+        A file is wrong where nothing but errors stands at its beginning; mostly the first few lines show that it is not.
+        """
+        for most in (FEW_LINES, 2 * MAX_LISTED):
+            trial = self.tally.part()
+            head = Lines(islice(self._all_lines(0, 0), most))
+            self.layout.begin(head, trial)
+            self.layout.careful(head, trial, self.layout.keyed(trial))
+            if trial.bins["accepted"]:
+                return
 
     def rows(self) -> Sequence[Row]:
         """Return the rows, and put every line into its bin."""

@@ -124,6 +124,20 @@ def test_faults_in_files_name_file_and_line(capsys, files, write) -> None:
     assert "'s00', 's01', 's02'" in capsys.readouterr().err
 
 
+def test_variants_of_nothing_are_noted_and_counted(capsys, write) -> None:
+    labels = ({}, {"variant_of": "gone", "scenario": "typo"}, {"variant_of": "c", "scenario": "typo"})
+    rows = [
+        {"id": name, "question": "?", "ground_truth": "x", "labels": one}
+        for name, one in zip("abc", labels, strict=True)
+    ]
+    outputs = write("o.jsonl", [{"id": name, "answer": "x"} for name in "abc"])
+    found = as_json(capsys, write("s.jsonl", rows), outputs, "-m", "NoiseRobustness(TokenF1)")
+    details = found["systems"][0]["metrics"]["NoiseRobustness(TokenF1)"]["details"]
+    assert details["skipped"] == {"unknown_parent": 1, "circular_variant": 1}
+    assert details["defined"] is False
+    assert len(found["notes"]) == 2
+
+
 def gated(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
     status = main(["gate", *words, "--format", "json"])
     return status, json.loads(capsys.readouterr().out)
