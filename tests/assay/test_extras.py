@@ -79,7 +79,12 @@ def test_a_missing_library_ends_with_one_line(tmp_path: Path, libraries: str, ne
 
 def test_each_extra_that_is_named_brings_its_library() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    called = {"sklearn": "scikit-learn", "sentence_transformers": "sentence-transformers", "rouge_score": "rouge-score"}
+    called = {
+        "sklearn": "scikit-learn",
+        "sentence_transformers": "sentence-transformers",
+        "rouge_score": "rouge-score",
+        "bert_score": "bert-score",
+    }
     for library, extra in EXTRAS.items():
         assert any(one.startswith(called.get(library, library)) for one in extras[extra]), library
 
