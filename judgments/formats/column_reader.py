@@ -207,7 +207,7 @@ class _File(Generic[Row]):
     def _refuse_early(self) -> None:
         """Look at the first lines before the rest is read: a wrong file of 200 MB ends here.
 
-        A file is wrong where nothing but errors stands at its beginning; mostly the first few lines show that it is not.
+        A file is wrong where its beginning holds nothing but errors; mostly the first few lines show that it is not.
         """
         for most in (FEW_LINES, 2 * MAX_LISTED):
             trial = self.tally.part()

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.functional import cached_property
 
+from judgments.compiled import Compiled, Given
 from judgments.models.collection import Collection
 from judgments.models.fields import PublicModel
 
@@ -32,7 +33,10 @@ class Scale(PublicModel):
 
     @cached_property
     def _values(self) -> list[int]:
-        return [grade.value for grade in self.grades.all()]
+        if "grades" in getattr(self, "_prefetched_objects_cache", {}):
+            return [grade.value for grade in self.grades.all()]
+        # Every answer of a rater is checked against them.
+        return [value for (value,) in VALUES(scale=self.pk)]
 
     def values(self) -> list[int]:
         """The grades from the lowest to the highest. A scale never changes, so they are asked for once."""
@@ -57,3 +61,6 @@ class Grade(models.Model):
 
     def __str__(self) -> str:
         return f"{self.value} {self.label}"
+
+
+VALUES = Compiled(lambda: Grade.objects.filter(scale=Given("scale")).order_by("value").values_list("value"))
