@@ -275,6 +275,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     # Where several bodies share a choice, it would have a number for a name.
     "ENUM_NAME_OVERRIDES": {
+        "DocumentKindEnum": "judgments.models.document.DocumentKind",
         "DrawMethodEnum": ["stratified", "pps"],
         "AnswerStateEnum": ["graded", "unrateable", "later"],
     },

@@ -83,6 +83,9 @@ def claim(round_: Round, *, rater: User, size: int = 10) -> Claim:
     probe_counts.hand_out(round_, rater, batch, new, begun=begun, lease=LEASE, fresh=FRESH)
     if probing.mixes(round_) or len(pairs) < len(batch):
         first = probe_counts.held_until(round_, rater, LEASE) or first
+    if round_.of_answers:
+        for pair in batch:  # some rounds show the reference answer: asked of the round, without a query for each pair
+            pair.round = round_
     return Claim(batch, first, places)
 
 

@@ -61,7 +61,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class _Read:
+class Read:
     """A text as it is read: its safe HTML, and its blocks as plain text."""
 
     html: SafeString
@@ -80,7 +80,7 @@ def shown(document: Document, query: str) -> Shown:
         What was typed.
     """
     text, cut = capped(document.text)
-    read = _read(text)
+    read = read_text(text)
     return Shown(
         title=highlight_text(document.title, query),
         excerpt=_excerpt(text, query) if read.length > COLLAPSED_FROM else None,
@@ -92,7 +92,7 @@ def shown(document: Document, query: str) -> Shown:
     )
 
 
-def _unreadable(document: Document, read: _Read) -> str:
+def _unreadable(document: Document, read: Read) -> str:
     if read.length:
         return ""
     if document.stub:
@@ -104,17 +104,18 @@ def _unreadable(document: Document, read: _Read) -> str:
 
 # By the text itself: the same text is the same passages, whatever a hash in a row says.
 @lru_cache(maxsize=64)
-def _read(text: str) -> _Read:
+def read_text(text: str) -> Read:
+    """Return a text as safe HTML and as plain blocks."""
     safe = document_html(text)
     with_breaks = BLOCK.sub("\n", CELL.sub(" · ", safe))
     plain = html.unescape(TAG.sub("", with_breaks))
     blocks = [block for line in plain.split("\n") if (block := " ".join(line.split()))]
-    return _Read(safe, "\n".join(blocks), sum(map(len, blocks)))
+    return Read(safe, "\n".join(blocks), sum(map(len, blocks)))
 
 
 @lru_cache(maxsize=256)
 def _excerpt(text: str, query: str) -> SafeString:
-    plain = _read(text).plain
+    plain = read_text(text).plain
     found = sentences(plain)
     words = fitting(plain, query)
     starts = [start for start, _ in found]
@@ -127,7 +128,7 @@ def _excerpt(text: str, query: str) -> SafeString:
 
 @lru_cache(maxsize=64)
 def _whole(text: str, query: str) -> SafeString:
-    return highlight(_read(text).html, query)
+    return highlight(read_text(text).html, query)
 
 
 def _paragraphs(text: str, found: Sequence[Sentence], places: list[int], words: Collection[str]) -> SafeString:

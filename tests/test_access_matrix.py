@@ -337,6 +337,7 @@ POST   api/v1/collections/<slug:slug>/query-groups/proposals/         404 403 40
 GET    api/v1/collections/<slug:slug>/query-logs/                     404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/query-logs/                     404 403 403 400 401
 POST   api/v1/collections/<slug:slug>/query-logs/<uuid:uuid>/draw/    404 403 403 201 401
+POST   api/v1/collections/<slug:slug>/answer-rounds/                  404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/rounds/                         404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/rounds/                         404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/runs/                           404 403 200 200 401

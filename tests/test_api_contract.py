@@ -180,7 +180,7 @@ def test_the_batch_has_exactly_the_promised_shape(opened: str, rater: Any, api_o
     assert batch["scale"][3] == {"value": 3, "label": "Perfect", "cue": "This is just what I am looking for."}
     assert (len(batch["pairs"]), batch["remaining"], batch["guidelines_version"]) == (2, 5, 1)
     pair = batch["pairs"][0]
-    assert set(pair) == {"id", "query", "document"}
+    assert set(pair) == {"id", "kind", "query", "document", "evidence", "reference"}
     assert pair["query"] == {"id": "q1", "text": "rain jacket", "narrative": "For a wet week."}
     assert set(pair["document"]) == {"id", "title", "html", "url", "image", "fields"}
 

@@ -15,6 +15,7 @@ from judgments.api.rounds import GradeBody
 from judgments.api.schema import ErrorBody
 from judgments.how import sensible
 from judgments.models import Judgment
+from judgments.models.document import DocumentKind
 from judgments.richtext import document_html
 
 
@@ -40,18 +41,31 @@ class DocumentShown(serializers.Serializer):
         return str(document_html(document.text))
 
 
+class PassageShown(serializers.Serializer):
+    """A passage of an answer's evidence as the rater sees it."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    html = serializers.CharField(help_text="Safe to put into a page.")
+    url = serializers.CharField()
+
+
 class PairShown(serializers.Serializer):
     """One pair to grade."""
 
     id = serializers.UUIDField(source="uuid")
+    kind = serializers.ChoiceField(choices=DocumentKind.choices, help_text="`answer`: `document.html` is the answer.")
     query = QueryShown()
     document = DocumentShown()
+    evidence = PassageShown(many=True, help_text="Of an answer, in the order that its citations count; else empty.")
+    reference = serializers.CharField(help_text="The right answer, where one is known and the round shows it.")
 
     def to_representation(self, pair: Any) -> dict[str, Any]:
         """What the fields say, written down directly: a serializer within a serializer costs as much as the lease."""
         query, document = pair.query, pair.document
         return {
             "id": str(pair.uuid),
+            "kind": document.kind,
             "query": {"id": query.query_id, "text": query.text, "narrative": query.narrative},
             "document": {
                 "id": document.doc_id,
@@ -61,7 +75,14 @@ class PairShown(serializers.Serializer):
                 "image": document.image,
                 "fields": document.fields,
             },
+            "evidence": [_passage(one) for one in document.evidence],
+            "reference": document.reference if document.reference and pair.round.shows_reference else "",
         }
+
+
+def _passage(one: dict[str, str]) -> dict[str, str]:
+    html = str(document_html(one["text"]))
+    return {"id": one["doc_id"], "title": one["title"], "html": html, "url": one["url"]}
 
 
 class BatchBody(serializers.Serializer):

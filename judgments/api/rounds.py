@@ -19,6 +19,7 @@ from judgments.api.round_settings import SettingsBody, settings_in
 from judgments.api.strict import Strict
 from judgments.core.errors import NotValid
 from judgments.models import Collection, Membership, Round, User
+from judgments.models.document import DocumentKind
 
 
 class GradeBody(Strict):
@@ -55,6 +56,8 @@ class RoundBody(serializers.Serializer):
     collection = serializers.CharField(source="collection.slug")
     name = serializers.CharField()
     state = serializers.ChoiceField(choices=Round.State.choices)
+    kind = serializers.ChoiceField(choices=DocumentKind.choices, help_text="What raters grade.")
+    dimension = serializers.CharField(help_text="What is graded about answers; empty in a round of documents.")
     scale = ScaleOfRound()
     guidelines_version = serializers.IntegerField(source="guidelines.number")
     ratings_per_pair = serializers.IntegerField()

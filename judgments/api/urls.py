@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from judgments.api import (
+    answer_rounds,
     archive,
     battles,
     collections,
@@ -54,6 +55,7 @@ urlpatterns = [
     path("collections/<slug:slug>/invite-links/", invite_links.InviteLinks.as_view()),
     path("collections/<slug:slug>/invite-links/<uuid:uuid>/", invite_links.OneInviteLink.as_view()),
     path("collections/<slug:slug>/documents/", documents.Documents.as_view()),
+    path("collections/<slug:slug>/answer-rounds/", answer_rounds.AnswerRounds.as_view()),
     path("collections/<slug:slug>/queries/", queries.Queries.as_view()),
     path("collections/<slug:slug>/queries/<uuid:uuid>/", queries.OneQuery.as_view()),
     path("collections/<slug:slug>/query-groups/", query_groups.QueryGroups.as_view()),

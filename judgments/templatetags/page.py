@@ -11,7 +11,9 @@ from django.forms import BoundField, CheckboxInput, CheckboxSelectMultiple, Radi
 from django.utils.safestring import SafeString
 
 from judgments import access, richtext
-from judgments.models import Collection, Document, Job
+from judgments.answer_dimensions import DIMENSIONS
+from judgments.answers_shown import AnswerShown, answer_shown
+from judgments.models import Collection, Document, Job, Round
 
 register = template.Library()
 PICTURE_ELSEWHERE = "Picture not loaded: another server would see who reads this."
@@ -76,6 +78,18 @@ def picture(context: Mapping[str, Any], document: Document) -> dict[str, str]:
     if context["request"].is_secure() and not address.lower().startswith("https://"):
         return {"address": "", "withheld": PICTURE_IN_THE_CLEAR}
     return {"address": address, "withheld": ""}
+
+
+@register.simple_tag
+def answer_parts(document: Document, anchor: Any, reference: bool) -> AnswerShown:
+    """The answer of a RAG system with its evidence; the ids of its passages begin with ``anchor``."""
+    return answer_shown(document, f"p-{anchor}", reference=reference)
+
+
+@register.filter
+def question_of(round_: Round) -> str:
+    """What raters of a round of answers answer with their grade."""
+    return DIMENSIONS[round_.dimension].question
 
 
 @register.simple_tag

@@ -69,7 +69,8 @@ def document_list(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def document(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     collection = access.collection_for(request.user, slug, access.STAFF)
-    row = collection.documents.filter(uuid=uuid).first()
+    answers = collection.documents(manager="answers")
+    row = collection.documents.filter(uuid=uuid).first() or answers.filter(uuid=uuid).first()
     if row is None:
         raise Http404
     context = {

@@ -31,6 +31,11 @@ def round_state(round_: Round) -> SafeString:
     return state(SHAPES[round_.state], round_.get_state_display())
 
 
+def _subject(round_: Round) -> str:
+    """What raters grade."""
+    return f"answers: {round_.dimension}" if round_.of_answers else "documents"
+
+
 def _share(round_: Any) -> str:
     return f"{round_.filled:,} of {round_.wanted:,} ({percent(round_.filled / round_.wanted if round_.wanted else 0)})"
 
@@ -45,6 +50,7 @@ ROUNDS = Listing(
     noun=("round", "rounds"),
     columns=(
         Column("name", "Round", order="name", head=True, url=lambda row: reverse("round_progress", args=[row.uuid])),
+        Column("dimension", "Grades", order="dimension", value=_subject),
         Column("state", "State", order="state", show=round_state),
         Column("filled", "Ratings", order="filled", numeric=True, show=_share),
         Column("pair_count", "Pairs", order="pair_count", numeric=True, show=_pair_count),
@@ -55,7 +61,10 @@ ROUNDS = Listing(
         Column("closed_at", "Closed", order="closed_at", style="nowrap"),
     ),
     search=("name",),
-    choices=(Choice("state", "State", "state", Round.State.choices),),
+    choices=(
+        Choice("state", "State", "state", Round.State.choices),
+        Choice("dimension", "Dimension", "dimension", Round.Dimension.choices),
+    ),
     order="-created_at",
 )
 

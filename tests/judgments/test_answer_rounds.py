@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from judgments import assignment, documents, gold, guidelines, rounds, snapshots
+from judgments import assignment, documents, gold, guidelines, rounds, snapshots, submission
 from judgments.answer_dimensions import DIMENSIONS
 from judgments.answer_rounds import GivenAnswer, Passage, create_answer_rounds
 from judgments.core.errors import Conflict, NotValid
@@ -195,3 +196,141 @@ def test_gold_pairs_of_a_dimension_stay_in_it(
         gold.add(correct, [document], use="hidden", actor=lead)
     added = gold.add(correct, gold.known_elsewhere(correct, viewer=lead), use="hidden", actor=lead)
     assert len(added) == 2
+
+
+ROUNDS = "/api/v1/collections/shop/answer-rounds/"
+BODY = {
+    "name": "RAG",
+    "answers": [
+        {
+            "query_id": "q1",
+            "query": "Is the shell dry?",
+            "text": "Yes, the shell is waterproof [1].",
+            "evidence": [
+                {"doc_id": "d1", "title": "Shell", "text": "<p>The shell is <b>waterproof</b>.</p><script>x</script>"}
+            ],
+            "reference": "Yes.",
+        }
+    ],
+    "raters": ["rosa"],
+    "ratings_per_pair": 1,
+}
+
+
+def test_a_program_makes_rounds_and_rates_answers(api_of: Any, lead: Any, rater: Any, collection: Any) -> None:
+    api, mine = api_of(lead), api_of(rater, ("rate",))
+    made = api.post(ROUNDS, BODY, format="json")
+    assert made.status_code == 201, made.content
+    body = made.json()
+    assert [(one["kind"], one["dimension"], one["state"]) for one in body["rounds"]] == [
+        ("answer", name, "draft") for name in DIMENSIONS
+    ]
+    ((query_id, doc_id),) = [(one["query_id"], one["doc_id"]) for one in body["answers"]]
+    assert query_id == "q1"
+    shown = {}
+    for one in body["rounds"]:
+        assert api.post(f"/api/v1/rounds/{one['id']}/open/").status_code == 200
+        (pair,) = mine.post(f"/api/v1/rounds/{one['id']}/batch/").json()["pairs"]
+        shown[one["dimension"]] = pair
+        sent = {"client_id": str(uuid.uuid4()), "pair": pair["id"], "grade": 2}
+        assert mine.post(f"/api/v1/rounds/{one['id']}/judgments/", sent, format="json").status_code == 201
+    pair = shown["correct"]
+    assert (pair["kind"], pair["document"]["id"], pair["reference"]) == ("answer", doc_id, "Yes.")
+    assert pair["evidence"] == [
+        {"id": "d1", "title": "Shell", "html": "<p>The shell is <b>waterproof</b>.</p>", "url": ""}
+    ]
+    # Faithful is what the evidence supports, whatever is right.
+    assert [shown[name]["reference"] for name in DIMENSIONS] == ["", "Yes.", "Yes."]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"answers": []},
+        {"answers": [{**BODY["answers"][0], "system": "a"}]},
+        {"answers": [{**BODY["answers"][0], "text": " "}]},
+        {"answers": "x"},
+        {"dimensions": ["polite"]},
+        {"guidelines": {"polite": "x"}},
+        {"raters": ["nobody"]},
+        {"scale": {"grades": [{"value": 1, "label": "one"}]}},
+        {"gate_threshold": 7},
+        {"system": "a"},
+    ],
+)
+def test_a_body_that_makes_no_round(api_of: Any, lead: Any, collection: Any, change: dict[str, Any]) -> None:
+    response = api_of(lead).post(ROUNDS, {**BODY, **change}, format="json")
+    assert response.status_code == 400
+    assert response.json()["error"]["fields"]
+    assert not Round.objects.exists()
+    assert not Document.answers.exists()
+
+
+def test_only_a_lead_makes_them(api_of: Any, engineer: Any, rater: Any, outsider: Any, collection: Any) -> None:
+    found = [api_of(one).post(ROUNDS, BODY, format="json").status_code for one in (engineer, rater, outsider)]
+    assert found == [403, 403, 404]
+
+
+def test_a_batch_of_answers_asks_the_database_as_often_as_one_of_documents(
+    make: Any, make_round: Any, rater: Any, api_of: Any, django_assert_max_num_queries: Any
+) -> None:
+    many = [replace(DRY, text=f"Answer {at}.") for at in range(10)]
+    (answers,) = make(many, dimensions=["correct"])
+    ordinary = make_round(queries=1, documents=10, raters=[rater])
+    api = api_of(rater)
+    counts = []
+    api.get("/api/v1/collections/")  # the first use of a token is put on record
+    for one in (ordinary, answers):
+        with django_assert_max_num_queries(60) as captured:
+            assert len(api.post(f"/api/v1/rounds/{one.uuid}/batch/?size=10").json()["pairs"]) == 10
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
+def test_the_station_shows_answer_and_evidence_and_hides_the_rest(make: Any, rater: Any, client_of: Any) -> None:
+    faithful, correct, _ = make([replace(DRY, reference="A secret reference.")])
+    browser = client_of(rater)
+    page = browser.get(f"/rounds/{faithful.uuid}/rate/").content.decode()
+    pair = faithful.pairs.get()
+    assert f'href="#p-{pair.uuid}-1"' in page
+    assert f'id="p-{pair.uuid}-1"' in page
+    assert "Does the evidence support the answer?" in page
+    assert "<mark>The shell is waterproof.</mark>" in page
+    assert "A secret reference." not in page
+    assert "A secret reference." in browser.get(f"/rounds/{correct.uuid}/rate/").content.decode()
+    cards = browser.post(f"/rounds/{faithful.uuid}/rate/next/").json()["cards"]
+    assert f'id="p-{pair.uuid}-1"' in cards[0]["document"]
+    assert "A secret reference." not in str(cards)
+    listed = browser.get(f"/rounds/{faithful.uuid}/rate/?mode=list").content.decode()
+    assert f'id="p-{pair.uuid}-1"' in listed
+    assert "A secret reference." not in listed
+    # A plain form records the grade, without a script.
+    sent = {"pair": pair.uuid, "client_id": uuid.uuid4(), "grade": 2}
+    assert browser.post(f"/rounds/{faithful.uuid}/rate/", sent).status_code == 302
+    assert submission.last_answer(faithful, rater).grade == 2
+
+
+def test_pages_of_an_answer_round(graded: list[Round], lead: Any, rater: Any, client_of: Any, api_of: Any) -> None:
+    browser, faithful = client_of(lead), graded[0]
+    assert "faithful" in browser.get("/c/shop/rounds/").content.decode()
+    pair = faithful.pairs.get(document__doc_id=WET.doc_id)
+    assert pair.spread == 2
+    (listed,) = api_of(lead).get(f"/api/v1/rounds/{faithful.uuid}/conflicts/").json()["results"]
+    assert (listed["document"]["id"], listed["spread"]) == (WET.doc_id, 2)
+    page = browser.get(f"/rounds/{faithful.uuid}/conflicts/{pair.uuid}/").content.decode()
+    assert f'id="p-{pair.uuid}-1"' in page
+    assert browser.get(f"/rounds/{faithful.uuid}/conflicts/").status_code == 200
+    assert browser.get(f"/rounds/{faithful.uuid}/progress/").status_code == 200
+    assert browser.get(f"/rounds/{faithful.uuid}/agreement/").status_code == 200
+    assert browser.get(f"/rounds/{faithful.uuid}/quality/").status_code == 200
+    assert browser.get(f"/c/shop/documents/{pair.document.uuid}/").status_code == 200
+    assert client_of(rater).get(f"/c/shop/documents/{pair.document.uuid}/").status_code == 403
+    settle = {"grade": 0, "reason": "The evidence says nothing.", "cause": ""}
+    assert browser.post(f"/rounds/{faithful.uuid}/conflicts/{pair.uuid}/", settle).status_code == 302
+    frozen = snapshots.freeze(
+        faithful.collection, name="f", rounds=[faithful], actor=lead, override_reason="A test of three pairs."
+    )
+    assert f"q1 0 {WET.doc_id} 0\n" in snapshots.read_file(frozen, "qrels.txt").decode()
+    assert browser.get(f"/snapshots/{frozen.uuid}/").status_code == 200
+    for name in ("freshness/", "", "documents/", "snapshots/", "queries/"):
+        assert browser.get(f"/c/shop/{name}").status_code == 200

@@ -61,7 +61,7 @@ def test_nothing_that_a_rater_is_told_holds_a_secret(
 
 def test_the_keys_of_a_batch_are_the_promised_ones(api: APIClient, path: str) -> None:
     for shown in api.post(f"{path}/batch/").json()["pairs"]:
-        assert set(shown) == {"id", "query", "document"}
+        assert set(shown) == {"id", "kind", "query", "document", "evidence", "reference"}
         assert set(shown["query"]) == {"id", "text", "narrative"}
         assert set(shown["document"]) == {"id", "title", "html", "url", "image", "fields"}
 
