@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from assay.rag.critic import LLMCritic, Remembering
-from assay.rag.metric import REASONS, Metric, MetricResult, Skip
+from assay.rag.metric import REASONS, Metric, MetricResult, Skip, part_of
 from assay.rag.metrics.sliced_metric import label_text
 from assay.rag.metrics.variants import parents
 from assay.rag.names import parse_metrics, with_services
@@ -279,8 +279,10 @@ def evaluate(
             notes.append(f"{name}: {len(aligned.missing):,} samples without an output are {what}")
         if aligned.extra:
             notes.append(f"{name}: {len(aligned.extra):,} outputs without a sample are left out")
-        scores = _scores(chosen, aligned, level, resamples, seed)
-        found.append(SystemScores(name, scores, _slices(chosen, aligned, slices, level, resamples, seed), aligned))
+        results = [metric.compute(aligned.samples, aligned.outputs) for metric in chosen]
+        scores = _scores(chosen, results, level, resamples, seed)
+        parts = _slices(chosen, aligned, scores, slices, level, resamples, seed)
+        found.append(SystemScores(name, scores, parts, aligned))
     return RagEvaluation(tuple(found), tuple(chosen), tuple(cases), missing, level, resamples, seed, tuple(notes))
 
 
@@ -334,28 +336,34 @@ def _check_slices(samples: Sequence[EvaluationSample], slices: Sequence[str]) ->
 
 
 def _slices(
-    metrics: Sequence[Metric], aligned: Aligned, slices: Sequence[str], level: float, resamples: int, seed: int
+    metrics: Sequence[Metric],
+    aligned: Aligned,
+    whole: Mapping[str, Score],
+    slices: Sequence[str],
+    level: float,
+    resamples: int,
+    seed: int,
 ) -> dict[str, dict[str, dict[str, Score]]]:
     found: dict[str, dict[str, dict[str, Score]]] = {}
     for label in slices:
         places: dict[str, list[int]] = {}
         for at, sample in enumerate(aligned.samples):
             places.setdefault(label_text(sample.labels.get(label)), []).append(at)
-        found[label] = {
-            value: _scores(
-                metrics,
-                Aligned([aligned.samples[at] for at in part], [aligned.outputs[at] for at in part]),
-                level,
-                resamples,
-                seed,
-            )
-            for value, part in sorted(places.items())
-        }
+        found[label] = {}
+        for value, part in sorted(places.items()):
+            samples, outputs = [aligned.samples[at] for at in part], [aligned.outputs[at] for at in part]
+            # A mean is taken from the values that are there: a model is not run again.
+            results = [
+                part_of(result, part) if result.is_mean and result.reasons else metric.compute(samples, outputs)
+                for metric, result in ((metric, whole[metric.label].result) for metric in metrics)
+            ]
+            found[label][value] = _scores(metrics, results, level, resamples, seed)
     return found
 
 
-def _scores(metrics: Sequence[Metric], aligned: Aligned, level: float, resamples: int, seed: int) -> dict[str, Score]:
-    results = [metric.compute(aligned.samples, aligned.outputs) for metric in metrics]
+def _scores(
+    metrics: Sequence[Metric], results: Sequence[MetricResult], level: float, resamples: int, seed: int
+) -> dict[str, Score]:
     ends = _intervals(results, level, resamples, seed)
     return {
         metric.label: Score(result.value, *end, result)

@@ -68,6 +68,8 @@ class MetricResult:
         ``reason`` (why it is not defined, else None), and what the metric adds.
     per_sample : tuple of float or None
         The value of each sample; None where it was skipped.
+    reasons : tuple of str or None
+        Why each sample was skipped, for a mean over samples.
     columns : float64 array, shape (samples, columns), or None
         The numbers whose means over the samples make the value; NaN where a sample does not count.
     combine : callable or None
@@ -78,6 +80,7 @@ class MetricResult:
     value: float
     details: dict[str, Any]
     per_sample: tuple[float | None, ...] = ()
+    reasons: tuple[str | None, ...] = field(default=(), repr=False)
     columns: Floats | None = field(default=None, compare=False, repr=False)
     combine: Callable[[Floats], Floats] | None = field(default=None, compare=False, repr=False)
 
@@ -231,7 +234,18 @@ def mean_result(values: Sequence[float | Skip], more: Mapping[str, Any] | None =
     known = [value for value in per_sample if value is not None]
     from evaluation.metrics.means import mean
 
-    return MetricResult(mean(known) or 0.0, counts(values) | dict(more or {}), per_sample, column)
+    reasons = tuple(value.reason if isinstance(value, Skip) else None for value in values)
+    return MetricResult(mean(known) or 0.0, counts(values) | dict(more or {}), per_sample, reasons, column)
+
+
+def part_of(result: MetricResult, places: Sequence[int]) -> MetricResult:
+    """Return a mean over the samples at these places, from values that were computed for all."""
+    return mean_result([_value_or_skip(result, at) for at in places])
+
+
+def _value_or_skip(result: MetricResult, at: int) -> float | Skip:
+    value, reason = result.per_sample[at], result.reasons[at]
+    return Skip(reason or "") if value is None else value
 
 
 def counts(values: Sequence[float | Skip]) -> dict[str, Any]:

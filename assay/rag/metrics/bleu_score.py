@@ -67,7 +67,7 @@ class BleuScore(Metric):
 
         value = float(combine(columns[known].mean(axis=0, keepdims=True))[0]) if number else 0.0
         per_sample = tuple(None if isinstance(one, Skip) else float(one) for one in values)
-        return MetricResult(value, counts(values), per_sample, columns, combine)
+        return MetricResult(value, counts(values), per_sample, columns=columns, combine=combine)
 
     def _bleu(self) -> Any:
         if find_spec("sacrebleu") is None:

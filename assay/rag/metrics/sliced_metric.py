@@ -53,18 +53,26 @@ class SlicedMetric(Metric):
         chosen = [at for at, sample in enumerate(samples) if self._selects(sample)]
         result = self.metric.compute([samples[at] for at in chosen], [outputs[at] for at in chosen])
         per_sample: list[float | None] = [None] * len(samples)
+        reasons: list[str | None] = ["not_selected"] * len(samples)
         for at, value in zip(chosen, result.per_sample, strict=False):
             per_sample[at] = value
+        for at, reason in zip(chosen, result.reasons, strict=False):
+            reasons[at] = reason
         columns = result.columns
         if columns is not None:
             spread = np.full((len(samples), columns.shape[1]), np.nan)
             spread[chosen] = columns
             columns = spread
-        rest = len(samples) - len(chosen)
-        told = result.details | {"num_selected": len(chosen), "num_not_selected": rest}
+        told = result.details | {"num_selected": len(chosen), "num_not_selected": len(samples) - len(chosen)}
         if not chosen:
             told["reason"] = "no sample is selected"
-        return replace(result, details=told, per_sample=tuple(per_sample) if result.per_sample else (), columns=columns)
+        return replace(
+            result,
+            details=told,
+            per_sample=tuple(per_sample) if result.per_sample else (),
+            reasons=tuple(reasons) if result.reasons else (),
+            columns=columns,
+        )
 
     def _selects(self, sample: EvaluationSample) -> bool:
         if self.predicate is not None:
