@@ -10,7 +10,7 @@ import pytest
 from assay.rag import evaluate
 from assay.rag.evaluation import DEFAULT
 
-WORDS = "tent rope seal lamp two dry the I don't know".split()
+WORDS = ["tent", "rope", "seal", "lamp", "two", "dry", "the", "I", "don't", "know"]
 
 
 def made(seed: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
