@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 SECRET_FORM = "--secret takes NAME=ENV_VARIABLE, or NAME to be asked for it"  # noqa: S105 (a sentence)
 
 
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
+def add_engine_options(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
     """Declare ``--engine``, ``--set`` and ``--secret``."""
     from pooling.connectors import CONNECTORS
 
-    parser.add_argument("--engine", metavar="KIND", required=True, help=f"one of {', '.join(CONNECTORS)}")
+    parser.add_argument("--engine", metavar="KIND", required=required, help=f"one of {', '.join(CONNECTORS)}")
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",

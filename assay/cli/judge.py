@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
 
 from assay.cli import judge_ensemble, judge_pairwise, judge_recall, judge_words, provider_options
 from assay.cli.judge_pairs import PairFile, Pairs, Totals, label, tell
@@ -12,6 +13,7 @@ from assay.cli.label_file import LabelFile
 from assay.cli.member_options import add_member_options, member_options
 from assay.cli.no_effect import tell_no_effect
 from assay.cli.spilled import Spilled
+from judgments.core.callables import is_named
 from judgments.core.errors import NotValid, UnknownName
 from judgments.judges import JUDGES, MODEL_JUDGES, JudgeKind
 
@@ -32,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     known = ", ".join((*JUDGES, *MODEL_JUDGES, *OF_SEVERAL))
     told = f"{', '.join((*MODEL_JUDGES, judge_pairwise.NAME))}: the provider's model (pairwise: may be repeated)"
     parser.add_argument("pairs", metavar="PAIRS", help="pairs.jsonl: query_id, query, doc_id, text, expected")
-    parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {known}")
+    parser.add_argument("--judge", metavar="NAME", required=True, help=f"one of {known}, or MODULE:CLASS of your own")
     add_member_options(parser, JUDGES, {"model": told}, repeated=["model"])
     parser.add_argument("--out", metavar="FILE", help="labels.jsonl (pairwise: battles.jsonl); default standard output")
     parser.add_argument("--resume", action="store_true", help="leave alone what FILE holds, and add the rest to it")
@@ -65,6 +67,12 @@ def run(args: argparse.Namespace) -> int:
         from assay.cli.judge_asking import run as ask
 
         return ask(args, MODEL_JUDGES[args.judge])
+    if is_named(args.judge):
+        from judgments.judges.own_judge import TIMEOUT, own_kind
+
+        return _run_here(
+            args, own_kind(args.judge, TIMEOUT if args.timeout is None else args.timeout), own=("timeout",)
+        )
     return _run_here(args, _known(args.judge))
 
 
@@ -95,8 +103,8 @@ def _known(name: str) -> JudgeKind:
         raise UnknownName(f"there is no judge {name!r}{hint} Known: {', '.join(known)}") from None
 
 
-def _run_here(args: argparse.Namespace, kind: JudgeKind) -> int:
-    if given := [name for name in ASKING if getattr(args, name) is not None]:
+def _run_here(args: argparse.Namespace, kind: JudgeKind, own: Sequence[str] = ()) -> int:
+    if given := [name for name in ASKING if getattr(args, name) is not None and name not in own]:
         raise NotValid(f"{_option(given[0])} is for judges that ask a model, and {kind.name} asks none")
     options = member_options(args, JUDGES)
     parameters, judge = kind.checked(options), kind.judge(options)

@@ -22,7 +22,7 @@ class Member(Protocol):
 
 
 def add_member_options(
-    parser: argparse.ArgumentParser,
+    parser: argparse._ActionsContainer,
     family: Mapping[str, Member],
     also: Mapping[str, str] | None = None,
     repeated: Collection[str] = (),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.member_options import add_member_options, member_options
 from assay.cli.pool_output import as_csv, as_json, tell
-from assay.cli.table_formats import RUN_HELP, add_table_formats
+from assay.cli.table_formats import RUN_HELP, add_table_formats, load_labels
 from judgments.core.errors import NotValid
 from pooling.strategies import STRATEGIES
 from pooling.strategies.budget import ASSUMED_SECONDS, Budget
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid(f"--batch is {args.batch}; give 1 to keep the order of choice, or more pairs")
     given = _given(args)
     _check_names(runs)
-    judged, reports = _judged(args.qrels, args.qrels_format)
+    judged, reports = _judged(args)
     documents, more = _documents(args)
     wording, about_queries = _wording(args, documents) if member.reads else (None, [])
     reports = [*reports, *about_queries, *more]
@@ -213,10 +213,11 @@ def _read_pairs(path: str) -> list[tuple[str, str]]:
     return [(row.query_id, row.doc_id) for row in found.rows]
 
 
-def _judged(path: str | None, format: str | None) -> tuple[dict[tuple[str, str], float], list[Report]]:
-    if path is None:
+def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:
+    if args.qrels is None:
         return {}, []
-    from judgments.formats.tables import load_qrels
+    from assay.cli.machine_labels import tell_machine
 
-    qrels, report = load_qrels(Path(path), path, format)
+    qrels, report = load_labels(args.qrels, args.qrels_format, args.labels_of)
+    tell_machine(report)
     return {(query_id, doc_id): grade for query_id, doc_id, grade in qrels.rows()}, [report]

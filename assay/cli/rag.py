@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli import rag_critic
+from assay.cli import rag_critic, rag_retrieval
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.rag_output import FORMATS, Output
 from judgments.core.errors import NotValid
@@ -27,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("samples", metavar="SAMPLES", help="samples.jsonl: questions, reference answers, labels")
     parser.add_argument(
-        "outputs", metavar="OUTPUTS", nargs="+", help="outputs.jsonl of a system, or NAME=PATH; repeat it for several"
+        "outputs",
+        metavar="OUTPUTS",
+        nargs="*",
+        help="outputs.jsonl of a system, or a run, or NAME=PATH; repeat it for several",
     )
     parser.add_argument(
         "-m",
@@ -61,7 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of bootstrap and test, default 0")
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
     add_out(parser)
-    rag_critic.add_critic_options(parser)
+    rag_retrieval.add_retrieval_options(parser)
+    rag_critic.add_model_options(parser, "the critic of LLMFaithfulnessScore and LLMAnswerQuality, or the judge")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,18 +85,32 @@ def run(args: argparse.Namespace) -> int:
     plan = Plan(seed=args.seed, level=args.ci, resamples=args.resamples)
     if args.compare and args.baseline:
         raise NotValid("--baseline compares with one system and --compare all pairs; give one of them")
-    if (args.compare or args.baseline) and len(systems) < 2:
+    if not systems and not rag_retrieval.retrieves(args):
+        raise NotValid("there are no outputs; name a file, or a --retriever or --engine that retrieves them")
+    if (args.compare or args.baseline) and len(systems) + len(args.retriever) + bool(args.engine) < 2:
         raise NotValid("a comparison needs the outputs of two systems")
     judged = _people_metric(args, metrics)
-    critic = rag_critic.critic(args, metrics)
-    if critic is None:
-        rag_critic.tell_unused(args)
+    asking = [metric for metric in metrics if rag_critic.needs_critic(metric)]
+    calls = None
+    if asking or rag_retrieval.needs_model(args):
+        calls = rag_critic.model_calls(
+            args, f"the critic of {asking[0].label}" if asking else f"the judge {args.judge}"
+        )
+    else:
+        rag_critic.tell_unused(args, also=rag_retrieval.has_limit(args))
+    critic = rag_critic.critic_of(args, calls) if asking and calls else None
+    judge = rag_retrieval.judge_of(args, calls)
     samples, outputs, reports = read(args.samples, systems)
+    files = {name: _about(report) for name, report in zip(("samples", *outputs), reports, strict=True)}
+    notes: list[str] = []
+    if rag_retrieval.retrieves(args) or judge is not None or args.documents:
+        samples, outputs, notes = rag_retrieval.prepared(args, samples, outputs, judge)
+        if calls is not None and not calls.complete:
+            return rag_critic.tell_calls(calls)
     if args.dry_run:
         if critic is not None:
-            asking = [metric for metric in metrics if rag_critic.needs_critic(metric)]
             evaluate(samples, outputs, asking, missing=args.missing, resamples=1, critic=critic)
-        sys.stdout.write(rag_critic.estimate([critic.calls] if critic else []))
+        sys.stdout.write("nothing here asks a model\n" if calls is None else str(calls.plan))
         return 0
     found = evaluate(
         samples,
@@ -104,6 +123,7 @@ def run(args: argparse.Namespace) -> int:
         resamples=args.resamples,
         seed=args.seed,
     )
+    found = replace(found, notes=(*notes, *found.notes))
     compared = compare(found, baseline=args.baseline, plan=plan) if args.baseline or args.compare else []
     people = None
     if judged is not None:
@@ -112,9 +132,8 @@ def run(args: argparse.Namespace) -> int:
         people = compare_with_people(found, judged, grades, values, level=args.ci, seed=args.seed)
         tell_warnings([report])
     tell_warnings(reports)
-    files = {name: _about(report) for name, report in zip(("samples", *outputs), reports, strict=True)}
     write_out(FORMATS[args.format](Output(found, compared, files, args.per_sample, people)), args.out)
-    return rag_critic.tell_calls([critic.calls]) if critic else 0
+    return rag_critic.tell_calls(calls)
 
 
 def _people_metric(args: argparse.Namespace, metrics: Sequence[Metric]) -> str | None:
@@ -148,6 +167,10 @@ def read(samples: str, systems: list[tuple[str, str]]) -> tuple[list[Any], dict[
     reports = [found.report]
     outputs: dict[str, list[Any]] = {}
     for name, path in systems:
+        if (run := rag_retrieval.run_as_outputs(path, name)) is not None:
+            outputs[name], report = run
+            reports.append(report)
+            continue
         rows = outputs_jsonl.read(Path(path), path=path)
         outputs[name] = list(rows.rows)
         reports.append(rows.report)

@@ -1,10 +1,9 @@
-"""The critic of ``assay rag``: which model scores answers, what it costs, and where its calls are recorded."""
+"""The model that ``assay rag`` and ``assay erag`` ask: which, what it costs, and where its calls are recorded."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from assay.cli import provider_options
@@ -23,15 +22,10 @@ if TYPE_CHECKING:
 DONE, NOT_ALL = 0, 1
 
 
-def add_critic_options(parser: argparse.ArgumentParser) -> None:
-    """Declare them."""
-    add_model_options(parser, "the critic of LLMFaithfulnessScore and LLMAnswerQuality")
-    provider_options.add_provider_options(parser)
-
-
 def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
-    """Declare ``--model`` and where calls are recorded."""
-    parser.add_argument("--model", metavar="NAME", help=f"{what}: the provider's model")
+    """Declare ``--model``, who is asked, and where calls are recorded."""
+    provider_options.add_provider_options(parser)
+    parser.add_argument("--model", metavar="NAME", help=f"the provider's model, {what}")
     parser.add_argument("--most-tokens", metavar="N", type=int, help="of one reply of the model")
     parser.add_argument(
         "--ledger", metavar="FILE", help="every call to a model; no call in it is paid twice; default: beside --out"
@@ -46,33 +40,44 @@ def needs_critic(metric: Metric) -> bool:
     return (hasattr(metric, "critic") and metric.critic is None) or (inner is not None and needs_critic(inner))
 
 
-def critic(args: argparse.Namespace, metrics: Iterable[Metric]) -> ProviderCritic | None:
-    """Return the critic that the metrics ask; None where none of them asks one.
+def model_calls(args: argparse.Namespace, who: str) -> PromptCalls:
+    """Return the calls of the model that is asked; all who ask it share the ledger and the budget.
+
+    Parameters
+    ----------
+    args : Namespace
+        The options.
+    who : str
+        Who needs the model, for the message when none is named.
 
     Raises
     ------
     NotValid
-        Options that do not fit each other, or no key.
+        Options that do not fit each other, no model, or no key.
     """
-    if not any(map(needs_critic, metrics)):
-        return None
     if not args.model:
-        raise NotValid("a metric needs a critic: name a model with --model (and --provider or --base-url)")
-    from assay.rag.provider_critic import MOST_TOKENS, ProviderCritic
+        raise NotValid(f"{who} needs a model: name it with --model (and --provider or --base-url)")
+    from assay.rag.prompt_calls import PromptCalls
 
     endpoint = provider_options.endpoint(args, key_needed=not args.dry_run)
     tell_kin([endpoint.model], args.under_test)
     # Checks the options about money before anything is asked.
     provider_options.budget(args, 0.0, 0)
-    return ProviderCritic(
+    return PromptCalls(
         endpoint,
         ledger=ledger_path(args),
         limits=provider_options.limits(args),
         budget_usd=args.budget_usd,
         max_calls=args.max_calls,
-        most_tokens=most_tokens(args, MOST_TOKENS),
         dry_run=args.dry_run,
     )
+
+
+def critic_of(args: argparse.Namespace, calls: PromptCalls) -> ProviderCritic:
+    """Return the critic that asks through these calls."""
+    from assay.rag.provider_critic import MOST_TOKENS, ProviderCritic
+
+    return ProviderCritic(calls, most_tokens=most_tokens(args, MOST_TOKENS))
 
 
 def most_tokens(args: argparse.Namespace, default: int) -> int:
@@ -107,35 +112,29 @@ def ledger_path(args: argparse.Namespace) -> Path | None:
     return path
 
 
-def tell_unused(args: argparse.Namespace) -> None:
-    """Say that options about a model change nothing, where no model is asked."""
+def tell_unused(args: argparse.Namespace, also: bool = False) -> None:
+    """Say that options about a model change nothing, where no model is asked; ``--timeout`` may be for others also."""
     for name in ("model", "most_tokens", "ledger", *provider_options.NAMES):
-        if getattr(args, name) is not None:
-            tell_no_effect(f"--{name.replace('_', '-')}", "no metric asks a model")
+        if getattr(args, name) is not None and not (also and name == "timeout"):
+            tell_no_effect(f"--{name.replace('_', '-')}", "nothing here asks a model")
     if args.resume:
-        tell_no_effect("--resume", "no metric asks a model")
+        tell_no_effect("--resume", "nothing here asks a model")
 
 
-def estimate(calls: Sequence[PromptCalls]) -> str:
-    """Return what asking would take."""
-    from judgments.judges.asking import Plan
-
-    return str(Plan.together(one.plan for one in calls))
-
-
-def tell_calls(calls: Sequence[PromptCalls]) -> int:
+def tell_calls(calls: PromptCalls | None) -> int:
     """Say what the model was asked and what that took; return the exit status."""
-    status = DONE
-    for one in calls:
-        cost = "" if one.spent is None else f", {one.spent:.4f} USD"
-        read = f"{counted(one.tokens_in, 'token')} read, {one.tokens_out:,} written{cost}"
-        sys.stderr.write(f"asked {one.endpoint.model} {counted(one.asked, 'question')}: {read}\n")
-        if one.plan.known:
-            sys.stderr.write(f"  answers known, not asked again: {one.plan.known:,}\n")
-        if len(one.models) > 1:
-            told = ", ".join(f"{name} ({number:,})" for name, number in sorted(one.models.items()))
-            sys.stderr.write(f"note: several models answered: {told}\n")
-        if one.ended is not None and one.ended.end != "done":
-            sys.stderr.write(f"not all was asked: {one.ended.said}; run it again with the same ledger\n")
-            status = NOT_ALL
-    return status
+    if calls is None:
+        return DONE
+    cost = "" if calls.spent is None else f", {calls.spent:.4f} USD"
+    read = f"{counted(calls.tokens_in, 'token')} read, {calls.tokens_out:,} written{cost}"
+    sys.stderr.write(f"asked {calls.endpoint.model} {counted(calls.asked, 'question')}: {read}\n")
+    if calls.plan.known:
+        sys.stderr.write(f"  answers known, not asked again: {calls.plan.known:,}\n")
+    if len(calls.models) > 1:
+        told = ", ".join(f"{name} ({number:,})" for name, number in sorted(calls.models.items()))
+        sys.stderr.write(f"note: several models answered: {told}\n")
+    if calls.complete:
+        return DONE
+    said = calls.ended.said if calls.ended else ""
+    sys.stderr.write(f"not all was asked: {said}; run it again with the same ledger\n")
+    return NOT_ALL

@@ -49,17 +49,7 @@ def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels
         When the file cannot be read.
     """
     if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
-        from judgments.formats.decoding import kept
-        from judgments.formats.tables import load_qrels
-
-        source = kept(Path(args.qrels))
-        if _is_machines(args, source):
-            from assay.cli.machine_labels import load_machine_qrels
-
-            return load_machine_qrels(source, args.qrels, args.labels_of)
-        if args.labels_of is not None:
-            raise NotValid(f"{args.qrels}: --labels-of is for labels.jsonl of a judge; leave it out")
-        return load_qrels(source, args.qrels, args.qrels_format, hashed=hashed)
+        return load_labels(args.qrels, args.qrels_format, args.labels_of, hashed=hashed)
     if args.qrels_format not in (None, SUBTOPIC_FORMAT):
         raise NotValid(f"--subtopics reads {SUBTOPIC_FORMAT}, not {args.qrels_format}; leave one of the two out")
     from judgments.formats.trec_subtopic_qrels import load_subtopic_qrels
@@ -67,13 +57,26 @@ def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels
     return load_subtopic_qrels(Path(args.qrels), args.qrels)
 
 
-def _is_machines(args: argparse.Namespace, source: Path | str | bytes) -> bool:
-    if args.qrels_format is not None:
-        return bool(args.qrels_format == MACHINE_FORMAT)
+def load_labels(path: str, format: str | None, labels_of: str | None, *, hashed: bool = True) -> tuple[Qrels, Report]:
+    """Return the labels of people or of a machine; errors as `read_labels`."""
+    from judgments.formats.decoding import kept
+    from judgments.formats.tables import load_qrels
+
+    source = kept(Path(path))
+    if format == MACHINE_FORMAT or (format is None and _is_machines(path, source)):
+        from assay.cli.machine_labels import load_machine_qrels
+
+        return load_machine_qrels(source, path, labels_of)
+    if labels_of is not None:
+        raise NotValid(f"{path}: --labels-of is for labels.jsonl of a judge; leave it out")
+    return load_qrels(source, path, format, hashed=hashed)
+
+
+def _is_machines(path: str, source: Path | str | bytes) -> bool:
     from judgments.formats import sniff
     from judgments.formats.decoding import HEAD, Content
 
-    with Content(source, args.qrels, block=HEAD, hashed=False) as content:
+    with Content(source, path, block=HEAD, hashed=False) as content:
         # Only JSON can be labels of a judge: tables are looked at by their own readers.
         head = content.head
     return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and sniff(head) == MACHINE_FORMAT

@@ -13,8 +13,8 @@ from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import id_text
 
 # The names of each field, ours first. Rows of ragas and of Hugging Face data sets hold a sample and an output in one.
-SAMPLE_ID = ("sample_id", "id", "_id", "question_id")
-QUERY = ("query", "question", "user_input")
+SAMPLE_ID = ("sample_id", "id", "_id", "question_id", "query_id")
+QUERY = ("query", "question", "user_input", "query_text")
 REFERENCE = ("reference_answer", "ground_truth", "ground_truths", "reference", "expected_answer", "expected_answers")
 RELEVANT = ("relevant_docs", "reference_contexts")
 CANDIDATES = ("candidate_docs",)

@@ -21,6 +21,7 @@ from judgments.providers.protocol import Endpoint, Question
 
 if TYPE_CHECKING:
     from judgments.judges.asking import Answered, Verdict
+    from judgments.judges.model_judge import ModelJudge
     from judgments.providers.calls import Ended
 
 
@@ -77,8 +78,6 @@ class PromptCalls:
     ----------
     endpoint : Endpoint
         Who is asked.
-    purpose : str
-        ``critic``, ``task`` or ``judge``: calls for one purpose count toward one budget.
     ledger : path, optional
         A JSONL file of every call. What it holds is not asked again, also by a later process.
     limits : Limits, optional
@@ -102,7 +101,6 @@ class PromptCalls:
         self,
         endpoint: Endpoint,
         *,
-        purpose: str,
         ledger: str | Path | None = None,
         limits: Limits | None = None,
         budget_usd: float | None = None,
@@ -114,7 +112,7 @@ class PromptCalls:
 
         if budget_usd is not None and (endpoint.price_in is None or endpoint.price_out is None):
             raise NotValid("a budget in dollars needs the price of a million tokens, read and written")
-        who = [purpose, endpoint.protocol.name, endpoint.base_url, endpoint.model]
+        who = ["prompts", endpoint.protocol.name, endpoint.base_url, endpoint.model]
         self.endpoint, self.limits, self.dry_run = endpoint, limits or Limits(), dry_run
         self._ledger = Ledger(None if ledger is None else Path(ledger), hashlib.sha256(repr(who).encode()).hexdigest())
         self._known = self._ledger.known(mend=not dry_run)
@@ -130,13 +128,22 @@ class PromptCalls:
         known = self.endpoint.price_in is not None and self.endpoint.price_out is not None
         return self.budget.spent - self._known.spent if known else None
 
+    @property
+    def complete(self) -> bool:
+        """Whether all was asked so far."""
+        return self.ended is None or self.ended.end == "done"
+
     def ask(self, prompts: Sequence[Prompt], reader: PromptReader) -> list[Outcome | None]:
-        """Ask all prompts at once.
+        """Ask all prompts at once; outcomes and errors as in `judge`."""
+        return self.judge(reader, [Context(one.text, one.about, narrative=one.system) for one in prompts])
+
+    def judge(self, judge: ModelJudge, contexts: Sequence[Context]) -> list[Outcome | None]:
+        """Ask all questions that a judge has about contexts at once.
 
         Returns
         -------
         list of Outcome or None
-            In the order of the prompts; None for a prompt that was not asked, since `ended` says so.
+            In the order of the contexts; None for one that was not asked, as `ended` says.
 
         Raises
         ------
@@ -145,10 +152,9 @@ class PromptCalls:
         """
         from judgments.judges.asking import Asking, Plan
 
-        contexts = [Context(one.text, one.about, narrative=one.system) for one in prompts]
-        asking = Asking(reader, self.endpoint, contexts, self._known.replies)
+        asking = Asking(judge, self.endpoint, contexts, self._known.replies)
         self.plan = Plan.together([self.plan, asking.plan])
-        found: list[Outcome | None] = [None] * len(prompts)
+        found: list[Outcome | None] = [None] * len(contexts)
         if self.dry_run:
             return found
 
@@ -161,9 +167,11 @@ class PromptCalls:
                 keep(call)
                 self._took(call)
 
-            self.ended = asking.run(told, answered=answered, limits=self.limits, budget=self.budget)
-        if self.ended.end == "refused":
-            raise NotValid(f"{self.endpoint.protocol.title} refused: {self.ended.said}; what was answered is kept")
+            ended = asking.run(told, answered=answered, limits=self.limits, budget=self.budget)
+        if ended.end == "refused":
+            raise NotValid(f"{self.endpoint.protocol.title} refused: {ended.said}; what was answered is kept")
+        # What ended early stays so, also where the next questions are all known.
+        self.ended = ended if self.complete else self.ended
         return found
 
     def _took(self, call: Answered) -> None:

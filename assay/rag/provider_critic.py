@@ -28,8 +28,8 @@ class ProviderCritic(LLMCritic):
 
     Parameters
     ----------
-    model : str or Endpoint
-        Which model; an endpoint has all that ``provider`` to ``price_out`` say.
+    model : str, Endpoint or PromptCalls
+        Which model; an endpoint has all that ``provider`` to ``price_out`` say, calls all up to ``dry_run``.
     provider, base_url, key : str
         Who is asked. Without a key it is read from the provider's environment variable.
     price_in, price_out : float, optional
@@ -66,7 +66,7 @@ class ProviderCritic(LLMCritic):
 
     def __init__(
         self,
-        model: str | Endpoint,
+        model: str | Endpoint | PromptCalls,
         *,
         provider: str = "openai",
         base_url: str = "",
@@ -85,15 +85,16 @@ class ProviderCritic(LLMCritic):
             model = endpoint_of(
                 model, provider=provider, base_url=base_url, key=key, price_in=price_in, price_out=price_out
             )
-        self.calls = PromptCalls(
-            model,
-            purpose="critic",
-            ledger=ledger,
-            limits=limits or Limits(concurrency=concurrency),
-            budget_usd=budget_usd,
-            max_calls=max_calls,
-            dry_run=dry_run,
-        )
+        if isinstance(model, Endpoint):
+            model = PromptCalls(
+                model,
+                ledger=ledger,
+                limits=limits or Limits(concurrency=concurrency),
+                budget_usd=budget_usd,
+                max_calls=max_calls,
+                dry_run=dry_run,
+            )
+        self.calls = model
         self._reader = PromptReader(_read, most_tokens)
 
     def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:

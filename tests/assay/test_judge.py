@@ -51,10 +51,10 @@ def test_what_it_writes_is_valid(assay: Call) -> None:
 
 
 def test_a_dry_run_writes_nothing(assay: Call) -> None:
-    status, out, _ = assay(*JUDGE, "--out", "new.jsonl", "--dry-run")
+    status, out, _ = assay(*JUDGE, "--out", "fresh.jsonl", "--dry-run")
     assert status == 0
     assert out.splitlines()[:3] == ["to judge: 2", "judged already: 0", "lacking something: 0"]
-    assert not Path("new.jsonl").exists()
+    assert not Path("fresh.jsonl").exists()
 
 
 def test_resume_judges_the_rest_only(assay: Call) -> None:
