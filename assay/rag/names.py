@@ -131,6 +131,8 @@ def _value(tree: ast.expr, one: Any, text: str) -> Any:
             str(tree.value) if isinstance(tree, ast.Constant) else ast.get_source_segment(text, tree) or ""
         )
     if isinstance(tree, ast.Name):
+        if tree.id in one.metadata["choices"]:
+            return tree.id
         return {"none": None, "true": True, "false": False}.get(tree.id.lower(), tree.id)
     if isinstance(tree, ast.List | ast.Tuple):
         return tuple(_value(part, one, text) for part in tree.elts)

@@ -57,7 +57,7 @@ class BleuScore(Metric):
                 continue
             found = bleu.sentence_score(response_text(output), sample.references)
             rows.append([*found.counts, *found.totals, found.sys_len, found.ref_len])
-            values.append(found.score)
+            values.append(self._score(np.array(rows[-1]), effective_order=True))
         columns = np.array(rows, dtype=float).reshape(len(rows), 2 * self.max_order + 2)
         known = ~np.isnan(columns[:, 0])
         number = int(known.sum())
@@ -74,9 +74,10 @@ class BleuScore(Metric):
             raise NotValid("BleuScore needs sacrebleu; pip install 'assay[rag]'")
         from sacrebleu.metrics.bleu import BLEU
 
-        return BLEU(max_ngram_order=self.max_order, smooth_method=self.smooth_method, effective_order=True)
+        # It only counts: smoothing by add-k would change the counts themselves.
+        return BLEU(max_ngram_order=self.max_order, smooth_method="none", effective_order=True)
 
-    def _score(self, sums: Floats) -> float:
+    def _score(self, sums: Floats, effective_order: bool = False) -> float:
         from sacrebleu.metrics.bleu import BLEU
 
         whole = np.rint(sums).astype(int).tolist()
@@ -89,6 +90,7 @@ class BleuScore(Metric):
                 ref_len=whole[-1],
                 smooth_method=self.smooth_method,
                 max_ngram_order=order,
+                effective_order=effective_order,
             ).score
         )
 
