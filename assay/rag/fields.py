@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.rag.records import Answer, Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from judgments.core.ids import id_fault
+from judgments.formats.decoding import MAX_LINE
 from judgments.formats.grades import RowFault
 from judgments.formats.json_lines import id_text
 
@@ -76,10 +77,7 @@ def sample_id_of(of: Mapping[str, Any], place: int) -> str:
     name, value = _first(of, SAMPLE_ID)
     if value is None:
         return str(place)
-    text, _ = id_text(value)
-    if fault := id_fault(text):
-        raise RowFault(fault[0], f"the field `{name}` {fault[1]}", "give each sample an id")
-    return text
+    return _id(value, f"the field `{name}`", "give each sample an id")
 
 
 def text_id(text: str) -> str:
@@ -106,7 +104,14 @@ def _answer(name: str, value: Any) -> Answer:
     text = value.get("text") if isinstance(value, Mapping) else value
     if not isinstance(text, str):
         raise RowFault("E23", f"the field `{name}` is {type(value).__name__}", 'give a text, or {"text": ...}')
-    return Answer(text)
+    return Answer(_short(name, text))
+
+
+def _short(name: str, text: str) -> str:
+    # As for a line of a file, so that what is read from a file and from Python is the same.
+    if len(text) > MAX_LINE:
+        raise RowFault("E23", f"the field `{name}` is a text of over 16 MiB", "shorten it")
+    return text
 
 
 def _answers(of: Mapping[str, Any]) -> list[Answer]:
@@ -136,7 +141,7 @@ def _documents(of: Mapping[str, Any], names: Sequence[str]) -> tuple[Document, .
 
 def _document(name: str, value: Any) -> Document:
     if name in OF_TEXTS and isinstance(value, str):
-        return Document(text_id(value), value)
+        return Document(text_id(value), _short(name, value))
     if not isinstance(value, Mapping):
         return Document(_doc_id(name, value))
     key, text = _first(value, TEXT)
@@ -148,16 +153,22 @@ def _document(name: str, value: Any) -> Document:
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise RowFault("E23", f"`metadata` of a document in `{name}` is {type(metadata).__name__}", "give an object")
-    used, content = {key, id_key, "metadata", "score", "rank"}, text or ""
+    used, content = {key, id_key, "metadata", "score", "rank"}, _short(key, text or "")
     more = {other: part for other, part in value.items() if other not in used and not _nothing(part)}
     doc_id = text_id(content) if given is None else _doc_id(name, given)
     return Document(doc_id, content, {**(metadata or {}), **more})
 
 
 def _doc_id(name: str, value: Any) -> str:
+    return _id(value, f"the id of a document in `{name}`", "give each document an id")
+
+
+def _id(value: Any, what: str, fix: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise RowFault("E23", f"{what} is {type(value).__name__}, not text", fix)
     text, _ = id_text(value)
     if fault := id_fault(text):
-        raise RowFault(fault[0], f"the id of a document in `{name}` {fault[1]}", "give each document an id")
+        raise RowFault(fault[0], f"{what} {fault[1]}", fix)
     return text
 
 
@@ -187,7 +198,7 @@ def _score(name: str, value: Any) -> float | None:
     score = value.get("score") if isinstance(value, Mapping) else None
     if _nothing(score):
         return None
-    if isinstance(score, bool) or not isinstance(score, int | float):
+    if isinstance(score, bool) or not isinstance(score, int | float) or math.isinf(score):
         raise RowFault("E12", f"a score in `{name}` is {score!r}", "give a number")
     return float(score)
 
@@ -219,5 +230,5 @@ def _labels(of: Mapping[str, Any]) -> dict[str, Any]:
     found = {str(name): value for name, value in (labels or {}).items() if not _nothing(value)}
     found |= {name: of[name] for name in LABELS if name not in found and not _nothing(of.get(name))}
     if "variant_of" in found:
-        found["variant_of"] = id_text(found["variant_of"])[0]
+        found["variant_of"] = _id(found["variant_of"], "the label `variant_of`", "give the id of a sample")
     return found

@@ -50,16 +50,21 @@ def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
 
 def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
     """Return vectors as an array; raise an error when they differ in length or hold anything but finite numbers."""
-    rows = list(vectors)
+    try:
+        rows = list(vectors)
+        sizes = {len(row) for row in rows}
+    except TypeError:
+        raise NotValid(f"{owner} has a vector that is not a list of numbers") from None
     if len(rows) != number:
         raise NotValid(f"{owner} returned {len(rows):,} vectors for {number:,} texts")
-    sizes = {len(row) for row in rows}
     if len(sizes) > 1:
         raise NotValid(f"{owner} has vectors of {' and '.join(map(str, sorted(sizes)[:2]))} numbers; give one length")
     try:
         found = np.array(rows, dtype=float)
     except (TypeError, ValueError):
-        raise NotValid(f"{owner} has a vector that does not consist of numbers") from None
+        raise NotValid(f"{owner} has a vector that is not a list of numbers") from None
+    if found.ndim != 2:
+        raise NotValid(f"{owner} has a vector that is not a list of numbers")
     if not np.isfinite(found).all():
         raise NotValid(f"{owner} has a vector with a number that is not finite")
     return found
