@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli import rag_critic, rag_retrieval
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
+from assay.cli.no_effect import tell_no_effect
 from assay.cli.rag_output import FORMATS, Output
+from evaluation.significance import CORRECTIONS, TESTS
 from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.rag import Metric
+    from evaluation.significance.plan import Plan
     from judgments.core.report import Report
 
 NAME = "rag"
@@ -53,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per-sample", action="store_true", help="also print the values of each sample")
     parser.add_argument("--baseline", metavar="NAME", help="compare each other system with this one")
     parser.add_argument("--compare", action="store_true", help="compare all pairs of systems")
+    parser.add_argument("--test", choices=list(TESTS), help="of the comparison, default randomization")
+    parser.add_argument(
+        "--correction", choices=[*CORRECTIONS, "none"], help="for the comparisons of one metric, default holm"
+    )
+    parser.add_argument("--permutations", type=int, metavar="N", help="draws of the test, default 100000")
     parser.add_argument(
         "--people",
         metavar="FILE",
@@ -78,11 +86,10 @@ def run(args: argparse.Namespace) -> int:
     from assay.rag.evaluation import DEFAULT
     from assay.rag.names import parse_metrics
     from assay.rag.people import read_grades
-    from evaluation.significance.plan import Plan
 
     # A mistake in the options is reported before files are read.
     metrics = parse_metrics(args.metric or DEFAULT)
-    plan = Plan(seed=args.seed, level=args.ci, resamples=args.resamples)
+    plan = _plan(args)
     if args.compare and args.baseline:
         raise NotValid("--baseline compares with one system and --compare all pairs; give one of them")
     if not systems and not rag_retrieval.retrieves(args):
@@ -134,6 +141,17 @@ def run(args: argparse.Namespace) -> int:
     tell_warnings(reports)
     write_out(FORMATS[args.format](Output(found, compared, files, args.per_sample, people)), args.out)
     return rag_critic.tell_calls(calls)
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    """Return how systems are compared."""
+    from evaluation.significance.plan import Plan
+
+    chosen = {name: getattr(args, name) for name in ("test", "correction", "permutations")}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if given and not (args.compare or args.baseline):
+        tell_no_effect(f"--{next(iter(given))}", "nothing is compared; add --baseline NAME or --compare")
+    return Plan(seed=args.seed, level=args.ci, resamples=args.resamples, **given)
 
 
 def _people_metric(args: argparse.Namespace, metrics: Sequence[Metric]) -> str | None:

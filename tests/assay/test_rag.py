@@ -64,6 +64,15 @@ def test_systems_are_measured_side_by_side(capsys, files) -> None:
     assert "per_sample" not in first
 
 
+def test_comparisons_take_the_tests_and_corrections_of_compare(capsys, files) -> None:
+    words = [*files, "-m", "TokenF1 recall@1", "--compare"]
+    plain = as_json(capsys, *words)["comparisons"][0]
+    assert (plain["p"], plain["p_corrected"]) == (pytest.approx(2 / 2**12), pytest.approx(2 / 2**12))
+    assert as_json(capsys, *words, "--correction", "none")["comparisons"][0]["p_corrected"] is None
+    assert as_json(capsys, *words, "--test", "sign")["comparisons"][0]["p"] == pytest.approx(2 / 2**12)
+    assert main(["rag", *words, "--test", "tukey", "--correction", "holm"]) == 2
+
+
 def test_values_of_each_sample_are_printed_on_demand(capsys, files) -> None:
     samples, good, _ = files
     assert main(["rag", samples, good, "-m", "TokenF1", "--per-sample", "--format", "csv"]) == 0
