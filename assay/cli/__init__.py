@@ -36,6 +36,7 @@ COMMANDS = {
     "estimate": "assay.cli.estimate",
     "usefulness": "assay.cli.usefulness",
     "rag": "assay.cli.rag",
+    "erag": "assay.cli.erag",
     "zelo": "assay.cli.zelo",
     "validate": "assay.cli.validate",
     "verify": "assay.cli.verify",

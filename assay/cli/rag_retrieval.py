@@ -32,9 +32,22 @@ JUDGE_MODEL = "judge_model"
 
 
 def add_retrieval_options(parser: argparse.ArgumentParser) -> None:
-    """Declare them."""
+    """Declare where documents come from, and who judges them."""
     from judgments.judges import JUDGES
 
+    add_source_options(parser)
+    group = parser.add_argument_group("relevance by expected answers (docs/rag-models.md)")
+    known = ", ".join((*JUDGES, MODEL_JUDGE))
+    group.add_argument(
+        "--judge",
+        metavar="NAME",
+        help=f"which expected answer a retrieved text says: {known} (asks --model), or MODULE:CLASS of your own",
+    )
+    add_member_options(group, {name: _renamed(kind) for name, kind in JUDGES.items()})
+
+
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """Declare where documents come from."""
     group = parser.add_argument_group("where documents come from, beside OUTPUTS")
     group.add_argument(
         "--retriever",
@@ -46,14 +59,6 @@ def add_retrieval_options(parser: argparse.ArgumentParser) -> None:
     add_engine_options(group, required=False)
     group.add_argument("--depth", metavar="K", type=int, help=f"documents per query of these; default {DEPTH}")
     group.add_argument("--documents", metavar="FILE", help="documents with the texts of OUTPUTS that are runs or ids")
-    group = parser.add_argument_group("relevance by expected answers (docs/rag-models.md)")
-    known = ", ".join((*JUDGES, MODEL_JUDGE))
-    group.add_argument(
-        "--judge",
-        metavar="NAME",
-        help=f"which expected answer a retrieved text says: {known} (asks --model), or MODULE:CLASS of your own",
-    )
-    add_member_options(group, {name: _renamed(kind) for name, kind in JUDGES.items()})
 
 
 def prepared(

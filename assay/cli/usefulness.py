@@ -1,4 +1,4 @@
-"""How useful is what runs return to the system that answers with it?"""
+"""The command ``assay usefulness``: usefulness of what runs return to the system that answers with it."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def run(args: argparse.Namespace) -> int:
     files = [open_run(Path(path), path, name, None) for name, path in runs]
     tables = [file.whole() for file in files]
     tell_warnings([file.report for file in files])
-    found = [_one(labels, table, args.k, args.metric or [], answers) for table in tables]
+    found = [run_values(labels, table, args.k, args.metric or [], answers) for table in tables]
     if args.format == "json":
         whole = {"k": args.k, "labels": len(labels), "failed": failed, "runs": found}
         write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
         return 0
-    write_out(_as_table(found, args.k, failed), args.out)
+    write_out(as_table(found, args.k, failed), args.out)
     return 0
 
 
@@ -81,9 +81,10 @@ def _answers(path: str) -> dict[str, float]:
     return found
 
 
-def _one(
+def run_values(
     labels: dict[tuple[str, str], float], table: Run, k: int, metrics: list[str], answers: dict[str, float] | None
 ) -> dict[str, Any]:
+    """Return the means of one run over its lists, and how they correlate with the answers."""
     from evaluation.estimators.usefulness import correlation, list_values
 
     values = list_values(labels, table, k)
@@ -128,7 +129,8 @@ def _plain(found: Correlation) -> dict[str, Any]:
     return plain | ({} if reason is None else {"reason": REASONS[reason]})
 
 
-def _as_table(found: list[dict[str, Any]], k: int, failed: int) -> str:
+def as_table(found: list[dict[str, Any]], k: int, failed: int) -> str:
+    """Return a table of runs and metrics, and what the numbers leave out."""
     with_answers = any("tau" in one for told in found for one in told["metrics"].values())
     header = ["run", "metric", "mean", *(["tau", "rho", "queries"] if with_answers else [])]
     rows = []

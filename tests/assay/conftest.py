@@ -63,6 +63,8 @@ FILES = {
         '{"sample_id": "s1", "retrieved": ["d1"], "response": "It keeps out rain", "timings": {"end_to_end": 2}}\n'
         '{"sample_id": "s2", "retrieved": ["d1"], "response": "300 g", "timings": {"end_to_end": 2}}\n'
     ),
+    "contents.jsonl": '{"doc_id": "d1", "text": "A jacket that keeps out rain."}\n',
+    "reader.py": "def answer(query, texts):\n    return texts[0]\n",
     "pairs.jsonl": (
         '{"query_id": "q1", "query": "rain jacket", "doc_id": "d1", "text": "A jacket that keeps heavy rain out.", '
         '"expected": "keeps rain out"}\n'

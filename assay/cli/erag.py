@@ -1,0 +1,224 @@
+"""The command ``assay erag``: usefulness of retrieved documents to the model or function that answers with them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from assay.cli import rag_critic, rag_retrieval
+from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
+from assay.cli.text_table import counted, number
+from judgments.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from assay.rag.erag import Task, Usefulness
+    from assay.rag.metric import Metric
+    from assay.rag.prompt_calls import PromptCalls
+    from assay.rag.records import SystemOutputs
+
+NAME = "erag"
+HELP = "answer from each retrieved document alone and from the whole list: how useful each document is"
+EXAMPLE = "assay erag samples.jsonl new.jsonl --documents contents.jsonl --task reader:answer -k 2"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("samples", metavar="SAMPLES", help="samples.jsonl: questions and reference answers")
+    parser.add_argument(
+        "outputs", metavar="OUTPUTS", nargs="*", help="outputs.jsonl of a system with texts, or a run, or NAME=PATH"
+    )
+    parser.add_argument(
+        "--task", metavar="MODULE:FUNCTION", help="function(query, texts) answers; default: --model does"
+    )
+    parser.add_argument(
+        "--task-metric", metavar="METRIC", default="TokenF1", help="any metric of docs/rag.md in 0..1; default TokenF1"
+    )
+    parser.add_argument("--template", metavar="FILE", help="the model's prompt, with {query} and {document}")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="how many documents of a list; default 10")
+    parser.add_argument(
+        "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default nDCG@K"
+    )
+    parser.add_argument(
+        "--end-to-end",
+        type=int,
+        metavar="N",
+        help="how many questions are answered from the whole list, drawn by --seed; default: all; 0: none",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of that draw, default 0")
+    parser.add_argument("--labels-out", metavar="FILE", help="labels.jsonl, which assay usefulness reads")
+    parser.add_argument("--outputs-out", metavar="FILE", help="outputs.jsonl with the answers from whole lists")
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+    add_out(parser)
+    rag_retrieval.add_source_options(parser)
+    rag_critic.add_model_options(parser, "which answers, or the critic of the task's metric")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, retrieve, answer, score, print."""
+    systems = named_runs(args.outputs)
+    stdin_once([args.samples, *(path for _, path in systems)])
+    from assay.cli.rag import read
+    from assay.rag.erag import usefulness
+    from assay.rag.names import parse_metric, with_services
+
+    if not systems and not rag_retrieval.retrieves(args):
+        raise NotValid("there are no outputs; name a file, or a --retriever or --engine that retrieves them")
+    metric = parse_metric(args.task_metric)
+    asks = rag_critic.needs_critic(metric)
+    calls = None
+    if asks or not args.task:
+        calls = rag_critic.model_calls(args, "the task" if not args.task else f"the critic of {metric.label}")
+    else:
+        rag_critic.tell_unused(args, also=True)
+    if asks and calls:
+        metric = with_services(metric, {"critic": rag_critic.critic_of(args, calls)})
+    if args.dry_run and calls is None:
+        sys.stdout.write("nothing here asks a model\n")
+        return 0
+    samples, outputs, reports = read(args.samples, systems)
+    samples, outputs, _ = rag_retrieval.prepared(args, samples, outputs, None)
+    if args.outputs_out and len(outputs) > 1:
+        raise NotValid(f"--outputs-out holds the answers of one system, and there are {len(outputs)}; run each alone")
+    found = usefulness(
+        samples,
+        outputs,
+        _task(args, calls),
+        metric,
+        k=args.k,
+        end_to_end=args.end_to_end,
+        seed=args.seed,
+    )
+    tell_warnings(reports)
+    if args.dry_run:
+        sys.stdout.write(str(calls.plan) if calls else "")
+        return 0
+    if calls is not None and not calls.complete:
+        return rag_critic.tell_calls(calls)
+    if not found.labels:
+        raise NotValid(f"no document has a label: {_reasons(found) or 'nothing was retrieved'}")
+    _write_files(args, found, outputs, metric, calls)
+    write_out(_output(args, found, outputs, metric), args.out)
+    return rag_critic.tell_calls(calls)
+
+
+def _task(args: argparse.Namespace, calls: PromptCalls | None) -> Task:
+    from assay.rag.erag import MOST_TOKENS, FunctionTask, ModelTask
+
+    if args.task:
+        if args.template:
+            raise NotValid("--template words the prompt of a model, and --task answers without one; leave one out")
+        return FunctionTask(args.task, rag_retrieval.seconds(args))
+    from assay.cli.judge_words import template
+    from judgments.judges.downstream import DOWNSTREAM_TEMPLATE, PLACES
+
+    assert calls is not None  # noqa: S101 (without a task of one's own there is a model)
+    words = DOWNSTREAM_TEMPLATE
+    if args.template:
+        words = template(args.template, DOWNSTREAM_TEMPLATE, PLACES, PLACES)
+    return ModelTask(calls, template=words, most_tokens=rag_critic.most_tokens(args, MOST_TOKENS))
+
+
+def _output(
+    args: argparse.Namespace, found: Usefulness, outputs: dict[str, list[SystemOutputs]], metric: Metric
+) -> str:
+    from assay.cli.usefulness import as_table, run_values
+    from judgments.core.run import Run
+
+    runs = []
+    for name, given in outputs.items():
+        ranked = {one.sample_id: _ranks(one, args.k) for one in given}
+        answers = found.end_to_end.get(name, {})
+        told = run_values(
+            found.labels,
+            Run.from_dict(ranked, name),
+            args.k,
+            args.metric or [f"nDCG@{args.k}"],
+            answers if args.end_to_end != 0 else None,
+        )
+        told["end_to_end"] = {"mean": fmean(answers.values()) if answers else None, "queries": len(answers)}
+        runs.append(told)
+    if args.format == "json":
+        whole = {
+            "k": args.k,
+            "task": args.task or args.model,
+            "task_metric": metric.label,
+            "labels": len(found.labels),
+            "unlabeled": found.unlabeled,
+            "left_out": found.left_out,
+            "runs": runs,
+        }
+        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    lines = [as_table(runs, args.k, 0)]
+    for told in runs:
+        if told["end_to_end"]["queries"]:
+            queries = counted(told["end_to_end"]["queries"], "query", "queries")
+            lines.append(f"{told['run']}: {number(told['end_to_end']['mean'])} from the whole list, {queries}\n")
+    lines.append(f"labels: {metric.label} of {args.task or args.model} with {counted(len(found.labels), 'document')}\n")
+    if reasons := _reasons(found):
+        lines.append(f"note: {reasons}\n")
+    return "".join(lines)
+
+
+def _ranks(output: SystemOutputs, k: int) -> dict[str, float]:
+    """The first k documents with scores that fall; of a document that stands there twice the first place counts."""
+    return {one.doc.doc_id: -float(place) for place, one in reversed([*enumerate(output.retrieved[:k])])}
+
+
+def _reasons(found: Usefulness) -> str:
+    from assay.rag.metric import REASONS
+
+    words = REASONS | {"no_answer": "there is no answer"}
+    told = [f"{counted(number, 'sample')} not asked: {words.get(why, why)}" for why, number in found.left_out.items()]
+    told += [
+        f"{counted(count, 'document')} without a label: {words.get(why, why)}" for why, count in found.unlabeled.items()
+    ]
+    return "; ".join(told)
+
+
+def _write_files(
+    args: argparse.Namespace,
+    found: Usefulness,
+    outputs: dict[str, list[SystemOutputs]],
+    metric: Metric,
+    calls: PromptCalls | None,
+) -> None:
+    from assay.rag import outputs_jsonl
+    from assay.rag.records import Answer, SystemOutputs
+    from judgments.formats import labels_jsonl
+    from judgments.formats.labels_jsonl import MachineLabel
+
+    if args.labels_out:
+        parameters: dict[str, Any] = {"task": args.task or "model", "task_metric": metric.label}
+        model = calls.endpoint.model if calls is not None and not args.task else ""
+        with Path(args.labels_out).open("wb") as stream:
+            labels_jsonl.write(
+                (
+                    MachineLabel(
+                        sample_id,
+                        doc_id,
+                        "graded",
+                        judge="downstream",
+                        model=model,
+                        parameters=parameters,
+                        usefulness=value,
+                    )
+                    for (sample_id, doc_id), value in found.labels.items()
+                ),
+                stream,
+            )
+    if args.outputs_out:
+        ((name, given),) = outputs.items()
+        answers = found.responses.get(name, {})
+        with Path(args.outputs_out).open("wb") as stream:
+            outputs_jsonl.write(
+                (
+                    SystemOutputs(one.sample_id, one.retrieved[: args.k], Answer(answers[one.sample_id]))
+                    for one in given
+                    if one.sample_id in answers
+                ),
+                stream,
+            )

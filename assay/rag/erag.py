@@ -1,0 +1,292 @@
+"""Usefulness of retrieved documents to the system that answers with them (eRAG), and how well whole lists are answered.
+
+The task answers each question from each document alone; a metric scores the answer, and that is the label of the
+document. The same task answers from the whole list, which is the quality that the labels should predict. Source:
+Salemi and Zamani 2024.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from assay.rag.metric import Metric, SampleMetric, Skip
+from assay.rag.prompt_calls import Prompt, PromptCalls, PromptReader
+from assay.rag.records import Answer, EvaluationSample, RetrievedDocument, SystemOutputs
+from judgments.core.callables import call, load
+from judgments.core.errors import NotValid
+from judgments.judges.contract import Outcome
+from judgments.judges.downstream import DOWNSTREAM_TEMPLATE
+from judgments.judges.templates import LONGEST_DOCUMENT, Template, shown
+
+MOST_TOKENS = 200
+
+
+class TaskInput(NamedTuple):
+    """A question, and the texts from which it is answered."""
+
+    sample_id: str
+    query: str
+    documents: tuple[str, ...]
+
+
+# Answers all inputs, in their order; None where there is no answer.
+Task = Callable[[Sequence[TaskInput]], list[str | None]]
+
+
+class ModelTask:
+    """A task that a provider's model does.
+
+    Parameters
+    ----------
+    calls : PromptCalls
+        Who is asked.
+    template : Template
+        The words, with places for ``query`` and ``document``; best those of the system that is evaluated.
+    most_tokens, most_characters : int
+        Of an answer, and of a document.
+    """
+
+    def __init__(
+        self,
+        calls: PromptCalls,
+        *,
+        template: Template = DOWNSTREAM_TEMPLATE,
+        most_tokens: int = MOST_TOKENS,
+        most_characters: int = LONGEST_DOCUMENT,
+    ) -> None:
+        template.check(("query", "document"), ("query", "document"))
+        self._calls, self._template, self._most_characters = calls, template, most_characters
+        self._reader = PromptReader(lambda text, about: Outcome("graded", usefulness=1.0), most_tokens)
+
+    def __call__(self, inputs: Sequence[TaskInput]) -> list[str | None]:
+        """Answer all inputs at once; a refusal, or an answer that was cut off, is none."""
+        outcomes = self._calls.ask([self._prompt(one) for one in inputs], self._reader)
+        return [one.raw.strip() if one is not None and one.name == "graded" else None for one in outcomes]
+
+    def _prompt(self, one: TaskInput) -> Prompt:
+        key = repr((self._template.sha256, one.query, one.documents))
+        texts = "\n".join(shown(text, key, self._most_characters).text for text in one.documents)
+        system, prompt = self._template.filled({"query": one.query.strip(), "document": texts})
+        return Prompt(prompt, system)
+
+
+class FunctionTask:
+    """A task that a function of the user's own does.
+
+    Parameters
+    ----------
+    spec : str
+        ``module:function``; called as ``function(query, documents)`` with a list of texts, it returns the answer.
+    seconds : float
+        How long one call may take.
+    watch : callable, optional
+        Called with the number of answers so far.
+    """
+
+    def __init__(self, spec: str, seconds: float, watch: Callable[[int], None] = lambda done: None) -> None:
+        self._spec, self._seconds, self._watch = spec, seconds, watch
+        self._function = load(spec, "the task")
+        if not callable(self._function):
+            raise NotValid(f"the task {spec} is {type(self._function).__name__}, not a function")
+
+    def __call__(self, inputs: Sequence[TaskInput]) -> list[str | None]:
+        """Answer all inputs, one after the other.
+
+        Raises
+        ------
+        NotValid
+            The function raises, does not return in time, or returns no text.
+        """
+        known: dict[tuple[str, tuple[str, ...]], str] = {}
+        found: list[str | None] = []
+        for done, one in enumerate(inputs, 1):
+            key = (one.query, one.documents)
+            if key not in known:
+                known[key] = self._answer(one)
+            found.append(known[key])
+            self._watch(done)
+        return found
+
+    def _answer(self, one: TaskInput) -> str:
+        about = f"query {one.sample_id!r}"
+        answer = call(
+            self._function, one.query, list(one.documents), seconds=self._seconds, who=self._spec, about=about
+        )
+        if not isinstance(answer, str):
+            raise NotValid(f"{self._spec}, {about}: returned {type(answer).__name__}; return the answer as text")
+        return answer
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """What `usefulness` finds.
+
+    Parameters
+    ----------
+    labels : dict of (sample_id, doc_id) to float
+        The score of the answer from each document alone, for all systems together.
+    end_to_end : dict of str to dict
+        By system, the score of the answer from the whole list of each sample that was asked.
+    responses : dict of str to dict
+        By system, these answers.
+    unlabeled : dict of str to int
+        Documents without a label, by reason: ``no_answer``, or the reason of the metric.
+    left_out : dict of str to int
+        Samples that were not asked, by the reason of the metric.
+    """
+
+    labels: dict[tuple[str, str], float] = field(default_factory=dict)
+    end_to_end: dict[str, dict[str, float]] = field(default_factory=dict)
+    responses: dict[str, dict[str, str]] = field(default_factory=dict)
+    unlabeled: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+class _Asked(NamedTuple):
+    """One input with what it is for: a document alone, or the list of a system."""
+
+    input: TaskInput
+    sample: EvaluationSample
+    documents: tuple[RetrievedDocument, ...]
+    system: str | None
+
+
+def usefulness(
+    samples: Sequence[EvaluationSample],
+    outputs: Mapping[str, Sequence[SystemOutputs]],
+    task: Task,
+    metric: Metric,
+    *,
+    k: int = 10,
+    end_to_end: int | None = None,
+    seed: int = 0,
+) -> Usefulness:
+    """Label the first k documents of each system by how well the task answers from each alone.
+
+    Parameters
+    ----------
+    samples : sequence of EvaluationSample
+        The questions with their right answers.
+    outputs : mapping of str to sequence of SystemOutputs
+        By system, what it retrieved, with texts. Its responses are not used.
+    task : callable
+        ``task(inputs) -> answers``: a `ModelTask`, a `FunctionTask`, or any other.
+    metric : Metric
+        What scores an answer, from 0 to 1.
+    k : int
+        How many documents of a list count, also for the answer from the whole list.
+    end_to_end : int, optional
+        How many samples are answered from the whole list, drawn with the seed; all by default, 0 for none.
+    seed : int
+        Of that draw.
+
+    Raises
+    ------
+    NotValid
+        A document has no text or two texts, a number is out of bounds, or the metric is not between 0 and 1.
+    """
+    if k < 1:
+        raise NotValid(f"k is {k}; give 1 or more")
+    if end_to_end is not None and end_to_end < 0:
+        raise NotValid(f"end_to_end is {end_to_end}; give 0 or more")
+    found = Usefulness()
+    why = {sample.sample_id: _left_out(metric, sample) for sample in samples}
+    found.left_out.update(Counter(skip.reason for skip in why.values() if skip is not None))
+    cases = {sample.sample_id: sample for sample in samples if why[sample.sample_id] is None}
+    drawn = list(cases)
+    if end_to_end is not None and end_to_end < len(drawn):
+        drawn = random.Random(seed).sample(drawn, end_to_end)  # noqa: S311 (a draw that can be repeated)
+    asked = [*_alone(cases, outputs, k), *_lists(cases, outputs, k, frozenset(drawn))]
+    answers = task([one.input for one in asked])
+    scores = _scores(metric, asked, answers)
+    unlabeled: Counter[str] = Counter()
+    for one, answer, score in zip(asked, answers, scores, strict=True):
+        sample_id = one.sample.sample_id
+        if one.system is None:
+            if isinstance(score, Skip):
+                unlabeled[score.reason] += 1
+            else:
+                found.labels[sample_id, one.documents[0].doc.doc_id] = float(score)
+            continue
+        if answer is not None:
+            found.responses.setdefault(one.system, {})[sample_id] = answer
+        if not isinstance(score, Skip):
+            found.end_to_end.setdefault(one.system, {})[sample_id] = float(score)
+    found.unlabeled.update(unlabeled)
+    return found
+
+
+def _left_out(metric: Metric, sample: EvaluationSample) -> Skip | None:
+    """Why an answer to this sample could not be scored, before it is paid for."""
+    if not isinstance(metric, SampleMetric):
+        return None
+    return metric.skip(sample, SystemOutputs(sample.sample_id, (), Answer("an answer")))
+
+
+def _first(output: SystemOutputs, k: int) -> tuple[RetrievedDocument, ...]:
+    """The first k documents, each once."""
+    found = {one.doc.doc_id: one for one in reversed(output.retrieved[:k])}
+    kept = sorted(found.values(), key=lambda one: one.rank)
+    for one in kept:
+        if not one.doc.text.strip():
+            what = f"the document {one.doc.doc_id!r} that was retrieved for {output.sample_id!r} has no text"
+            raise NotValid(f"{what}; add it to the outputs, or give --documents FILE")
+    return tuple(kept)
+
+
+def _alone(
+    cases: Mapping[str, EvaluationSample], outputs: Mapping[str, Sequence[SystemOutputs]], k: int
+) -> list[_Asked]:
+    found: dict[tuple[str, str], _Asked] = {}
+    for output in (one for given in outputs.values() for one in given if one.sample_id in cases):
+        sample = cases[output.sample_id]
+        for one in _first(output, k):
+            asked = _Asked(TaskInput(sample.sample_id, sample.query, (one.doc.text,)), sample, (one,), None)
+            earlier = found.setdefault((sample.sample_id, one.doc.doc_id), asked)
+            if earlier.input != asked.input:
+                raise NotValid(
+                    f"the document {one.doc.doc_id!r} has two texts for {sample.sample_id!r}; give it two ids"
+                )
+    return list(found.values())
+
+
+def _lists(
+    cases: Mapping[str, EvaluationSample],
+    outputs: Mapping[str, Sequence[SystemOutputs]],
+    k: int,
+    drawn: frozenset[str],
+) -> list[_Asked]:
+    found = []
+    for system, given in outputs.items():
+        for output in given:
+            if output.sample_id in drawn and output.retrieved:
+                sample, documents = cases[output.sample_id], _first(output, k)
+                texts = tuple(one.doc.text for one in documents)
+                found.append(_Asked(TaskInput(sample.sample_id, sample.query, texts), sample, documents, system))
+    return found
+
+
+def _scores(metric: Metric, asked: Sequence[_Asked], answers: Sequence[str | None]) -> list[float | Skip]:
+    """Score all answers; a metric that is no mean over samples scores each alone."""
+    places = [at for at, answer in enumerate(answers) if answer is not None]
+    samples = [asked[at].sample for at in places]
+    outputs = [
+        SystemOutputs(asked[at].sample.sample_id, asked[at].documents, Answer(answers[at] or "")) for at in places
+    ]
+    if isinstance(metric, SampleMetric):
+        values = metric.values(samples, outputs)
+    else:
+        values = []
+        for sample, output in zip(samples, outputs, strict=True):
+            result = metric.compute([sample], [output])
+            values.append(result.value if result.defined else Skip(str(result.details["reason"])))
+    found: list[float | Skip] = [Skip("no_answer")] * len(asked)
+    for at, value in zip(places, values, strict=True):
+        if not isinstance(value, Skip) and not 0 <= value <= 1:
+            raise NotValid(f"{metric.label} is {value:g} for an answer; take a metric that lies between 0 and 1")
+        found[at] = value
+    return found
