@@ -12,11 +12,17 @@ class Config(AppConfig):
         from evaluation import baseline, conflict_effects, freshness_job, refreshing, round_effects
         from evaluation.advice import paired
         from evaluation.leverage import leverage
+        from evaluation.models import RagSampleSet, RagSystem
+        from evaluation.rag import from_collection, scorecards
+        from evaluation.rag.sample_sets import SAMPLES
+        from evaluation.rag.systems import OUTPUTS
         from evaluation.scoring import cutoff_of
         from evaluation.scoring_job import score_frozen, score_new, work_on_scores
+        from judgments import archive
         from judgments.baselines import PROVIDERS
         from judgments.conflict_effects import APPRAISERS, Appraiser
         from judgments.freezing import FROZEN
+        from judgments.import_kinds import KINDS as IMPORTS
         from judgments.jobs import KINDS, TICKS
         from judgments.routing import WEIGHERS
         from pooling.cutoffs import FINDERS
@@ -31,6 +37,20 @@ class Config(AppConfig):
         KINDS.register(freshness_job.KIND, freshness_job.work_on_check)
         KINDS.register(refreshing.KIND, refreshing.work_on_refresh)
         KINDS.register(round_effects.KIND, round_effects.work_on)
+        IMPORTS.register(SAMPLES.name, SAMPLES)
+        IMPORTS.register(OUTPUTS.name, OUTPUTS)
+        KINDS.register(scorecards.KIND, scorecards.work_on)
+        KINDS.register(from_collection.KIND, from_collection.work_on)
+        archive.KINDS["rag-samples"] = archive.Kind(
+            RagSampleSet,
+            "rag",
+            frozenset({"RagSample"}),
+            needed=lambda row: "Systems belong to it. Delete them first." if row.systems.exists() else "",
+            file=lambda row: row.path,
+        )
+        archive.KINDS["rag-system"] = archive.Kind(
+            RagSystem, "rag", frozenset({"RagOutput", "RagScorecard"}), file=lambda row: row.path
+        )
         PROVIDERS.register("runs", baseline.runs)
         TICKS.register("freshness", freshness_job.start_due)
         ADVISERS.register("paired", paired)

@@ -97,6 +97,21 @@ GET    c/<slug:slug>/query-logs/<uuid:uuid>/                          404 403 20
 POST   c/<slug:slug>/query-logs/<uuid:uuid>/                          404 403 403 422 302
 GET    c/<slug:slug>/query-logs/new/                                  404 403 403 200 302
 POST   c/<slug:slug>/query-logs/new/                                  404 403 403 422 302
+GET    c/<slug:slug>/outputs/new/                                     404 403 200 200 302
+POST   c/<slug:slug>/outputs/new/                                     404 403 422 422 302
+GET    c/<slug:slug>/rag/                                             404 403 200 200 302
+GET    c/<slug:slug>/rag/<uuid:uuid>/                                 404 403 200 200 302
+GET    c/<slug:slug>/rag/<uuid:uuid>/compare/                         404 403 200 200 302
+GET    c/<slug:slug>/rag/<uuid:uuid>/files/<str:name>/                404 403 200 200 302
+GET    c/<slug:slug>/rag/<uuid:uuid>/samples/                         404 403 200 200 302
+GET    c/<slug:slug>/rag/<uuid:uuid>/samples/<uuid:sample>/           404 403 200 200 302
+POST   c/<slug:slug>/rag/<uuid:uuid>/score/                           404 403 302 302 302
+GET    c/<slug:slug>/rag/new/                                         404 403 200 200 302
+POST   c/<slug:slug>/rag/new/                                         404 403 422 422 302
+POST   c/<slug:slug>/rag/systems/<uuid:uuid>/baseline/                404 403 302 302 302
+GET    c/<slug:slug>/rag/systems/<uuid:uuid>/outputs/                 404 403 200 200 302
+GET    c/<slug:slug>/samples/new/                                     404 403 200 200 302
+POST   c/<slug:slug>/samples/new/                                     404 403 422 422 302
 GET    c/<slug:slug>/rounds/                                          404 403 200 200 302
 GET    c/<slug:slug>/rounds/new/                                      404 403 403 200 302
 POST   c/<slug:slug>/rounds/new/                                      404 403 403 200 302
@@ -448,6 +463,8 @@ def address(route: str, world: World) -> str:
         "prompts": world.prompt,
         "pools": world.pool,
         "scores": world.scoring,
+        "rag": world.samples,
+        "systems": world.system,
         "declare": world.declaration,
         "declarations": world.declaration,
     }
@@ -457,6 +474,9 @@ def address(route: str, world: World) -> str:
     filled = filled.replace("<int:number>", str(world.version.number))
     filled = filled.replace("<uuid:fetch>", str(world.connector.uuid))  # is none: they are made by jobs
     filled = filled.replace("<uuid:pair>", str(world.conflict.uuid))
+    filled = filled.replace("<uuid:sample>", str(world.samples.samples.get(sample_id="a").uuid))
+    if "/rag/" in filled:
+        filled = filled.replace("<str:name>", "samples.jsonl")
     filled = filled.replace("<uuid:judge>", str(world.judge.uuid))
     filled = filled.replace("<uuid:run>", str(world.battles.uuid))
     filled = filled.replace("<uuid:query>", str(world.conflict.query.uuid))

@@ -24,6 +24,8 @@ ROOMS = {*MAY_IMPORT, "config"}
 # What every room may import: it computes, and knows no room but the families that have not moved to assay/ yet.
 COMPUTES = "assay.rag"
 DJANGO_FOLDERS = {"models", "views", "api", "migrations", "management", "templatetags"}
+# Folders that hold all of one feature: actions, pages, endpoints.
+FEATURES = {"rag"}
 DJANGO = {"django", "rest_framework", "django_tasks", "django_tasks_db", "drf_spectacular", "django_htmx", "environ"}
 # A family knows these; anything else is imported inside the one member that needs it.
 FAMILY_MAY_IMPORT = {"numpy", "scipy", "polars", "sklearn"}
@@ -77,7 +79,7 @@ def _executed(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def in_family(path: Path) -> bool:
     """Whether a file is in a folder that computes."""
     parts = path.relative_to(ROOT).parts
-    return len(parts) > 2 and parts[0] in APPS and parts[1] not in DJANGO_FOLDERS
+    return len(parts) > 2 and parts[0] in APPS and parts[1] not in DJANGO_FOLDERS | FEATURES
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)

@@ -13,7 +13,7 @@ from typing import Any
 from django.utils import timezone
 
 from evaluation import scoring
-from evaluation.models import Scoring
+from evaluation.models import RagSampleSet, RagSystem, Scoring
 from judgments import (
     assignment,
     declarations,
@@ -90,6 +90,8 @@ class World:
     conflict: Pair  # of the closed round
     snapshot: Snapshot
     scoring: Scoring
+    samples: RagSampleSet
+    system: RagSystem
     declaration: Declaration
     job: Job
     upload: Upload
@@ -144,6 +146,8 @@ def _make_world(collection: Collection, lead: User, engineer: User, rater: User,
         conflict=closed.pairs.get(document__doc_id="d3"),
         snapshot=snapshot,
         scoring=scored[0],
+        samples=collection.rag_sample_sets.get(),
+        system=collection.rag_systems.get(),
         declaration=declarations.declare(collection, kind="schema", note="stemmer", actor=lead),
         job=_waiting_job(collection, lead),
         upload=received(collection, lead, "documents", '{"doc_id": "d9"}\n'),
@@ -242,6 +246,8 @@ def _stored(collection: Collection, lead: User) -> None:
             "query,doc_id,position,impressions,clicks\nrain jacket,d1,1,100,20\nrain jacket,d2,2,100,5\n",
             "clicks.csv",
         ),
+        ("samples", '{"sample_id": "a", "query": "Wet?", "reference_answer": "No."}\n', "samples.jsonl"),
+        ("outputs", '{"sample_id": "a", "response": "No.", "retrieved": ["d1"]}\n', "outputs.jsonl"),
     ):
         ingestion.store(received(collection, lead, kind, content, filename), actor=lead)
 

@@ -2,6 +2,18 @@
 
 from evaluation.models.check import FreshnessCheck, FreshnessReading
 from evaluation.models.effect import RoundEffect
+from evaluation.models.rag import RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
 from evaluation.models.score import Score, Scoring
 
-__all__ = ["FreshnessCheck", "FreshnessReading", "RoundEffect", "Score", "Scoring"]
+__all__ = [
+    "FreshnessCheck",
+    "FreshnessReading",
+    "RagOutput",
+    "RagSample",
+    "RagSampleSet",
+    "RagScorecard",
+    "RagSystem",
+    "RoundEffect",
+    "Score",
+    "Scoring",
+]

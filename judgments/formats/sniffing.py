@@ -26,6 +26,10 @@ _SCORE = {"score", *SCORE}
 _RANK = {"rank", *RANK}
 # Whoever tells raters, states or outcomes has ratings: several grades of one pair, which are not settled.
 _RATER = {"rater", "rater_id", "judge", "state", "outcome"}
+# Fields of RAG samples and outputs that no other format has, and those that may stand beside them.
+_SAMPLE = {"sample_id", "reference_answer", "relevant_docs", "candidate_docs", "ground_truth", "reference_contexts"}
+_SAMPLE_QUERY = {"query", "question", "user_input"}
+_OUTPUT = {"response", "answer", "retrieved", "retrieved_docs", "contexts", "retrieved_contexts", "timings"}
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 # A query, and its first document with its number: {"q1": {"d1": 3
 _NESTED = re.compile(rf"\{{\s*{_TEXT}\s*:\s*\{{\s*(?:\}}\s*,\s*{_TEXT}\s*:\s*\{{\s*)*{_TEXT}\s*:\s*([^\s,}}]+)")
@@ -170,7 +174,9 @@ def _json_names(text: str) -> list[str]:
     except (RecursionError, ValueError):
         return _nested_names(nested[1]) if nested else []
     keys = set(first) if isinstance(first, dict) else set()
-    names = ["labels-jsonl"] if {"query_id", "doc_id", "outcome"} <= keys else []
+    names = _rag_names(keys) if keys & _SAMPLE else []
+    if {"query_id", "doc_id", "outcome"} <= keys:
+        names.append("labels-jsonl")
     if {"query_id", "a", "b"} <= keys:
         names.append("battles-jsonl")
     if {"query_id", "doc_id", "score", "se"} <= keys:
@@ -192,7 +198,17 @@ def _json_names(text: str) -> list[str]:
         names.extend(["queries-jsonl", "query-log-jsonl"] if queries else ["query-log-jsonl", "queries-jsonl"])
     elif _is_beir_query(keys):
         names.append("queries-jsonl")
+    if not keys & _SAMPLE:
+        names.extend(_rag_names(keys))
     return names or (_nested_names(nested[1]) if nested else [])
+
+
+def _rag_names(keys: set[str]) -> list[str]:
+    """Samples, outputs, or rows of ragas, which are both; no row with the id of a document or a query."""
+    if keys & (_OWN_DOC_ID | _QUERY_ID):
+        return []
+    names = ["samples-jsonl"] if keys & _SAMPLE_QUERY else []
+    return [*names, "outputs-jsonl"] if keys & _OUTPUT else names
 
 
 def _zbench_names(text: str) -> list[str]:

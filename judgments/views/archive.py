@@ -25,7 +25,14 @@ ARCHIVED = Listing(
         Column("archived_at", "Archived", order="-", style="nowrap"),
     ),
     search=("name",),
-    choices=(Choice("kind", "Kind", "kind", [(name, name) for name in ("document", "pool", "round", "run")]),),
+    choices=(
+        Choice(
+            "kind",
+            "Kind",
+            "kind",
+            [(name, name) for name in ("document", "pool", "rag-samples", "rag-system", "round", "run")],
+        ),
+    ),
     order="-archived_at",
 )
 # Of each kind so many are listed at most; the search of its own list finds the rest.

@@ -39,8 +39,10 @@ LISTS = {
     "query-logs": "Query logs",
     "runs": "Runs",
     "judgments": "Rounds",
+    "samples": "RAG",
+    "outputs": "RAG",
 }
-LISTED_AT = {"judgments": "rounds"}
+LISTED_AT = {"judgments": "rounds", "samples": "rag", "outputs": "rag"}
 MOST_TOGETHER = 100
 # A log is stored to draw from it, clicks to look at the labels: each on its own page.
 NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source"}

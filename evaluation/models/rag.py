@@ -1,0 +1,142 @@
+"""Rows of RAG evaluation: sample sets, the systems that answered them, and their scorecards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from judgments.models import Collection, Snapshot, User
+from judgments.models.fields import Archivable, OpaqueIdField, PublicModel
+
+
+class RagSampleSet(PublicModel, Archivable):
+    """A set of test cases: a JSONL file in storage, and an index row for each sample.
+
+    ``settings`` holds the metrics and slices of its scorecards; ``comparisons`` holds the paired comparisons of all its
+    systems, made together with the scorecards.
+    """
+
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="rag_sample_sets")
+    name = models.CharField(max_length=120)
+    filename = models.CharField(max_length=255)
+    path = models.CharField(max_length=255)
+    # Of the file as uploaded, empty for a set made from the collection; and of the file in storage.
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+    stored_sha256 = models.CharField(max_length=64)
+    rows = models.IntegerField()
+    figures = models.JSONField(default=dict)
+    # Label to value to the number of samples, for labels with few values.
+    labels = models.JSONField(default=dict)
+    # What a set was made from; the snapshot decides who may see its relevant documents.
+    origin = models.JSONField(default=dict)
+    snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.PROTECT, related_name="+")
+    report = models.JSONField(default=dict)
+    settings = models.JSONField(default=dict)
+    comparisons = models.JSONField(default=list)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "name"], name="rag_sample_set_name_once"),
+            models.CheckConstraint(condition=~Q(name=""), name="rag_sample_set_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RagSample(PublicModel):
+    """Where one sample stands in the file of its set, and what lists show of it."""
+
+    sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="samples")
+    sample_id = OpaqueIdField()
+    position = models.IntegerField()
+    query = models.TextField()
+    labels = models.JSONField(default=dict)
+    start = models.BigIntegerField()
+    length = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["sample_set", "sample_id"], name="rag_sample_once")]
+
+    def __str__(self) -> str:
+        return self.sample_id
+
+
+class RagSystem(PublicModel, Archivable):
+    """What one system returned for the samples of a set: a JSONL file in storage, and an index row for each output."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="rag_systems")
+    sample_set = models.ForeignKey(RagSampleSet, on_delete=models.PROTECT, related_name="systems")
+    name = models.CharField(max_length=120)
+    description = models.CharField(max_length=300, blank=True)
+    # The system that others are compared with: one in a set at most.
+    baseline = models.BooleanField(default=False)
+    filename = models.CharField(max_length=255)
+    path = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+    stored_sha256 = models.CharField(max_length=64)
+    rows = models.IntegerField()
+    # What becomes of samples without an output.
+    missing = models.CharField(max_length=10, choices=[(name, name) for name in ("error", "skip", "zero")])
+    figures = models.JSONField(default=dict)
+    report = models.JSONField(default=dict)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-baseline", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["sample_set", "name"], name="rag_system_name_once"),
+            models.UniqueConstraint(fields=["sample_set"], condition=Q(baseline=True), name="rag_one_baseline"),
+            models.CheckConstraint(condition=~Q(name=""), name="rag_system_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RagOutput(models.Model):
+    """Where a system's output for one sample stands in its file, and the beginning of the answer."""
+
+    system = models.ForeignKey(RagSystem, on_delete=models.CASCADE, related_name="outputs")
+    sample = models.ForeignKey(RagSample, on_delete=models.CASCADE, related_name="outputs")
+    excerpt = models.CharField(max_length=300, blank=True)
+    start = models.BigIntegerField()
+    length = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["system", "sample"], name="rag_output_once")]
+
+    def __str__(self) -> str:
+        return f"{self.system} on {self.sample}"
+
+
+class RagScorecard(models.Model):
+    """The stored result of `assay.rag.evaluate` for one system.
+
+    ``metrics`` maps the label of a metric to its value, interval and details; ``slices`` maps a label to its values to
+    the same; ``per_sample`` maps the label of a metric to sample id to value.
+    """
+
+    system = models.OneToOneField(RagSystem, on_delete=models.CASCADE, related_name="scorecard")
+    about = models.JSONField(default=dict)
+    metrics = models.JSONField(default=dict)
+    slices = models.JSONField(default=dict)
+    per_sample = models.JSONField(default=dict)
+    settings = models.JSONField(default=dict)
+    notes = models.JSONField(default=list)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"scorecard of {self.system}"
+
+    def value(self, metric: str) -> float | None:
+        """The value of a metric, or None where nothing was measured."""
+        found: dict[str, Any] = self.metrics.get(metric, {})
+        return found["value"] if found.get("details", {}).get("defined") else None

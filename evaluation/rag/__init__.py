@@ -1,0 +1,1 @@
+"""RAG evaluation on the server: sample sets, systems' outputs, scorecards, and their pages and endpoints."""

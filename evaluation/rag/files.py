@@ -1,0 +1,96 @@
+"""Files of samples and outputs in storage: one record a line, and each line can be read alone."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
+from judgments import storage
+from judgments.core.errors import AssayError, NotValid
+from judgments.formats.json_lines import dump
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class Placed(Generic[Record]):
+    """A record with the place of its line in the file, in bytes."""
+
+    record: Record
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Stored(Generic[Record]):
+    """A file in storage, and what is in it."""
+
+    path: str
+    sha256: str
+    records: list[Placed[Record]]
+
+
+def write(records: Iterable[Record], to_dict: Callable[[Record], dict[str, Any]], name: str) -> Stored[Record]:
+    """Write records into a new file.
+
+    Raises
+    ------
+    NotValid
+        When a record cannot be written as JSON: it holds NaN, or half of a surrogate pair.
+    """
+    body, placed = io.BytesIO(), []
+    for record in records:
+        start = body.tell()
+        try:
+            body.write(dump(to_dict(record)))
+        except NotValid as error:
+            raise NotValid(f"sample {record.sample_id!r} {error}") from error  # type: ignore[attr-defined]
+        placed.append(Placed(record, start, body.tell() - start))
+    content = body.getvalue()
+    return Stored(storage.keep("rag", f"{name}.jsonl", content), hashlib.sha256(content).hexdigest(), placed)
+
+
+@contextmanager
+def checked(row: RagSampleSet | RagSystem) -> Iterator[Path]:
+    """The file of a sample set or a system, unchanged since it was stored.
+
+    Raises
+    ------
+    AssayError
+        The file is missing or changed.
+    """
+    try:
+        with storage.local(row.path) as path:
+            with path.open("rb") as stream:
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
+            if found != row.stored_sha256:
+                raise AssayError(f"The file of {row} changed in storage: its hash differs. Restore it from a backup.")
+            yield path
+    except FileNotFoundError as error:
+        raise AssayError(f"The file of {row} is not in storage. Restore it from a backup.") from error
+
+
+def objects(row: RagSampleSet | RagSystem, index: Iterable[RagSample | RagOutput]) -> list[dict[str, Any]]:
+    """The objects on the lines that the index rows name.
+
+    Raises
+    ------
+    AssayError
+        The file is missing, or a line of it cannot be read.
+    """
+    found = []
+    try:
+        with storage.open_file(row.path) as stream:
+            for one in index:
+                stream.seek(one.start)
+                found.append(json.loads(stream.read(one.length)))
+    except (FileNotFoundError, ValueError) as error:
+        raise AssayError(f"The file of {row} is missing or damaged in storage. Restore it from a backup.") from error
+    return found

@@ -1,0 +1,73 @@
+"""Forms of RAG pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation.models import RagSampleSet
+from evaluation.rag import from_collection, scorecards
+from judgments.forms import AssayForm
+from judgments.models import Collection
+
+
+class SettingsForm(AssayForm):
+    """Metrics and slices of a set's scorecards."""
+
+    metrics = forms.CharField(
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="Separated by spaces or commas, for example TokenF1 RecallAtK(k=5). Leave empty for the usual ones.",
+    )
+    slices = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Labels to slice by")
+
+    def __init__(self, sample_set: RagSampleSet, *args: Any, **kwargs: Any) -> None:
+        chosen = scorecards.settings_of(sample_set)
+        kwargs.setdefault("initial", {"metrics": " ".join(chosen.metrics), "slices": chosen.slices})
+        super().__init__(*args, **kwargs)
+        self.fields["slices"].choices = [
+            (label, f"{label} ({len(values)} values)") for label, values in sample_set.labels.items()
+        ]
+        if not sample_set.labels:
+            del self.fields["slices"]
+
+
+class FromCollectionForm(AssayForm):
+    """What a sample set is made from."""
+
+    name = forms.CharField(max_length=120, label="Name of the sample set")
+    snapshot = forms.ModelChoiceField(
+        queryset=None,
+        to_field_name="uuid",
+        required=False,
+        empty_label="none: questions only",
+        help_text="Its labels say which documents are relevant to each query.",
+    )
+    threshold = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=100,
+        label="Lowest grade of a relevant document (optional)",
+        help_text="Leave empty to use the threshold of the snapshot's scale.",
+    )
+    run = forms.ModelChoiceField(
+        queryset=None,
+        to_field_name="uuid",
+        required=False,
+        empty_label="none",
+        help_text="Its documents become the retrieved documents of a first system.",
+    )
+    depth = forms.IntegerField(
+        min_value=1,
+        max_value=from_collection.MOST_DEPTH,
+        initial=from_collection.DEPTH,
+        label="Documents per query",
+        help_text="How many documents of the run each query keeps.",
+    )
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["snapshot"].queryset = collection.snapshots.defer("manifest")
+        self.fields["run"].queryset = collection.runs.active().defer("report", "health")

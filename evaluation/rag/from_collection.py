@@ -1,0 +1,187 @@
+"""Samples made from a collection: its queries, the labels of a snapshot, and a run as a system that only retrieves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.urls import reverse
+
+from assay.rag import outputs_jsonl, samples_jsonl
+from assay.rag.records import Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from evaluation import rankings
+from evaluation.rag import files, sample_sets, systems
+from evaluation.usual_metrics import relevant_from
+from judgments import audit, jobs, storage
+from judgments.core.errors import NotFound, NotValid
+from judgments.models import Collection, Job, Snapshot, User
+from pooling import runs
+from pooling.models import Run
+
+KIND = "rag-samples"
+DEPTH, MOST_DEPTH = 10, 100
+CHUNK = 500
+
+
+@transaction.atomic
+def start(
+    collection: Collection,
+    *,
+    name: str,
+    snapshot: Snapshot | None = None,
+    run: Run | None = None,
+    threshold: int | None = None,
+    depth: int = DEPTH,
+    actor: User,
+) -> Job:
+    """Queue the job that makes a sample set.
+
+    Parameters
+    ----------
+    collection : Collection
+        Its queries become the questions; with a snapshot only those that have labels.
+    name : str
+        Of the sample set.
+    snapshot : Snapshot, optional
+        Its labels from the threshold on say which documents are relevant.
+    run : Run, optional
+        Becomes a system of the set that retrieves and does not answer.
+    threshold : int, optional
+        The lowest grade of a relevant document; by default that of the scale.
+    depth : int
+        How many documents of the run a query keeps.
+    actor : User
+        Who makes it.
+
+    Raises
+    ------
+    NotValid, Conflict
+        The collection has no query, or the name cannot be used.
+    NotAllowed
+        The actor may still have to grade pairs of the snapshot.
+    """
+    if not collection.queries.exists():
+        raise NotValid("This collection has no queries. Import queries first.")
+    if not 1 <= depth <= MOST_DEPTH:
+        raise NotValid(f"The depth is {depth}.", {"depth": f"Give a number from 1 to {MOST_DEPTH}."})
+    if snapshot is not None:
+        sample_sets.check_reader(actor, snapshot)
+    parameters = {
+        "name": sample_sets.free_name(collection, name),
+        "snapshot": str(snapshot.uuid) if snapshot else None,
+        "run": str(run.uuid) if run else None,
+        "threshold": threshold,
+        "depth": depth,
+    }
+    title = f"Make the RAG samples {parameters['name']}"
+    audit.record(
+        "rag.from_collection", f"{actor} made the RAG samples {parameters['name']}", actor=actor, collection=collection
+    )
+    return jobs.start(KIND, title=title, parameters=parameters, collection=collection, actor=actor)
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """The job behind `start`: the set, its system and the job's result are stored together or not at all."""
+    collection, asked = work.job.collection, work.job.parameters
+    if collection is None:
+        raise NotFound("The collection is gone.")
+    snapshot = _named(collection.snapshots.all(), asked["snapshot"], "snapshot")
+    run = _named(collection.runs.all(), asked["run"], "run")
+    samples = samples_of(collection, snapshot, asked["threshold"])
+    work.progress(1, 2)
+    outputs = [] if run is None else outputs_of(collection, run, [one.sample_id for one in samples], asked["depth"])
+    written = files.write(samples, samples_jsonl.to_dict, work.job.uuid.hex)
+    answered = files.write(outputs, outputs_jsonl.to_dict, f"{work.job.uuid.hex}-run") if run else None
+    try:
+        with transaction.atomic():
+            made = sample_sets.add(
+                collection,
+                written,
+                name=asked["name"],
+                filename=f"{asked['name']}.jsonl"[:255],
+                origin={key: asked[key] for key in ("snapshot", "run", "threshold", "depth")},
+                snapshot=snapshot,
+                actor=work.job.created_by,
+            )
+            if run is not None and answered is not None:
+                systems.add(
+                    made,
+                    answered,
+                    name=run.name,
+                    filename=run.filename,
+                    missing="zero",
+                    description=f"The first {asked['depth']} documents of the run {run.name}"[:300],
+                    actor=work.job.created_by,
+                )
+            page = reverse("rag_set", args=[collection.slug, made.uuid])
+            return work.keep({"id": str(made.uuid), "samples": made.rows, "page": page})
+    except BaseException:
+        for stored in filter(None, (written, answered)):
+            storage.forget(stored.path)
+        raise
+
+
+def _named(rows: Any, uuid: str | None, noun: str) -> Any:
+    if uuid is None:
+        return None
+    found = rows.filter(uuid=uuid).first()
+    if found is None:
+        raise NotFound(f"The {noun} was deleted before the samples were made.")
+    return found
+
+
+def samples_of(
+    collection: Collection, snapshot: Snapshot | None, threshold: int | None = None
+) -> list[EvaluationSample]:
+    """The queries of a collection as samples; with a snapshot those that have labels, with their relevant documents."""
+    labels: Mapping[str, Mapping[str, float]] = rankings.labels_of(snapshot) if snapshot else {}
+    lowest = threshold if threshold is not None else relevant_from(snapshot) if snapshot else 1
+    relevant = {
+        query_id: sorted(
+            (doc_id for doc_id, grade in grades.items() if grade >= lowest), key=lambda one: (-grades[one], one)
+        )
+        for query_id, grades in labels.items()
+    }
+    texts = _texts(collection, (doc_id for doc_ids in relevant.values() for doc_id in doc_ids))
+    found = []
+    for query_id, text, tier in collection.queries.order_by("query_id").values_list("query_id", "text", "tier"):
+        if snapshot is not None and query_id not in labels:
+            continue
+        docs = tuple(Document(doc_id, texts.get(doc_id, "")) for doc_id in relevant.get(query_id, ()))
+        found.append(
+            EvaluationSample(
+                query_id, text, relevant_docs=docs if snapshot else None, labels={"tier": tier} if tier else {}
+            )
+        )
+    if not found:
+        raise NotValid("No query of the collection has a label in this snapshot. Choose another snapshot.")
+    return found
+
+
+def outputs_of(collection: Collection, run: Run, sample_ids: Iterable[str], depth: int) -> list[SystemOutputs]:
+    """What a run retrieved for these queries, with the texts of the documents."""
+    ranked = runs.ranked(run).to_dict()
+    chosen = {query_id: list(ranked[query_id].items())[:depth] for query_id in sample_ids if query_id in ranked}
+    texts = _texts(collection, (doc_id for scores in chosen.values() for doc_id, _ in scores))
+    return [
+        SystemOutputs(
+            query_id,
+            tuple(
+                RetrievedDocument(Document(doc_id, texts.get(doc_id, "")), rank, float(score))
+                for rank, (doc_id, score) in enumerate(scores, 1)
+            ),
+        )
+        for query_id, scores in chosen.items()
+    ]
+
+
+def _texts(collection: Collection, doc_ids: Iterable[str]) -> dict[str, str]:
+    """Title and text of documents, by id."""
+    wanted = list(dict.fromkeys(doc_ids))
+    found = {}
+    for first in range(0, len(wanted), CHUNK):
+        rows = collection.documents.filter(doc_id__in=wanted[first : first + CHUNK])
+        for doc_id, title, text in rows.values_list("doc_id", "title", "text"):
+            found[doc_id] = "\n".join(filter(None, (title, text)))
+    return found

@@ -1,0 +1,218 @@
+"""Sample sets of a collection: import, storage, and who may see one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+
+from assay.rag import samples_jsonl
+from assay.rag.metrics.sliced_metric import label_text
+from assay.rag.records import EvaluationSample
+from evaluation import blindness
+from evaluation.models import RagSample, RagSampleSet
+from evaluation.rag import files
+from judgments import access
+from judgments.core.errors import Conflict, NotAllowed, NotValid
+from judgments.core.ids import id_fault
+from judgments.core.run_names import stem
+from judgments.core.storable import storable
+from judgments.import_kinds import Checked, Finding, ImportKind
+from judgments.models import Collection, Snapshot, Upload, User
+
+# Labels with more values, or longer ones, name samples and do not group them.
+MOST_VALUES, LONGEST_VALUE = 20, 100
+PARENT = "variant_of"
+
+
+def check(collection: Collection, rows: Sequence[EvaluationSample], upload: Upload) -> Checked:
+    """Compare samples with the collection, and warn about samples that few metrics can use."""
+    earlier = collection.rag_sample_sets.filter(sha256=upload.sha256).first()
+    if earlier is not None:
+        raise Conflict(f"{upload.filename} is in this collection already, as the sample set {earlier}.")
+    findings = []
+    ids = {row.sample_id for row in rows}
+    strays = [row for row in rows if PARENT in row.labels and row.labels[PARENT] not in ids]
+    if strays:
+        what = f"{len(strays):,} samples are variants of a sample that is not in the file; the first is "
+        fix = "Add the samples that `variant_of` names, or correct the ids."
+        done = "stored; robustness metrics skip these samples"
+        findings.append(_finding("W71", strays[0], what + repr(strays[0].sample_id), done, fix))
+    bare = [row for row in rows if not row.references and not row.relevant_docs and not _is_unanswerable(row)]
+    if bare:
+        what = f"{len(bare):,} samples have neither a reference answer nor relevant documents; the first is "
+        fix = "Add `reference_answer` or `relevant_docs`."
+        done = "stored; metrics that need them skip these samples"
+        findings.append(_finding("W72", bare[0], what + repr(bare[0].sample_id), done, fix))
+    return Checked(rows, findings, figures_of(rows))
+
+
+def _is_unanswerable(row: EvaluationSample) -> bool:
+    return row.labels.get("scenario") == "unanswerable"
+
+
+def _finding(code: str, row: EvaluationSample, what: str, done: str, fix: str) -> Finding:
+    return Finding(None, code, row.sample_id, what, done, fix)
+
+
+def figures_of(rows: Sequence[EvaluationSample]) -> dict[str, Any]:
+    """Count what metrics can use."""
+    return {
+        "samples": len(rows),
+        "with a reference answer": sum(bool(row.references) for row in rows),
+        "with relevant documents": sum(bool(row.relevant_docs) for row in rows),
+        "variants of another sample": sum(PARENT in row.labels for row in rows),
+    }
+
+
+def labels_of(rows: Sequence[EvaluationSample]) -> dict[str, dict[str, int]]:
+    """The labels that samples can be sliced by: label to value to the number of samples."""
+    names = dict.fromkeys(name for row in rows for name in row.labels if name != PARENT)
+    found = {}
+    for name in names:
+        values = Counter(label_text(row.labels.get(name)) for row in rows)
+        if 1 < len(values) <= MOST_VALUES and all(len(value) <= LONGEST_VALUE for value in (name, *values)):
+            found[storable(name)] = {storable(value): count for value, count in sorted(values.items())}
+    return found
+
+
+def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
+    """Write the samples into the file that stays in storage."""
+    stored = files.write(checked.rows, samples_jsonl.to_dict, upload.uuid.hex)
+    return replace(checked, rows=stored.records, kept=(stored.path, samples_jsonl.NAME), hashes=(stored.sha256,))
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Add an uploaded file as a sample set."""
+    if checked.kept is None:
+        raise AssertionError("samples are written before they are stored")
+    made = add(
+        collection,
+        files.Stored(checked.kept[0], checked.hashes[0], list(checked.rows)),
+        name=str(options.get("name") or stem(upload.filename) or "samples"),
+        filename=upload.filename,
+        sha256=upload.sha256,
+        report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
+        actor=actor,
+    )
+    return {"rows": made.rows, "id": str(made.uuid), "name": made.name}
+
+
+@transaction.atomic
+def add(
+    collection: Collection, stored: files.Stored[EvaluationSample], *, name: str, actor: Any, **more: Any
+) -> RagSampleSet:
+    """Add a file of samples as a sample set, with an index row for each sample."""
+    records = [placed.record for placed in stored.records]
+    made = RagSampleSet.objects.create(
+        collection=collection,
+        name=free_name(collection, name),
+        path=stored.path,
+        stored_sha256=stored.sha256,
+        rows=len(records),
+        figures=figures_of(records),
+        labels=labels_of(records),
+        created_by=actor,
+        **more,
+    )
+    RagSample.objects.bulk_create(
+        (
+            RagSample(
+                sample_set=made,
+                sample_id=placed.record.sample_id,
+                position=position,
+                query=storable(placed.record.query)[:2000],
+                labels={
+                    storable(key): storable(label_text(value))[:LONGEST_VALUE]
+                    for key, value in placed.record.labels.items()
+                },
+                start=placed.start,
+                length=placed.length,
+            )
+            for position, placed in enumerate(stored.records)
+        ),
+        batch_size=1000,
+    )
+    return made
+
+
+def free_name(collection: Collection, wanted: str) -> str:
+    """Return the name, if no other sample set has it.
+
+    Raises
+    ------
+    NotValid
+        The name holds a control character.
+    Conflict
+        Another sample set has the name.
+    """
+    name = checked_name(wanted, "samples")
+    if collection.rag_sample_sets.filter(name=name).exists():
+        raise Conflict(f"Another sample set is called {name}. Choose another name, for example {name[:110]}-2.")
+    return name
+
+
+def checked_name(wanted: str, default: str) -> str:
+    """Return a name that can be stored.
+
+    Raises
+    ------
+    NotValid
+        The name holds a control character.
+    """
+    name = wanted.strip()[:120] or default
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}. Use letters, digits and signs."})
+    return name
+
+
+def sample_set_for(user: Any, collection: Collection, uuid: Any) -> RagSampleSet:
+    """Return a sample set of a collection that the user has reached already.
+
+    Raises
+    ------
+    NotFound
+        The collection has no such set.
+    NotAllowed
+        Its relevant documents would reveal grades that the user may still have to give.
+    """
+    rows = RagSampleSet.objects.select_related("collection", "snapshot").filter(collection=collection)
+    found = access.reach(rows, user, access.STAFF, uuid=uuid)
+    if found.snapshot is not None:
+        check_reader(user, found.snapshot)
+    return found
+
+
+def check_reader(user: Any, snapshot: Snapshot) -> None:
+    """Refuse a reader who may still have to grade pairs of the snapshot.
+
+    Raises
+    ------
+    NotAllowed
+        There are such pairs.
+    """
+    if withheld := blindness.withheld_queries(user, snapshot):
+        raise NotAllowed(
+            f"These samples show labels of {snapshot}, and you may still have to grade pairs of {len(withheld):,} of "
+            "its queries. Finish grading first."
+        )
+
+
+SAMPLES = ImportKind(
+    name="samples",
+    title="RAG samples",
+    format_kind="samples",
+    default_format=samples_jsonl.NAME,
+    check=check,
+    store=store,
+    prepare=prepare,
+    roles=access.STAFF,
+    columns=("sample_id", "query", "reference_answer"),
+    asks=("name",),
+    quiet=frozenset({"with relevant documents", "with a reference answer", "variants of another sample"}),
+)

@@ -1,0 +1,360 @@
+"""Scorecards of RAG systems: computed by a job with `assay.rag`, stored, and read by pages and endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation.models import RagSampleSet, RagScorecard, RagSystem
+from evaluation.rag import files
+from judgments import audit, jobs
+from judgments.core.errors import NotFound, NotValid
+from judgments.models import Job, User
+
+KIND = "rag-score"
+MOST_METRICS, MOST_SLICES = 40, 5
+# Beside the metrics of `assay.rag.evaluation.DEFAULT`; all of them need no model.
+MORE_METRICS = (
+    "EvidenceOverlapFaithfulness(evidence_source=relevant)",
+    "NoiseRobustness(TokenF1)",
+    "NoiseRobustness(RecallAtK(k=10))",
+    "QuantileLatency(quantile=0.5)",
+    "IntraListDiversity",
+)
+# The parts of a scorecard, in the order of the page, and the targets of the metrics in each.
+PARTS = {
+    "Retrieval": ("retrieval_relevance", "retrieval_accuracy"),
+    "Answer": ("generation_correctness", "generation_relevance"),
+    "Faithfulness": ("generation_faithfulness",),
+    "Robustness": ("noise_robustness", "negative_rejection", "counterfactual_robustness"),
+    "Latency": ("latency",),
+    "Diversity": ("diversity",),
+}
+
+
+def default_metrics() -> list[str]:
+    """The metrics of a scorecard where nobody chose others, by label."""
+    from assay.rag.evaluation import DEFAULT
+
+    return metric_labels([*DEFAULT, *MORE_METRICS])
+
+
+def metric_labels(names: Iterable[str]) -> list[str]:
+    """Check metrics and return their labels, each once.
+
+    Raises
+    ------
+    NotValid
+        A metric is unknown, needs a model, or there are none or too many.
+    """
+    from assay.rag.metric import Metric
+    from assay.rag.names import parse_metrics
+
+    def needs(metric: Metric) -> str:
+        inner = getattr(metric, "metric", None)
+        if isinstance(inner, Metric) and needs(inner):
+            return needs(inner)
+        if getattr(metric, "critic", "") is None:
+            return "a critic"
+        return "an embedding model" if metric.extra == "semantic" else ""
+
+    found = {metric.label: metric for metric in parse_metrics(names)}
+    if not found:
+        raise NotValid("Name at least one metric, for example TokenF1.", {"metrics": "Name at least one metric."})
+    if len(found) > MOST_METRICS:
+        message = f"A scorecard has at most {MOST_METRICS} metrics; these are {len(found)}."
+        raise NotValid(message, {"metrics": message})
+    for label, metric in found.items():
+        if missing := needs(metric):
+            message = f"{label} needs {missing}. Compute it with `assay rag`; the server's scorecards call no model."
+            raise NotValid(message, {"metrics": message})
+    return list(found)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the scorecards of a set are computed."""
+
+    metrics: list[str]
+    slices: list[str]
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+
+
+def settings_of(sample_set: RagSampleSet) -> Settings:
+    """The settings of a set: those that were chosen, and the defaults."""
+    chosen = sample_set.settings
+    slices = [
+        label for label in chosen.get("slices", list(sample_set.labels)[:MOST_SLICES]) if label in sample_set.labels
+    ]
+    return Settings(chosen.get("metrics") or default_metrics(), slices, seed=int(chosen.get("seed", 0)))
+
+
+@transaction.atomic
+def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence[str], actor: User) -> Job:
+    """Choose the metrics and slices of a set's scorecards, and queue them.
+
+    Raises
+    ------
+    NotValid
+        A metric or a label cannot be used.
+    """
+    labels = metric_labels(metrics) if metrics else default_metrics()
+    if unknown := [label for label in slices if label not in sample_set.labels]:
+        known = ", ".join(sample_set.labels) or "none"
+        message = f"The samples have no label {unknown[0]!r} with few values. Labels: {known}."
+        raise NotValid(message, {"slices": message})
+    if len(slices) > MOST_SLICES:
+        message = f"A scorecard has at most {MOST_SLICES} slices."
+        raise NotValid(message, {"slices": message})
+    sample_set.settings = {**sample_set.settings, "metrics": labels, "slices": list(slices)}
+    sample_set.save(update_fields=["settings"])
+    sentence = f"{actor} had the RAG systems of {sample_set} scored"
+    audit.record("rag.score", sentence, actor=actor, collection=sample_set.collection, target=sample_set)
+    return queue(sample_set, actor=actor)
+
+
+def queue(sample_set: RagSampleSet, *, actor: Any) -> Job:
+    """Queue the one job that scores the systems of a set; a job that is over is queued once more."""
+    parameters = {"sample_set": str(sample_set.uuid)}
+    job = jobs.kept(KIND, sample_set.collection, parameters)
+    if job is None:
+        title = f"Score RAG systems on {sample_set}"
+        return jobs.start(KIND, title=title, parameters=parameters, collection=sample_set.collection, actor=actor)
+    jobs.again(job)
+    job.refresh_from_db()
+    return job
+
+
+def job_of(sample_set: RagSampleSet) -> Job | None:
+    """The job that scores the systems of a set."""
+    return jobs.kept(KIND, sample_set.collection, {"sample_set": str(sample_set.uuid)})
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """The job behind `queue`. A system that is added while the job runs is scored before the job ends."""
+    asked = {"uuid": work.job.parameters["sample_set"]}
+    while True:
+        sample_set = RagSampleSet.objects.select_related("collection").filter(**asked).first()
+        if sample_set is None:
+            raise NotFound("The sample set was deleted before its systems were scored.")
+        systems = list(sample_set.systems.active())
+        _score(work, sample_set, systems)
+        now = RagSampleSet.objects.get(**asked)
+        if now.settings == sample_set.settings and list(now.systems.active()) == systems:
+            break
+    page = reverse("rag_set", args=[sample_set.collection.slug, sample_set.uuid])
+    return {"systems": len(systems), "page": page}
+
+
+def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSystem]) -> None:
+    from assay.rag import compare, evaluate, read_outputs, read_samples
+    from assay.rag.evaluation import RagEvaluation
+
+    if not systems:
+        return
+    settings = settings_of(sample_set)
+    with files.checked(sample_set) as path:
+        samples = read_samples(path)
+    found: list[RagEvaluation] = []
+    for done, system in enumerate(systems):
+        work.progress(done, len(systems) + 1)
+        with files.checked(system) as path:
+            outputs = read_outputs(path)
+        found.append(
+            evaluate(
+                samples,
+                {system.name: outputs},
+                settings.metrics,
+                missing=system.missing,  # type: ignore[arg-type]
+                slices=settings.slices,
+                level=settings.level,
+                resamples=settings.resamples,
+                seed=settings.seed,
+            )
+        )
+        work.say(f"scored {system}")
+    work.progress(len(systems), len(systems) + 1)
+    together = replace(found[0], systems=tuple(one.systems[0] for one in found))
+    rows = [row.to_dict() for row in compare(together)] if len(systems) > 1 else []
+    work.progress(len(systems) + 1, len(systems) + 1)
+    with transaction.atomic():
+        for system, evaluation in zip(systems, found, strict=True):
+            _store(system, evaluation)
+        gone = sample_set.systems.exclude(pk__in=[system.pk for system in systems])
+        RagScorecard.objects.filter(system__in=gone).delete()
+        uuids = {system.name: str(system.uuid) for system in systems}
+        RagSampleSet.objects.filter(pk=sample_set.pk).update(
+            comparisons=[{**row, "a": uuids[row["a"]], "b": uuids[row["b"]]} for row in rows]
+        )
+
+
+def _store(system: RagSystem, evaluation: Any) -> None:
+    told = evaluation.to_dict(per_sample=False)
+    scored = evaluation.systems[0]
+    RagScorecard.objects.update_or_create(
+        system=system,
+        defaults={
+            "about": {
+                metric.label: {**told["metrics"][metric.label], "higher_is_better": metric.higher_is_better}
+                for metric in evaluation.metrics
+            },
+            "metrics": told["systems"][0]["metrics"],
+            "slices": told["systems"][0]["slices"],
+            "per_sample": {label: scored.per_sample_of(label) for label in scored.scores},
+            "settings": told["settings"],
+            "notes": list(evaluation.notes),
+            "computed_at": timezone.now(),
+        },
+    )
+
+
+def cards_of(sample_set: RagSampleSet, *, per_sample: bool = False) -> list[RagScorecard]:
+    """The scorecards of the active systems of a set, the baseline first."""
+    rows = RagScorecard.objects.filter(system__sample_set=sample_set, system__archived_at__isnull=True)
+    rows = rows.select_related("system").order_by("-system__baseline", "system__name")
+    return list(rows if per_sample else rows.defer("per_sample"))
+
+
+def parts_of(cards: Sequence[RagScorecard]) -> dict[str, list[str]]:
+    """The labels of the metrics of these scorecards, by part of the page."""
+    about: dict[str, Mapping[str, Any]] = {}
+    for card in cards:
+        about |= {label: of for label, of in card.about.items() if label not in about}
+    return {
+        part: [label for label, of in about.items() if of["target"] in targets]
+        for part, targets in PARTS.items()
+        if any(of["target"] in targets for of in about.values())
+    }
+
+
+def comparison(sample_set: RagSampleSet, a: RagSystem, b: RagSystem, metric: str) -> dict[str, Any] | None:
+    """The stored comparison of two systems, read as b against a; None where there is none."""
+    first, second = str(a.uuid), str(b.uuid)
+    for row in sample_set.comparisons:
+        if row["metric"] == metric and (row["a"], row["b"]) == (first, second):
+            return dict(row)
+        if row["metric"] == metric and (row["a"], row["b"]) == (second, first):
+            return _turned(row)
+    return None
+
+
+def _turned(row: Mapping[str, Any]) -> dict[str, Any]:
+    def minus(value: float | None) -> float | None:
+        return None if value is None else 0.0 - value
+
+    return {
+        **row,
+        "a": row["b"],
+        "b": row["a"],
+        "a_value": row["b_value"],
+        "b_value": row["a_value"],
+        "difference": minus(row["difference"]),
+        "low": minus(row["high"]),
+        "high": minus(row["low"]),
+        "wins": row["losses"],
+        "losses": row["wins"],
+    }
+
+
+def family_size(sample_set: RagSampleSet, metric: str) -> int:
+    """How many comparisons of a metric were corrected together."""
+    return sum(row["metric"] == metric and row["p"] is not None for row in sample_set.comparisons)
+
+
+ALPHA = 0.05
+
+
+def in_words(row: Mapping[str, Any] | None, higher_is_better: bool | None = True) -> str:
+    """What a comparison says of b against a, in words."""
+    if row is None or row["p"] is None:
+        return "not tested"
+    p = row["p"] if row["p_corrected"] is None else row["p_corrected"]
+    if p >= ALPHA:
+        return "not significantly different"
+    up = row["difference"] > 0
+    if higher_is_better is None:
+        return "higher" if up else "lower"
+    return "better" if up == higher_is_better else "worse"
+
+
+def as_json(sample_set: RagSampleSet, *, per_sample: bool = False) -> dict[str, Any]:
+    """The scorecards of a set in the shape of ``assay rag --format json``, with the comparisons."""
+    cards = cards_of(sample_set, per_sample=per_sample)
+    names = {str(card.system.uuid): card.system.name for card in cards}
+    settings = settings_of(sample_set)
+    about: dict[str, Any] = {}
+    for card in cards:
+        about |= card.about
+    return {
+        "sample_set": {"id": str(sample_set.uuid), "name": sample_set.name, "sha256": sample_set.stored_sha256},
+        "samples": sample_set.rows,
+        "settings": {
+            "level": settings.level,
+            "resamples": settings.resamples,
+            "seed": settings.seed,
+            "slices": settings.slices,
+        },
+        "metrics": about,
+        "systems": [
+            {
+                "id": str(card.system.uuid),
+                "name": card.system.name,
+                "baseline": card.system.baseline,
+                "sha256": card.system.stored_sha256,
+                "missing": card.system.missing,
+                "computed_at": card.computed_at.isoformat(),
+                "notes": card.notes,
+                "metrics": card.metrics,
+                "slices": card.slices,
+                **({"per_sample": by_sample(card)} if per_sample else {}),
+            }
+            for card in cards
+        ],
+        "comparisons": [
+            {**row, "a": names[row["a"]], "b": names[row["b"]]}
+            for row in sample_set.comparisons
+            if row["a"] in names and row["b"] in names
+        ],
+    }
+
+
+def by_sample(card: RagScorecard) -> dict[str, dict[str, float | None]]:
+    """The values of each sample, for metrics that have such values."""
+    found: dict[str, dict[str, float | None]] = {}
+    for label, values in card.per_sample.items():
+        for sample_id, value in values.items():
+            found.setdefault(sample_id, {})[label] = value
+    return found
+
+
+def rows_of(sample_set: RagSampleSet) -> list[dict[str, Any]]:
+    """One row for each system, slice and metric, for CSV; the slice of all samples is empty."""
+    found = []
+    for card in cards_of(sample_set):
+        parts = [("", "", card.metrics)]
+        parts += [(name, value, of) for name, values in card.slices.items() for value, of in values.items()]
+        for name, value, metrics in parts:
+            for label, score in metrics.items():
+                details = score["details"]
+                found.append(
+                    {
+                        "system": card.system.name,
+                        "slice": name,
+                        "slice_value": value,
+                        "metric": label,
+                        "value": score["value"] if details["defined"] else None,
+                        "low": score["low"],
+                        "high": score["high"],
+                        "num_samples": details["num_samples"],
+                        "num_skipped": details["num_skipped"],
+                        "reason": details["reason"],
+                    }
+                )
+    return found

@@ -1,0 +1,257 @@
+"""RAG systems: import of their outputs, the baseline, and where an output belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.db.models import Count
+
+from assay.rag import outputs_jsonl
+from assay.rag.reading import MISSING, align
+from assay.rag.records import EvaluationSample, SystemOutputs
+from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
+from evaluation.rag import files, scorecards
+from evaluation.rag.sample_sets import checked_name, sample_set_for
+from judgments import access, audit
+from judgments.core.errors import Conflict, NotFound, NotValid
+from judgments.core.ids import id_fault
+from judgments.core.run_names import stem
+from judgments.core.storable import storable
+from judgments.import_kinds import Checked, ImportKind
+from judgments.models import Collection, Upload, User
+
+EXCERPT = 300
+# So many ids tell which sample set a file of outputs belongs to.
+IDS_COMPARED = 500
+MISSING_TITLES = {
+    "error": "is an error: nothing is stored",
+    "skip": "is left out of the metrics",
+    "zero": "counts as 0",
+}
+
+
+def check(collection: Collection, rows: Sequence[SystemOutputs], upload: Upload) -> Checked:
+    """Find the sample set that a file of outputs belongs to.
+
+    Raises
+    ------
+    NotValid
+        The collection has no samples.
+    """
+    sets = collection.rag_sample_sets.active()
+    if not sets.exists():
+        raise NotValid("This collection has no RAG samples. Import the samples first, then the outputs of systems.")
+    best = best_set(collection, [row.sample_id for row in rows])
+    stages = sorted({stage for row in rows for stage in row.timings})
+    figures = {
+        "outputs": len(rows),
+        "with a response": sum(row.response is not None for row in rows),
+        "with retrieved documents": sum(bool(row.retrieved) for row in rows),
+        "timed stages": ", ".join(stages[:5]),
+        "sample set": best.name if best else "none has these ids",
+    }
+    return Checked(rows, (), figures)
+
+
+def best_set(collection: Collection, sample_ids: Sequence[str]) -> RagSampleSet | None:
+    """The active sample set that has most of these ids; the newest of several."""
+    wanted = list(sample_ids[:IDS_COMPARED])
+    found = (
+        RagSample.objects.filter(sample_set__in=collection.rag_sample_sets.active().values("pk"), sample_id__in=wanted)
+        .order_by()
+        .values("sample_set")
+        .annotate(shared=Count("pk"))
+        .order_by("-shared", "-sample_set")
+        .first()
+    )
+    return None if found is None else RagSampleSet.objects.get(pk=found["sample_set"])
+
+
+def questions(upload: Upload) -> dict[str, Any]:
+    """Ask for the sample set, and what to do about samples without an output."""
+    sets = list(upload.collection.rag_sample_sets.active())
+    guess = upload.preview.get("figures", {}).get("sample set")
+    initial = next((str(one.uuid) for one in sets if one.name == guess), None)
+    return {
+        "samples": forms.ChoiceField(
+            label="Sample set",
+            choices=[(str(one.uuid), f"{one.name} ({one.rows:,} samples)") for one in sets],
+            initial=initial,
+            help_text="Outputs and samples are matched by `sample_id`.",
+        ),
+        "missing": forms.ChoiceField(
+            label="A sample without an output",
+            choices=list(MISSING_TITLES.items()),
+            help_text="Outputs without a sample are an error too, or are left out.",
+        ),
+    }
+
+
+def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
+    """Write the outputs into the file that stays in storage."""
+    stored = files.write(checked.rows, outputs_jsonl.to_dict, upload.uuid.hex)
+    return replace(checked, rows=stored.records, kept=(stored.path, outputs_jsonl.NAME), hashes=(stored.sha256,))
+
+
+def store(
+    collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
+) -> dict[str, Any]:
+    """Add an uploaded file as a system, and queue its scorecard."""
+    if checked.kept is None:
+        raise AssertionError("outputs are written before they are stored")
+    sample_set = _chosen_set(collection, checked, str(options.get("samples") or ""), actor)
+    made = add(
+        sample_set,
+        files.Stored(checked.kept[0], checked.hashes[0], list(checked.rows)),
+        name=str(options.get("name") or stem(upload.filename) or "system"),
+        description=str(options.get("description") or "")[:300],
+        missing=str(options.get("missing") or "error"),
+        filename=upload.filename,
+        sha256=upload.sha256,
+        report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
+        actor=actor,
+    )
+    return {"rows": made.rows, "id": str(made.uuid), "name": made.name}
+
+
+def _chosen_set(collection: Collection, checked: Checked, wanted: str, actor: User) -> RagSampleSet:
+    if not wanted:
+        found = best_set(collection, [placed.record.sample_id for placed in checked.rows])
+        if found is None:
+            raise NotValid(
+                "No sample set of this collection has the ids of these outputs.",
+                {"samples": "Import the samples first, or give the outputs the ids of the samples."},
+            )
+        return found
+    try:
+        return sample_set_for(actor, collection, wanted)
+    except NotFound:
+        known = ", ".join(str(one.uuid) for one in collection.rag_sample_sets.active()[:5])
+        raise NotValid(f"Unknown sample set {wanted!r}.", {"samples": f"Known sample sets: {known}."}) from None
+
+
+@transaction.atomic
+def add(
+    sample_set: RagSampleSet,
+    stored: files.Stored[SystemOutputs],
+    *,
+    name: str,
+    missing: str,
+    actor: Any,
+    **more: Any,
+) -> RagSystem:
+    """Add a file of outputs as a system of a sample set, and queue the scorecards of the set.
+
+    Raises
+    ------
+    NotValid
+        Ids do not match, and ``missing`` is ``error``.
+    Conflict
+        Another system has the name, or these very outputs.
+    """
+    if missing not in MISSING:
+        raise NotValid(f"missing is {missing!r}; choose from {', '.join(MISSING)}", {"missing": "Unknown choice."})
+    name = _free_name(sample_set, name)
+    same = sample_set.systems.filter(stored_sha256=stored.sha256).first()
+    if same is not None:
+        raise Conflict(f"The system {same} has exactly these outputs already. Nothing was stored again.")
+    samples = list(sample_set.samples.all())
+    outputs = [placed.record for placed in stored.records]
+    try:
+        aligned = align([EvaluationSample(one.sample_id, one.query) for one in samples], outputs, missing, name)  # type: ignore[arg-type]
+    except NotValid as error:
+        raise NotValid(f"{error}.", {"missing": f"{error}."}) from error
+    made = RagSystem.objects.create(
+        collection=sample_set.collection,
+        sample_set=sample_set,
+        name=name,
+        missing=missing,
+        path=stored.path,
+        stored_sha256=stored.sha256,
+        rows=len(outputs),
+        baseline=not sample_set.systems.active().exists(),
+        figures={
+            "with a response": sum(one.response is not None for one in outputs),
+            "samples without an output": len(aligned.missing),
+            "outputs without a sample": len(aligned.extra),
+        },
+        created_by=actor,
+        **more,
+    )
+    of = {one.sample_id: one for one in samples}
+    RagOutput.objects.bulk_create(
+        (
+            RagOutput(
+                system=made,
+                sample=of[placed.record.sample_id],
+                excerpt=storable(placed.record.response.text if placed.record.response else "")[:EXCERPT],
+                start=placed.start,
+                length=placed.length,
+            )
+            for placed in stored.records
+            if placed.record.sample_id in of
+        ),
+        batch_size=1000,
+    )
+    scorecards.queue(sample_set, actor=actor)
+    return made
+
+
+def _free_name(sample_set: RagSampleSet, wanted: str) -> str:
+    name = checked_name(wanted, "system")
+    if fault := id_fault(name):
+        raise NotValid(f"The name {fault[1]}.", {"name": f"The name {fault[1]}."})
+    if sample_set.systems.filter(name=name).exists():
+        raise Conflict(f"{sample_set} has a system called {name}. Choose another name, for example {name[:110]}-2.")
+    return name
+
+
+@transaction.atomic
+def set_baseline(system: RagSystem, *, actor: User) -> None:
+    """Make a system the one that the others of its set are compared with."""
+    RagSampleSet.objects.select_for_update().get(pk=system.sample_set_id)
+    before = system.sample_set.systems.filter(baseline=True).first()
+    if before == system:
+        return
+    system.sample_set.systems.filter(baseline=True).update(baseline=False)
+    system.baseline = True
+    system.save(update_fields=["baseline"])
+    names = {"before": str(before) if before else None, "after": str(system)}
+    sentence = f"{actor} made {system} the baseline of {system.sample_set}"
+    audit.record("rag.set_baseline", sentence, actor=actor, collection=system.collection, target=system, **names)
+
+
+def system_for(user: Any, collection: Collection, uuid: Any) -> RagSystem:
+    """Return a system of a collection that the user has reached already.
+
+    Raises
+    ------
+    NotFound
+        The collection has no such system.
+    NotAllowed
+        As for its sample set.
+    """
+    rows = RagSystem.objects.select_related("collection", "sample_set__snapshot").filter(collection=collection)
+    found = access.reach(rows, user, access.STAFF, uuid=uuid)
+    sample_set_for(user, collection, found.sample_set.uuid)
+    return found
+
+
+OUTPUTS = ImportKind(
+    name="outputs",
+    title="RAG outputs",
+    format_kind="outputs",
+    default_format=outputs_jsonl.NAME,
+    check=check,
+    store=store,
+    prepare=prepare,
+    roles=access.STAFF,
+    columns=("sample_id", "response"),
+    asks=("name", "description", "samples", "missing"),
+    questions=questions,
+    quiet=frozenset({"timed stages", "with retrieved documents", "with a response"}),
+)
