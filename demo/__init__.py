@@ -10,6 +10,7 @@ module          function
 ``catalogue``   ``documents()``: about 300 products, in the shape of documents.jsonl
 ``log``         ``query_log()``: 90 days of searches; ``needs()``: what they were for
 ``engines``     ``runs(queries, documents)``: three systems, 50 documents a query
+``rag``         ``samples(documents)``, ``outputs(...)``: two systems that answer questions
 ``guidelines``  ``GUIDELINES``: what the raters are told, with examples
 ``raters``      ``grade(rater, query_text, document, seed)``: one rater's answer
 ==============  ====================================================================

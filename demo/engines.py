@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ DIGITS = 6
 
 Documents = Sequence[Mapping[str, Any]]
 Scores = dict[str, dict[str, float]]
+Search = Callable[[str], dict[str, float]]
 
 
 def runs(queries: Mapping[str, str], documents: Documents) -> list[Run]:
@@ -46,11 +47,17 @@ def runs(queries: Mapping[str, str], documents: Documents) -> list[Run]:
 
 def bm25(queries: Mapping[str, str], documents: Documents) -> Scores:
     """Full text search of SQLite: Porter stems, any word may match, a word in the title counts three times."""
-    with closing(sqlite3.connect(":memory:")) as base:
-        base.execute("CREATE VIRTUAL TABLE shop USING fts5(doc_id UNINDEXED, title, text, category, tokenize='porter')")
-        rows = [(d["doc_id"], d["title"], d["text"], d["fields"].get("category", "")) for d in documents]
-        base.executemany("INSERT INTO shop VALUES (?, ?, ?, ?)", rows)
-        return {query_id: _matches(base, text) for query_id, text in queries.items()}
+    search = bm25_index(documents)
+    return {query_id: search(text) for query_id, text in queries.items()}
+
+
+def bm25_index(documents: Documents) -> Search:
+    """Index the documents once; the function that comes back finds those of one query."""
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE VIRTUAL TABLE shop USING fts5(doc_id UNINDEXED, title, text, category, tokenize='porter')")
+    rows = [(d["doc_id"], d["title"], d["text"], d["fields"].get("category", "")) for d in documents]
+    base.executemany("INSERT INTO shop VALUES (?, ?, ?, ?)", rows)
+    return partial(_matches, base)
 
 
 def _matches(base: sqlite3.Connection, text: str) -> dict[str, float]:
@@ -68,29 +75,38 @@ def _matches(base: sqlite3.Connection, text: str) -> dict[str, float]:
 
 def tfidf(queries: Mapping[str, str], documents: Documents) -> Scores:
     """Cosine of TF-IDF vectors over the words of title and text, as they are."""
+    search = tfidf_index(documents)
+    return {query_id: search(text) for query_id, text in queries.items()}
+
+
+def tfidf_index(documents: Documents) -> Search:
+    """The same as `bm25_index` for TF-IDF vectors."""
     texts = [f"{document['title']} {document['text']}" for document in documents]
-    return _cosine(queries, documents, texts, analyzer=_words, sublinear_tf=True)
+    return _cosine(documents, texts, analyzer=_words, sublinear_tf=True)
 
 
 def chargram(queries: Mapping[str, str], documents: Documents) -> Scores:
     """Cosine of TF-IDF vectors over three to five letters in a row, in title and category."""
     texts = [f"{document['title']} {document['fields'].get('category', '')}" for document in documents]
-    return _cosine(queries, documents, texts, analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+    search = _cosine(documents, texts, analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+    return {query_id: search(text) for query_id, text in queries.items()}
 
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _cosine(queries: Mapping[str, str], documents: Documents, texts: Iterable[str], **options: Any) -> Scores:
+def _cosine(documents: Documents, texts: Iterable[str], **options: Any) -> Search:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(**options)
-    index = vectorizer.fit_transform(texts)
-    asked = vectorizer.transform(queries.values())
-    scores = (asked @ index.T).toarray()
+    index = vectorizer.fit_transform(texts).T.tocsr()
     doc_ids = [document["doc_id"] for document in documents]
-    return {query_id: _best(doc_ids, row.tolist()) for query_id, row in zip(queries, scores, strict=True)}
+
+    def search(text: str) -> dict[str, float]:
+        return _best(doc_ids, (vectorizer.transform([text]) @ index).toarray()[0].tolist())
+
+    return search
 
 
 def _best(doc_ids: Sequence[str], scores: Sequence[float]) -> dict[str, float]:

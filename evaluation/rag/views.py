@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
+from django.db.models import Count, Q, TextField
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -258,7 +259,9 @@ def make_baseline(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
 
 def _samples_listing(row: RagSampleSet) -> Listing:
     def label_is(label: str) -> Any:
-        return lambda rows, value: rows.annotate(sliced=KeyTextTransform(label, "labels")).filter(sliced=value)
+        return lambda rows, value: rows.annotate(sliced=Cast(KeyTextTransform(label, "labels"), TextField())).filter(
+            sliced=value
+        )
 
     return Listing(
         name="samples",

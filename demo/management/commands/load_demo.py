@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from demo import catalogue, engines, log, raters
+from demo import catalogue, engines, log, rag, raters
 from demo.guidelines import GUIDELINES
 from evaluation import scoring
 from judgments import adjudication, assignment, conflicts, grants, guidelines, ingestion, rounds, snapshots, submission
@@ -55,6 +55,7 @@ class Command(BaseCommand):
             _documents(collection, people["lead"])
             _log(collection, people["lead"])
         _runs(collection, people["engineer"])
+        _rag(collection, people["engineer"])
         pilot = _pilot(collection, people)
         snapshot = snapshots.freeze(collection, name="pilot", rounds=[pilot], actor=people["lead"])
         scoring.score_runs(snapshot, list(collection.runs.all()), actor=people["engineer"])
@@ -93,14 +94,16 @@ def _collection(people: dict[str, User]) -> Collection:
     return collection
 
 
-def _store(collection: Collection, kind: str, filename: str, rows: list[dict[str, Any]], actor: User) -> None:
+def _store(
+    collection: Collection, kind: str, filename: str, rows: list[dict[str, Any]], actor: User, **options: str
+) -> None:
     body = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    _store_bytes(collection, kind, filename, body, actor)
+    _store_bytes(collection, kind, filename, body, actor, **options)
 
 
-def _store_bytes(collection: Collection, kind: str, filename: str, body: bytes, actor: User) -> None:
+def _store_bytes(collection: Collection, kind: str, filename: str, body: bytes, actor: User, **options: str) -> None:
     upload = ingestion.receive(collection, kind=kind, file=io.BytesIO(body), filename=filename, actor=actor)
-    ingestion.store(upload, actor=actor)
+    ingestion.store(upload, actor=actor, options=options)
 
 
 def _documents(collection: Collection, lead: User) -> None:
@@ -129,6 +132,15 @@ def _runs(collection: Collection, engineer: User) -> None:
                 lines.append(f"{query_id} Q0 {doc_id} {rank} {score!r} {run.name}\n")
         _store_bytes(collection, "runs", f"{run.name}.run", "".join(lines).encode(), engineer)
     verbs.set_baseline(collection, collection.runs.get(name="bm25"), actor=engineer)
+
+
+def _rag(collection: Collection, engineer: User) -> None:
+    """Questions about the shop, and what two RAG systems really answer; a job scores them."""
+    documents = catalogue.documents()
+    questions = rag.samples(documents)
+    _store(collection, "samples", "shop-questions.jsonl", questions, engineer)
+    for name, lines in rag.outputs(questions, documents).items():
+        _store(collection, "outputs", f"{name}.jsonl", lines, engineer, name=name)
 
 
 def _pilot(collection: Collection, people: dict[str, User]) -> Round:
