@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ from django.db.models.functions import Cast
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import escape as escape_html
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
@@ -23,9 +24,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from assay.rag.fields import output_of, sample_of
 from assay.rag.records import EvaluationSample, SystemOutputs
+from assay.rag.support import supported_sentences
 from evaluation import verdict
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
-from evaluation.rag import files, from_collection, scorecards, support, systems
+from evaluation.rag import files, from_collection, scorecards, systems
 from evaluation.rag.forms import FromCollectionForm, SettingsForm
 from evaluation.rag.sample_sets import sample_set_for
 from judgments import access, storage
@@ -547,18 +549,19 @@ def _side(
             values.append((label, in_units(value, card.about[label]["target"])))
     ranks = {doc.doc.doc_id: doc.rank for doc in before.retrieved} if before else {}
     evidence = []
-    for doc in (output.retrieved if output else ())[:MOST_DOCUMENTS]:
-        text, too_long = _cut(doc.doc.text)
-        pieces = list(support.marked(text, answered))
+    docs = (output.retrieved if output else ())[:MOST_DOCUMENTS]
+    texts = [_cut(doc.doc.text) for doc in docs]
+    supports = supported_sentences(answered, [text for text, _ in texts])
+    for doc, (text, too_long), spans in zip(docs, texts, supports, strict=True):
         evidence.append(
             Evidence(
                 doc.doc.doc_id,
                 doc.rank,
                 doc.score,
-                _marked(pieces),
+                _marked(text, spans),
                 too_long,
                 doc.doc.doc_id in record.relevant_ids,
-                any(supports for _, supports in pieces),
+                bool(spans),
                 _move(ranks.get(doc.doc.doc_id), doc.rank) if before else "",
             )
         )
@@ -567,10 +570,13 @@ def _side(
     return Side(system, output, answered, cut, evidence, more, values, timings)
 
 
-def _marked(pieces: Sequence[tuple[str, bool]]) -> SafeString:
-    return format_html_join(
-        "", "{}", ((format_html("<mark>{}</mark>", text) if supports else text,) for text, supports in pieces)
-    )
+def _marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
+    """A text with these stretches marked."""
+    pieces, last = [], 0
+    for begin, end in spans:
+        pieces += [escape_html(text[last:begin]), format_html("<mark>{}</mark>", text[begin:end])]
+        last = end
+    return format_html_join("", "{}", ((piece,) for piece in [*pieces, escape_html(text[last:])]))
 
 
 def _move(before: int | None, after: int) -> str:
