@@ -1,6 +1,6 @@
 """How long does a rater wait for the next document: from the key to the document painted, with a slow line?
 
-    python benchmarks/station_paint.py [--reps N] [--quick] [--json FILE]
+    python benchmarks/station_paint.py [--only paint|answers] [--reps N] [--quick] [--json FILE]
 
 A real server and a real Chromium, in which every request waits for 200 ms. 240 documents, one in four of them long, are
 graded by key at the pace of the station's own guard. Two clocks are read for each key, and the later one counts:
@@ -9,7 +9,8 @@ graded by key at the pace of the station's own guard. Two clocks are read for ea
   asked for: a frame callback looks at the document, and a message sent from it arrives once that frame is on its way;
 * the browser's own Event Timing entry of the key, which ends with the frame that is presented, in steps of 8 ms.
 
-The ratio is the 95th percentile over 50 ms.
+`paint` grades documents, `answers` grades answers of RAG systems with five passages of evidence each. The ratio is the
+95th percentile over 50 ms.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ from side_by_side.rows import Row, options, tell
 
 LIMIT, DELAY = 50.0, 200
 DOCUMENTS, FEW = 240, 40
+WORD = {"paint": "document", "answers": "answer"}
 # Read in the page: what is asked for each key, and the browser's own entries.
 WATCH = """() => {
   window.waits = [];
@@ -44,9 +47,9 @@ WATCH = """() => {
     for (const one of keys) entries.set(Math.round(one.startTime), one.duration);
   }).observe({ type: 'event', durationThreshold: 16, buffered: false });
   addEventListener('keydown', (event) => {
-    const before = document.querySelector('#shown h2')?.textContent;
+    const before = document.querySelector('#shown article');
     requestAnimationFrame(() => {
-      const after = document.querySelector('#shown h2')?.textContent;
+      const after = document.querySelector('#shown article');
       const { port1, port2 } = new MessageChannel();
       const at = event.timeStamp;
       port1.onmessage = () => waits.push({ at, wait: performance.now() - at, next: before !== after });
@@ -58,29 +61,35 @@ READ = """() => waits.map(({ at, wait, next }) => ({ wait, next, told: entries.g
 
 
 def main() -> int:
-    """Measure the one case there is."""
-    return tell({"paint": rows}, options(__doc__, ["paint"]).parse_args())
+    """Measure the cases asked for."""
+    cases = {kind: partial(rows, kind) for kind in ("paint", "answers")}
+    return tell(cases, options(__doc__, cases).parse_args())
 
 
-def rows(asked: argparse.Namespace) -> Iterator[Row]:
+def rows(kind: str, asked: argparse.Namespace) -> Iterator[Row]:
     """One row: the percentile of every repetition over the limit."""
     count = FEW if asked.quick else DOCUMENTS
-    found = [measured(count) for _ in range(asked.reps or 1)]
+    found = [measured(kind, count) for _ in range(asked.reps or 1)]
     middle, high, told = (sum(one[place] for one in found) / len(found) for place in range(3))
     said = (
         f"p50 {middle:.0f} ms, p95 {high:.0f} ms ({told:.0f} ms by Event Timing), {count - 2} keys, {DELAY} ms of line"
     )
     limit = None if asked.quick else 1.0
     yield Row(
-        "key to next document painted, p95", f"{LIMIT:.0f} ms", [one[1] / LIMIT for one in found], limit, None, said
+        f"key to next {WORD[kind]} painted, p95",
+        f"{LIMIT:.0f} ms",
+        [one[1] / LIMIT for one in found],
+        limit,
+        None,
+        said,
     )
 
 
-def measured(count: int) -> tuple[float, float, float]:
+def measured(kind: str, count: int) -> tuple[float, float, float]:
     """The median and the 95th percentile of the waits, and the percentile by the browser's own entries alone."""
     folder = Path(tempfile.mkdtemp(prefix="assay-station-"))
     try:
-        with server(folder, count) as address:
+        with server(folder, kind, count) as address:
             waits = graded(address, count - 2)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -98,7 +107,7 @@ def at(values: list[float], share: float) -> float:
 
 
 @contextmanager
-def server(folder: Path, count: int) -> Iterator[str]:
+def server(folder: Path, kind: str, count: int) -> Iterator[str]:
     """A server of our own over a database of its own; yields the station's address."""
     port = free_port()
     environment = {
@@ -111,7 +120,7 @@ def server(folder: Path, count: int) -> Iterator[str]:
     run = {"cwd": ROOT, "env": environment, "check": True, "capture_output": True, "text": True}
     try:
         subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], **run)
-        path = subprocess.run(list(map(str, child("long_round", str(count)))), **run).stdout.split()[-1]
+        path = subprocess.run(list(map(str, child("long_round", str(count), WORD[kind]))), **run).stdout.split()[-1]
     except subprocess.CalledProcessError as error:
         raise CouldNotRun(error.stderr.strip().splitlines()[-1]) from error
     command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "4"]
@@ -165,7 +174,7 @@ def graded(address: str, count: int) -> list[dict[str, Any]]:
         page.evaluate(WATCH)
         for number in range(count):
             page.wait_for_selector("html[data-ready]")
-            page.keyboard.press(str(number % 4))
+            page.keyboard.press(str(number % 3))
         page.wait_for_timeout(500)
         found: list[dict[str, Any]] = page.evaluate(READ)
         browser.close()

@@ -53,7 +53,7 @@ class ScoreForm(AssayForm):
         from evaluation.metrics.intervals import METHODS
 
         super().__init__(*args, **kwargs)
-        self.fields["snapshot"].queryset = collection.snapshots.defer("manifest")
+        self.fields["snapshot"].queryset = collection.snapshots(manager="of_documents").defer("manifest")
         self.fields["runs"].queryset = collection.runs.active().defer("report", "health")
         level = self.initial.get("level")
         if level and level not in dict(LEVELS):

@@ -71,7 +71,9 @@ def _due() -> Any:
     now = timezone.now()
     long_ago = now - timedelta(days=every())
     lately = Job.objects.filter(kind=KIND).filter(Q(created_at__gt=now - AGAIN) | Q(state__in=OPEN))
-    rows = Collection.objects.annotate(frozen=Max("snapshots__created_at"), checked=Max("freshness_checks__created_at"))
+    of_documents = Q(snapshots__in=Snapshot.of_documents.all())
+    frozen = Max("snapshots__created_at", filter=of_documents)
+    rows = Collection.objects.annotate(frozen=frozen, checked=Max("freshness_checks__created_at"))
     aged = Q(frozen__lte=long_ago) & (Q(checked__isnull=True) | Q(checked__lte=long_ago))
     rows = rows.filter(aged | Q(pk__in=_unread().values("collection")))
     return rows.exclude(pk__in=lately.exclude(collection=None).values("collection"))
@@ -79,8 +81,8 @@ def _due() -> Any:
 
 def _unread() -> QuerySet[Snapshot]:
     """Newest snapshots that are too large for `freshness.glance` to read, and that nobody has checked."""
-    newer = Snapshot.objects.filter(collection=OuterRef("collection"), pk__gt=OuterRef("pk"))
-    large = Snapshot.objects.filter(freshness_checks=None, summary__labels__gt=freshness_facts.JUDGED_AT_ONCE)
+    newer = Snapshot.of_documents.filter(collection=OuterRef("collection"), pk__gt=OuterRef("pk"))
+    large = Snapshot.of_documents.filter(freshness_checks=None, summary__labels__gt=freshness_facts.JUDGED_AT_ONCE)
     return large.filter(~Exists(newer))
 
 
@@ -89,4 +91,4 @@ def _start(pk: int) -> None:
     """Start one, if it is still due: two servers that look at the same moment start it once."""
     Collection.objects.select_for_update().get(pk=pk)
     if _due().filter(pk=pk).exists():
-        check_later(Snapshot.objects.filter(collection=pk).select_related("collection")[0], actor=None)
+        check_later(Snapshot.of_documents.filter(collection=pk).select_related("collection")[0], actor=None)

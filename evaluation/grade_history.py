@@ -145,7 +145,8 @@ def grade_history(snapshot: Snapshot, query: Query, shown: Iterable[str], *, hid
 
 def snapshots_of(snapshot: Snapshot) -> Sequence[Snapshot]:
     """The collection's snapshots from the oldest on, as many as are read; the one in question is among them."""
-    newest = list(snapshot.collection.snapshots.order_by("-created_at", "-pk")[:MOST_SNAPSHOTS])
+    snapshots = snapshot.collection.snapshots(manager="of_documents")
+    newest = list(snapshots.order_by("-created_at", "-pk")[:MOST_SNAPSHOTS])
     return [*([snapshot] if snapshot not in newest else []), *reversed(newest)]
 
 

@@ -99,7 +99,8 @@ def chosen_run(collection: Collection, asked: str) -> Run | None:
 
 def points_for(reader: Any, collection: Collection, metric: str, newest: int) -> list[Point]:
     """The snapshots in order of time, with what the reader may know of their scores."""
-    rows = collection.snapshots.all()[: newest + 1]  # the oldest one is what the next one is compared with
+    # The oldest one is what the next one is compared with.
+    rows = collection.snapshots(manager="of_documents").all()[: newest + 1]
     hidden = blindness.hidden_pairs(reader, collection)
     left_out = {snapshot.pk: blindness.withheld_among(hidden, snapshot) for snapshot in rows}
     return points(collection, metric, newest=newest, left_out=left_out)
@@ -126,7 +127,7 @@ def points(
         kept = left_out or {}
         return frozenset(kept.get(old.pk, ())) | frozenset(kept.get(snapshot.pk, ()))
 
-    rows = list(collection.snapshots.all()[: newest + 1])[::-1]
+    rows = list(collection.snapshots(manager="of_documents").all()[: newest + 1])[::-1]
     before = rows[:-1] if len(rows) <= newest else rows
     shown = rows if len(rows) <= newest else rows[1:]
     earlier: list[Snapshot | None] = [*([None] if len(rows) <= newest else []), *before]

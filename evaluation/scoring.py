@@ -150,6 +150,9 @@ def check(snapshot: Snapshot, runs: Sequence[Run], level: float, method: str) ->
         raise NotValid("Nothing to score.", {"runs": "Choose at least one run."})
     if any(run.collection_id != snapshot.collection_id for run in runs):
         raise NotValid("These runs are not of the snapshot's collection.", {"runs": "Choose runs of one collection."})
+    if snapshot.of_answers:
+        said = f"Snapshot {snapshot} holds grades of answers, and runs rank documents. Choose a snapshot of documents."
+        raise NotValid(said, {"snapshot": said})
     from evaluation.metrics.intervals import METHODS
 
     if not 0 < level < 1:

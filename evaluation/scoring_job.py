@@ -56,12 +56,14 @@ def score_later(
 
 def score_new(run: Run, actor: User) -> Job | None:
     """Queue the scoring of a run that was just stored, on the newest snapshot and as runs were scored last."""
-    snapshot = run.collection.snapshots.first()
+    snapshot = run.collection.snapshots(manager="of_documents").first()
     return None if snapshot is None else _as_last(snapshot, [run], actor)
 
 
 def score_frozen(snapshot: Snapshot, actor: User) -> Job | None:
     """Queue the scoring of all runs on a snapshot that was just frozen, as runs were scored last."""
+    if snapshot.of_answers:
+        return None
     runs = list(snapshot.collection.runs.active())
     return _as_last(snapshot, runs, actor) if runs else None
 

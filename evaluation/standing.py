@@ -135,7 +135,7 @@ class Standing:
     @cached_property
     def rounds(self) -> list[Round]:
         """The newest first."""
-        return list(self.collection.rounds.active().select_related("guidelines", "scale"))
+        return list(self.collection.rounds.active().filter(dimension="").select_related("guidelines", "scale"))
 
     @cached_property
     def round(self) -> Round | None:
@@ -208,7 +208,7 @@ class Standing:
     @cached_property
     def snapshot(self) -> Snapshot | None:
         """The newest snapshot."""
-        return self.collection.snapshots.prefetch_related("rounds").first()
+        return self.collection.snapshots(manager="of_documents").prefetch_related("rounds").first()
 
     @cached_property
     def judged_round_is_frozen(self) -> bool:

@@ -83,7 +83,7 @@ def _in_turn(by_grade: dict[int, list[Key]], seed: int) -> list[tuple[Key, int]]
 def _example(snapshot: Snapshot, key: Key, grade: int) -> Example | None:
     """The pair's texts; None where the document has none."""
     query = Query.objects.filter(collection=snapshot.collection_id, query_id=key[0]).first()
-    document = Document.objects.filter(collection=snapshot.collection_id, doc_id=key[1], stub=False).first()
+    document = Document.of_any_kind.filter(collection=snapshot.collection_id, doc_id=key[1], stub=False).first()
     if query is None or document is None:
         return None
     text = "\n".join(part for part in (document.title, document.text) if part)

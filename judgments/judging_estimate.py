@@ -14,7 +14,7 @@ from judgments.judges.asking import Asking
 from judgments.judges.canaries import TRAPS
 from judgments.judges.contract import Context, Need
 from judgments.judges.model_judge import ModelJudge
-from judgments.models import Judge, MachineJudgment, Pair, Round
+from judgments.models import Document, Judge, MachineJudgment, Pair, Round
 
 # So many pairs are looked at, spread over the round; a larger round is told in proportion.
 LOOKED_AT = 300
@@ -163,9 +163,20 @@ def _examples_of(round_: Round, judge: Judge) -> list[int]:
     return [pk for pk, query_id, doc_id in keys if (query_id, doc_id) in shown]
 
 
+def read_by_judges(document: Document) -> str:
+    """What a machine judge reads of a document: title and text; of an answer, the answer and its numbered evidence."""
+    if not document.is_answer:
+        return "\n".join(part for part in (document.title, document.text) if part)
+    passages = [
+        "\n".join(part for part in (f"[{number}] {one['title']}".rstrip(), one["text"]) if part)
+        for number, one in enumerate(document.evidence, 1)
+    ]
+    return "\n\n".join([document.text, *(["Evidence:", *passages] if passages else [])])
+
+
 def context_of(pair: Pair, judge: Judge | None = None) -> Context:
     """The pair as a judge sees it: query, need, text and accepted answers, and nothing that would tell who found it."""
-    text = "\n".join(part for part in (pair.document.title, pair.document.text) if part)
+    text = read_by_judges(pair.document)
     expected = judge.told.get("expected", {}).get(pair.query.query_id, ()) if judge is not None else ()
     return Context(pair.query.text, text, tuple(expected), pair.query.narrative)
 

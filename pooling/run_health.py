@@ -165,7 +165,7 @@ def _comparer(queries: Sequence[str]) -> Callable[[Run, Run], Likeness]:
 
 
 def _unlabeled(run: Run) -> Unlabeled | None:
-    snapshot = run.collection.snapshots.order_by("-created_at", "-pk").first()
+    snapshot = run.collection.snapshots(manager="of_documents").order_by("-created_at", "-pk").first()
     if snapshot is None:
         return None
 

@@ -1,6 +1,6 @@
 """A round for one rater in the server's database: short texts, and long ones among them. Prints the station's address.
 
-python long_round.py DOCUMENTS
+python long_round.py COUNT document|answer
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -33,6 +34,8 @@ def main() -> None:
     lead, rater = (User.objects.create_user(name, password="a long password") for name in ("lead", "rater"))
     collection = collections.create_collection(actor=lead, slug="long", name="Long texts")
     Membership.objects.create(collection=collection, user=rater, role="rater")
+    if sys.argv[2:] == ["answer"]:
+        return answers(collection, lead, rater, count, rng)
     chosen = []
     for number in range(count):
         if number % PER_QUERY == 0:
@@ -59,6 +62,33 @@ def main() -> None:
         guidelines=version,
         actor=lead,
         raters=[rater],
+        ratings_per_pair=1,
+    )
+    print(f"/rounds/{rounds.open_round(made, actor=lead).uuid}/rate/")
+    return None
+
+
+def answers(collection: Any, lead: Any, rater: Any, count: int, rng: random.Random) -> None:
+    """Make a round of answers with five passages each, of which one is long."""
+    from judgments import rounds
+    from judgments.answer_rounds import GivenAnswer, Passage, create_answer_rounds
+
+    given = []
+    for number in range(count):
+        evidence = tuple(
+            Passage(f"d{number}-{place}", written(rng, 5 if place == 4 else 0), f"Passage {place}")
+            for place in range(5)
+        )
+        said = " ".join(f"{one.text.split('.')[0]} [{place}]." for place, one in enumerate(evidence[:3], 1))
+        text = f"What about shell {number // PER_QUERY}?"
+        given.append(GivenAnswer(f"q{number // PER_QUERY}", text, f"{said} Number {number}.", evidence))
+    (made,) = create_answer_rounds(
+        collection,
+        name="Answers",
+        answers=given,
+        dimensions=["faithful"],
+        raters=[rater],
+        actor=lead,
         ratings_per_pair=1,
     )
     print(f"/rounds/{rounds.open_round(made, actor=lead).uuid}/rate/")

@@ -59,8 +59,8 @@ def _told(request: HttpRequest, snapshot: Snapshot, found: freshness.Freshness) 
         "acts": acts(snapshot, found),
         "checks": check_rows(snapshot),
         "job": collection.jobs.filter(kind=freshness_job.KIND, state__in=freshness_job.OPEN).first(),
-        "snapshots": list(collection.snapshots.defer("manifest")),
-        "newest": collection.snapshots.first() == snapshot,
+        "snapshots": list(collection.snapshots(manager="of_documents").defer("manifest")),
+        "newest": collection.snapshots(manager="of_documents").first() == snapshot,
         "declared": list(declarations.standing(collection, *declarations.SPOKEN).select_related("created_by")),
         "history": Declaration.objects.filter(collection=collection).select_related("created_by", "withdraws")[:50],
         "fields": declarations.fields_of(collection),
@@ -120,7 +120,7 @@ def freshness_stratum(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _page_of(collection: Collection, snapshot: Snapshot | None) -> str:
     """The page that somebody stood on: of the newest snapshot without a word, of an older one by its id."""
-    if snapshot is None or snapshot == collection.snapshots.defer("manifest").first():
+    if snapshot is None or snapshot == collection.snapshots(manager="of_documents").defer("manifest").first():
         return reverse("freshness", args=[collection.slug])
     return freshness_job.page_of(snapshot)
 

@@ -98,7 +98,7 @@ def _asked(request: HttpRequest, collection: Collection, snapshot: Snapshot) -> 
         "collection": collection,
         "step": "scores",
         "snapshot": snapshot,
-        "snapshots": list(collection.snapshots.defer("manifest")),
+        "snapshots": list(collection.snapshots(manager="of_documents").defer("manifest")),
         "metrics": metrics,
         "metric": metric if metric in metrics else next(iter(metrics), leaderboard.HEADLINE),
         "grades": grades,

@@ -102,7 +102,7 @@ def chosen_snapshot(collection: Collection, uuid: str) -> Snapshot | None:
     NotFound
         The collection has no such snapshot.
     """
-    rows = collection.snapshots.defer("manifest")
+    rows = collection.snapshots(manager="of_documents").defer("manifest")
     if not uuid:
         return rows.first()
     found = next((row for row in rows if str(row.uuid) == uuid), None)
@@ -125,7 +125,7 @@ def _around(snapshot: Snapshot, found: list[Scoring]) -> dict[str, Any]:
         "collection": collection,
         "step": "scores",
         "snapshot": snapshot,
-        "snapshots": list(collection.snapshots.defer("manifest")),
+        "snapshots": list(collection.snapshots(manager="of_documents").defer("manifest")),
         "runs": runs,
         "unscored": [run for run in runs if run.pk not in done],
         "job": scoring_job.last_job(snapshot),

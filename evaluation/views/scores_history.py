@@ -97,7 +97,7 @@ def _context(
         "rows": [(point, cells) for point, cells in zip(points, _cells(points, shown), strict=True)][::-1],
         "shown": shown,
         "others": len({name for point in points for name in point.scores}) - len(shown),
-        "older": collection.snapshots.count() - len(points),
+        "older": collection.snapshots(manager="of_documents").count() - len(points),
         "chart": _chart(points, shown, metric, run),
         "left_out": bool(kept),
         "newest": newest,

@@ -123,7 +123,7 @@ def _rows(collection: Collection, found: SnapshotComparison) -> list[dict[str, A
 def _titles(collection: Collection, doc_ids: list[str]) -> dict[str, tuple[str, str]]:
     found = {}
     for start in range(0, len(doc_ids), BATCH):
-        rows = Document.objects.filter(collection=collection, doc_id__in=doc_ids[start : start + BATCH])
+        rows = Document.of_any_kind.filter(collection=collection, doc_id__in=doc_ids[start : start + BATCH])
         for doc_id, title, uuid in rows.values_list("doc_id", "title", "uuid"):
             found[doc_id] = (title or doc_id, reverse("document", args=[collection.slug, uuid]))
     return found

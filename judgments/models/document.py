@@ -72,6 +72,7 @@ class Document(PublicModel, Archivable):
 
     objects = Documents()
     answers = Answers()
+    of_any_kind = models.Manager()
 
     class Meta:
         ordering = ["doc_id"]

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 
 from judgments.models.collection import Collection
-from judgments.models.fields import EventModel, PublicModel
+from judgments.models.fields import EventModel, EventQuerySet, PublicModel
 from judgments.models.round import Round
 from judgments.models.user import User
 
 # Column 2 of a snapshot's qrels: where a label comes from.
 HUMAN, MACHINE, IMPORTED, CARRIED = "0", "1", "2", "3"
+
+
+class SnapshotsOfDocuments(models.Manager.from_queryset(EventQuerySet)):  # type: ignore[misc]
+    """The snapshots whose labels are of documents: runs can be scored on them, and they can become stale."""
+
+    def get_queryset(self) -> Any:
+        of_answers = Snapshot.rounds.through.objects.exclude(round__dimension="")
+        return super().get_queryset().exclude(pk__in=of_answers.values("snapshot"))
 
 
 class Snapshot(PublicModel, EventModel):
@@ -31,9 +41,17 @@ class Snapshot(PublicModel, EventModel):
     created_at = models.DateTimeField(auto_now_add=True)
     rounds = models.ManyToManyField(Round, related_name="snapshots")
 
+    objects = EventQuerySet.as_manager()
+    of_documents = SnapshotsOfDocuments()
+
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [models.UniqueConstraint(fields=["collection", "name"], name="snapshot_name_once")]
+
+    @property
+    def of_answers(self) -> bool:
+        """Whether the labels are of answers of RAG systems."""
+        return self.rounds.exclude(dimension="").exists()
 
     def __str__(self) -> str:
         return self.name

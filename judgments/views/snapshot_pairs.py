@@ -77,7 +77,7 @@ def _named(collection: Collection, found: Sequence[merging.Change]) -> list[dict
     queries = dict(Query.objects.filter(collection=collection).values_list("query_id", "text"))
     wanted = {one.doc_id for one in found}
     titles: dict[str, tuple[str, Any]] = {}
-    documents = Document.objects.filter(collection=collection, pairs__isnull=False).distinct()
+    documents = Document.of_any_kind.filter(collection=collection, pairs__isnull=False).distinct()
     for doc_id, title, uuid in documents.values_list("doc_id", "title", "uuid").iterator():
         if doc_id in wanted:
             titles[doc_id] = (title or doc_id, uuid)

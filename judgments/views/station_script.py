@@ -36,6 +36,7 @@ def station_context(request: HttpRequest, round_: Round) -> dict[str, Any]:
             "grades": {grade.value: grade.label for grade in shared["grades"]},
             "keys": table(request.user),
             "growing": round_.growing,
+            "noun": round_.kind,
         },
     }
 

@@ -24,6 +24,7 @@ const [form, unable, ask, doc, shown, note, undoButton] = ["#give", "#unable-for
 const data = JSON.parse(find("#station-data").textContent);
 const suffix = document.title.split(" · ").slice(1).join(" · ");
 const values = new Set(Object.keys(data.grades));
+const Noun = data.noun[0].toUpperCase() + data.noun.slice(1);
 
 const outbox = new Outbox(data);
 const kept = new Kept(outbox, data);
@@ -53,11 +54,11 @@ function show(said, { undo = false, before = "" } = {}) {
   const fresh = ask.querySelector(".ask__new");
   fresh.hidden = !changed;
   fresh.textContent = before || "New query";
-  const place = `Document ${card.place}`;
+  const place = `${Noun} ${card.place}`;
   const need = changed ? ` ${before || "New query"}: ${card.text}. ${card.need}` : "";
   aloud(`${said || owed} ${place}.${need}`.trim());
   owed = "";
-  document.title = `${card.text}: document ${card.place} · ${suffix}`;
+  document.title = `${card.text}: ${data.noun} ${card.place} · ${suffix}`;
   return undefined;
 }
 
@@ -87,10 +88,10 @@ function began(card) {
 // --- Nothing lies ready.
 
 const EMPTY = {
-  "": ["The next documents are on their way", "A moment."],
-  line: ["No connection, and nothing more lies ready", "What you graded is kept in this browser and sent when the line is back; then the next documents come by themselves."],
+  "": [`The next ${data.noun}s are on their way`, "A moment."],
+  line: ["No connection, and nothing more lies ready", `What you graded is kept in this browser and sent when the line is back; then the next ${data.noun}s come by themselves.`],
   done: ["Nothing more for now", "Your last answers are being sent."],
-  server: ["The server does not answer, and nothing more lies ready", "What you graded is kept in this browser and sent as soon as it does; then the next documents come by themselves."],
+  server: ["The server does not answer, and nothing more lies ready", `What you graded is kept in this browser and sent as soon as it does; then the next ${data.noun}s come by themselves.`],
   login: ["Your session has ended", "What you graded is kept in this browser. Log in again: it is sent, and you go on where you were."],
 };
 
@@ -128,7 +129,7 @@ deck.addEventListener("change", () => {
 });
 deck.addEventListener("lost", () => {
   deck.advance();
-  show("This document went to somebody else while you were away.");
+  show(`This ${data.noun} went to somebody else while you were away.`);
 });
 
 // --- Answers.
@@ -279,5 +280,5 @@ async function begin() {
   }
   await deck.refill();
 }
-setTimeout(() => aloud(`${find("#toast > span")?.textContent ?? ""} Document ${first.place}, query ${first.text}.`.trim()), UNSEEN);
+setTimeout(() => aloud(`${find("#toast > span")?.textContent ?? ""} ${Noun} ${first.place}, query ${first.text}.`.trim()), UNSEEN);
 begin();

@@ -179,7 +179,7 @@ function lost(pairs) {
   for (const row of gone) row.element.remove();
   rows = rows.filter((row) => !gone.includes(row));
   if (!rows.length) return void next();
-  toast(gone.length === 1 ? "One document went to somebody else while you were away." : `${gone.length} documents went to somebody else while you were away.`);
+  toast(gone.length === 1 ? `One ${data.noun} went to somebody else while you were away.` : `${gone.length} ${data.noun}s went to somebody else while you were away.`);
   tell(`${gone.length} gone.`);
   if (inside) (open()[0] ?? rows[0]).focus();
 }
@@ -237,7 +237,7 @@ const BOXES = { unable: "unable-box", note: "note-box", guide: "guide", keys: "k
 
 /** A press too many after the last row means none of the rows. */
 function tooMany() {
-  const words = "Every document is graded: Enter goes on.";
+  const words = `Every ${data.noun} is graded: Enter goes on.`;
   toast(words, !undoButton.disabled);
   aloud(words);
 }
@@ -317,7 +317,7 @@ function show({ title, ask, list: documents }) {
   began();
   tell();
   rows[0].focus();
-  aloud(`New query: ${find(".ask__query").textContent}. ${find(".ask__need")?.textContent ?? ""} ${rows.length} ${rows.length === 1 ? "document" : "documents"}.`);
+  aloud(`New query: ${find(".ask__query").textContent}. ${find(".ask__need")?.textContent ?? ""} ${rows.length} ${data.noun}${rows.length === 1 ? "" : "s"}.`);
 }
 
 async function begin() {

@@ -332,5 +332,7 @@ def test_pages_of_an_answer_round(graded: list[Round], lead: Any, rater: Any, cl
     )
     assert f"q1 0 {WET.doc_id} 0\n" in snapshots.read_file(frozen, "qrels.txt").decode()
     assert browser.get(f"/snapshots/{frozen.uuid}/").status_code == 200
+    # Runs rank documents: they are not scored on grades of answers, and such labels do not become stale.
+    assert list(faithful.collection.snapshots(manager="of_documents").all()) == []
     for name in ("freshness/", "", "documents/", "snapshots/", "queries/"):
         assert browser.get(f"/c/shop/{name}").status_code == 200
