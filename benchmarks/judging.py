@@ -4,10 +4,11 @@
 
 The model is a process of its own that answers each question after 200 ms; 32 are asked at once. Ideal is that it is
 never idle: pairs x 0.2 s / 32. `command` is the whole of ``assay judge``, start, reading, ledger and labels included;
-`sqlite` and `postgresql` are the server's job on a round, from its queue to its end, every answer committed.
-PostgreSQL is measured where ASSAY_BENCH_POSTGRES names a server. `wide` is the command against a model that takes a
-second, with 32, 128 and 256 questions in flight one after the other. `memory` is the command over ten times as many
-pairs, by a judge that asks a model and by one that asks none: what it holds must not grow with them. With --full they
+`critic` is the whole of ``assay rag`` with a critic of faithfulness; `sqlite` and `postgresql` are the server's job on
+a round, from its queue to its end, every answer committed. PostgreSQL is measured where ASSAY_BENCH_POSTGRES names a
+server. `wide` is the command against a model that takes a second, with 32, 128 and 256 questions in flight one after
+the other. `memory` is the command over ten times as many pairs, by a judge that asks a model and by one that asks none:
+what it holds must not grow with them. With --full they
 are a million.
 """
 
@@ -50,6 +51,7 @@ def main() -> int:
     """Measure."""
     cases = {
         "command": command,
+        "critic": critic,
         "wide": wide,
         "memory": memory,
         "sqlite": partial(job, "sqlite"),
@@ -65,6 +67,15 @@ def command(asked: argparse.Namespace) -> Iterator[Row]:
         write_pairs(Path(folder) / "pairs.jsonl", number)
         runs = [judged(Path(folder), url, number) for _ in range(asked.reps or 1)]
     yield from told(f"assay judge, {number:,} pairs", number, runs, asked.quick)
+
+
+def critic(asked: argparse.Namespace) -> Iterator[Row]:
+    """Score the faithfulness of all answers with ``assay rag``, every call in the ledger."""
+    number = QUICK if asked.quick else PAIRS
+    with tempfile.TemporaryDirectory(prefix="assay-judging-") as folder, model(text="0.75") as url:
+        write_outputs(Path(folder), number)
+        runs = [scored(Path(folder), url, number) for _ in range(asked.reps or 1)]
+    yield from told(f"assay rag, {number:,} answers", number, runs, asked.quick)
 
 
 def wide(asked: argparse.Namespace) -> Iterator[Row]:
@@ -151,6 +162,49 @@ def judged(
     return run
 
 
+def scored(folder: Path, url: str, number: int) -> Measured:
+    """Run ``assay rag`` once with a critic, from nothing."""
+    (folder / "scores.ledger.jsonl").unlink(missing_ok=True)
+    words = [
+        "rag",
+        folder / "samples.jsonl",
+        folder / "outputs.jsonl",
+        "-m",
+        "LLMFaithfulnessScore",
+        "--format",
+        "json",
+    ]
+    words += [
+        "--model",
+        "slow",
+        "--base-url",
+        url,
+        "--concurrency",
+        str(AT_ONCE),
+        "--price-in",
+        "1",
+        "--price-out",
+        "4",
+    ]
+    run = measure([sys.executable, "-c", RUN, *words, "--out", folder / "scores.json"])
+    (system,) = json.loads((folder / "scores.json").read_text())["systems"]
+    found = system["metrics"]["LLMFaithfulnessScore"]
+    if (found["value"], found["details"]["num_samples"]) != (0.75, number):
+        raise CouldNotRun(f"{found['details']} of {number} answers were scored: {run.errors[-300:]}")
+    return run
+
+
+def write_outputs(folder: Path, number: int) -> None:
+    """Samples with an answer and two documents each, as long as pairs."""
+    with (folder / "samples.jsonl").open("w") as samples, (folder / "outputs.jsonl").open("w") as outputs:
+        for place in range(number):
+            sample = {"sample_id": f"s{place}", "query": f"Which tent is number {place}?", "reference_answer": "this"}
+            texts = [text_of(2 * place + at, CHARACTERS // 2) for at in (0, 1)]
+            output = {"sample_id": f"s{place}", "response": f"The tent {place} is for two.", "contexts": texts}
+            samples.write(json.dumps(sample) + "\n")
+            outputs.write(json.dumps(output) + "\n")
+
+
 def write_pairs(path: Path, number: int, *, characters: int = CHARACTERS) -> None:
     """Pairs of documents that differ, as long as a product's page."""
     with path.open("w") as stream:
@@ -161,10 +215,10 @@ def write_pairs(path: Path, number: int, *, characters: int = CHARACTERS) -> Non
 
 
 @contextmanager
-def model(seconds: float = SECONDS) -> Iterator[str]:
+def model(seconds: float = SECONDS, text: str | None = None) -> Iterator[str]:
     """Serve the slow model, and answer where it is."""
     process = subprocess.Popen(
-        [sys.executable, HERE / "slow_model.py", str(seconds)],
+        [sys.executable, HERE / "slow_model.py", str(seconds), *([] if text is None else [text])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -152,7 +152,7 @@ def run_as_outputs(path: str, name: str) -> tuple[list[SystemOutputs], Report] |
     with Content(source, path, block=HEAD, hashed=False) as content:
         head = content.head
     format = sniff(head, "run")
-    if format is None or b'"retrieved' in head:
+    if format is None or _is_output(head):
         return None
     file = open_run(source if isinstance(source, Path | bytes) else Path(source), path, name, format)
     table = file.whole()
@@ -168,6 +168,20 @@ def run_as_outputs(path: str, name: str) -> tuple[list[SystemOutputs], Report] |
         for query_id in table.query_ids
     ]
     return outputs, file.report
+
+
+def _is_output(head: bytes) -> bool:
+    """Whether the first line is an object with a field that only outputs have."""
+    import json
+
+    from assay.rag.fields import RESPONSE, RETRIEVED
+
+    try:
+        first = json.loads(head.decode("utf-8", "replace").removeprefix("\ufeff").lstrip().partition("\n")[0])
+    except (RecursionError, ValueError):
+        # A line that is longer than what is looked at begins with its keys all the same.
+        return b'"sample_id"' in head
+    return isinstance(first, dict) and bool(first.keys() & {*RESPONSE, *RETRIEVED, "timings"})
 
 
 def with_texts(args: argparse.Namespace, outputs: dict[str, list[SystemOutputs]]) -> dict[str, list[SystemOutputs]]:

@@ -1,6 +1,6 @@
 """A model behind OpenAI's protocol that answers every question after a fixed time: what waiting for one is measured by.
 
-    python benchmarks/side_by_side/slow_model.py SECONDS
+    python benchmarks/side_by_side/slow_model.py SECONDS [TEXT]
 
 Prints its address and serves until its input ends, in one process of its own with nothing but the standard library.
 """
@@ -11,9 +11,10 @@ import asyncio
 import json
 import sys
 
+TEXT = sys.argv[2] if len(sys.argv) > 2 else '{"reason": "as asked", "grade": 2}'
 ANSWER = {
     "model": "slow",
-    "choices": [{"index": 0, "message": {"content": '{"reason": "as asked", "grade": 2}'}, "finish_reason": "stop"}],
+    "choices": [{"index": 0, "message": {"content": TEXT}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 700, "completion_tokens": 12},
 }
 BODY = json.dumps(ANSWER).encode()

@@ -261,6 +261,24 @@ def test_a_run_has_its_texts_from_the_documents(assay: Call) -> None:
     assert (status, values(out)) == (0, {"RecallAtK(k=1)": 0.5}), err
 
 
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        ('{"timings": {"end_to_end": 0.5}, "sample_id": "q1"}', True),
+        ('{"sample_id": "q1", "response": "x", "score": 1, "query_id": "q1", "doc_id": "d"}', True),
+        ('{"q1": {"d1": 0.5}}', False),
+        ('{"query_id": "q1", "doc_id": "d1", "score": 0.5}', False),
+        ("q1 Q0 d1 1 0.5 r", False),
+        (json.dumps({"sample_id": "q1", "retrieved": [{"doc_id": "d", "score": 1, "text": "long " * 20_000}]}), True),
+    ],
+)
+def test_outputs_and_runs_are_told_apart(text: str, outputs: bool) -> None:
+    from assay.cli.rag_retrieval import run_as_outputs
+
+    Path("either").write_text(text + "\n")
+    assert (run_as_outputs("either", "either") is None) is outputs
+
+
 def test_an_engine_is_asked(assay: Call) -> None:
     rows = [("doc_123", 2.5, "RAG", TEXTS[0]), ("doc_456", 1.5, "", TEXTS[1])]
     lines = ["query,doc_id,score,title,text", *(f"What is RAG?,{','.join(map(str, row))}" for row in rows)]
