@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -345,3 +346,23 @@ def test_a_judge_is_for_samples_without_relevant_documents(assay: Call) -> None:
 def test_nothing_to_measure_is_refused(assay: Call) -> None:
     status, _, err = assay("rag", "questions.jsonl", *WORDS, *METRICS)
     assert (status, "--retriever" in err) == (2, True)
+
+
+def test_the_examples_of_the_page_run(assay: Call) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "rag-models.md").read_text(encoding="utf-8")
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.M | re.S)
+    blocks = [block for language, block in fenced if not language]
+    questions, retrieved = (block for block in blocks if block.startswith("{"))
+    Path("questions.jsonl").write_text(questions)
+    Path("retrieved.jsonl").write_text(retrieved)
+    (command,) = (block for block in blocks if block.startswith("assay "))
+    status, out, err = assay(*shlex.split(command)[1:], "--format", "json")
+    assert (status, err, values(out)) == (0, "", SEED)
+    write("samples.jsonl", [{"sample_id": "s1", "query": "Where?", "reference_answer": "here"}])
+    write("outputs.jsonl", [{"sample_id": "s1", "response": "There."}])
+    for block in (block for language, block in fenced if language == "python"):
+        space: dict[str, Any] = {}
+        exec(block, space)
+        if "found" in space:
+            (score,) = space["found"].systems[0].scores.values()
+            assert score.value == 1.0
