@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,7 +12,7 @@ import numpy as np
 
 from assay.rag.metric import Floats, Metric, MetricResult, Skip, check_pairs, counts, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text
+from assay.rag.text import ngrams, response_text
 from judgments.core.errors import NotValid
 
 SMOOTHING = ("exp", "floor", "add-k", "none")
@@ -46,7 +47,7 @@ class BleuScore(Metric):
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
         """Compute BLEU over all answers with a reference; ``per_sample`` holds sentence BLEU, which is not averaged."""
         check_pairs(samples, outputs)
-        bleu = self._bleu()
+        tokenizer = _tokenizer()
         rows: list[list[float]] = []
         values: list[float | Skip] = []
         for sample, output in zip(samples, outputs, strict=True):
@@ -55,8 +56,8 @@ class BleuScore(Metric):
                 rows.append([np.nan] * (2 * self.max_order + 2))
                 values.append(Skip(why))
                 continue
-            found = bleu.sentence_score(response_text(output), sample.references)
-            rows.append([*found.counts, *found.totals, found.sys_len, found.ref_len])
+            references = [tokenizer(text.rstrip()).split() for text in sample.references]
+            rows.append(self._counts(tokenizer(response_text(output).rstrip()).split(), references))
             values.append(self._score(np.array(rows[-1]), effective_order=True))
         columns = np.array(rows, dtype=float).reshape(len(rows), 2 * self.max_order + 2)
         known = ~np.isnan(columns[:, 0])
@@ -69,13 +70,18 @@ class BleuScore(Metric):
         per_sample = tuple(None if isinstance(one, Skip) else float(one) for one in values)
         return MetricResult(value, counts(values), per_sample, columns=columns, combine=combine)
 
-    def _bleu(self) -> Any:
-        if find_spec("sacrebleu") is None:
-            raise NotValid("BleuScore needs sacrebleu; pip install 'assay[rag]'")
-        from sacrebleu.metrics.bleu import BLEU
-
-        # It only counts: smoothing by add-k would change the counts themselves.
-        return BLEU(max_ngram_order=self.max_order, smooth_method="none", effective_order=True)
+    def _counts(self, answer: list[str], references: list[list[str]]) -> list[float]:
+        """Shared n-grams by length, n-grams of the answer by length, its length, and that of the nearest reference."""
+        shared, total = [], []
+        for n in range(1, self.max_order + 1):
+            own = Counter(ngrams(answer, n))
+            most = Counter(ngrams(references[0], n))
+            for other in references[1:]:
+                most |= Counter(ngrams(other, n))
+            shared.append(sum(min(count, most[one]) for one, count in own.items() if one in most))
+            total.append(own.total())
+        _, nearest = min((abs(len(one) - len(answer)), len(one)) for one in references)
+        return [*shared, *total, len(answer), nearest]
 
     def _score(self, sums: Floats, effective_order: bool = False) -> float:
         from sacrebleu.metrics.bleu import BLEU
@@ -93,6 +99,15 @@ class BleuScore(Metric):
                 effective_order=effective_order,
             ).score
         )
+
+
+def _tokenizer() -> Any:
+    if find_spec("sacrebleu") is None:
+        raise NotValid("BleuScore needs sacrebleu; pip install 'assay[rag]'")
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    made: Any = Tokenizer13a
+    return made()
 
 
 def _silent(output: SystemOutputs) -> bool:

@@ -14,6 +14,8 @@ from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
 from assay.rag.text import COMPARE_TO, compared_texts, comparison_category, response_text
 from judgments.core.errors import NotValid
 
+LONGEST_CACHED = 4_000
+
 
 @dataclass(frozen=True)
 class Rouge(SampleMetric):
@@ -91,14 +93,21 @@ def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     return len(first) - row.bit_count()
 
 
-@lru_cache(maxsize=1 << 15)
 def rouge_words(text: str, stemmed: bool) -> list[str]:
     """Split a text as rouge-score does; the caller must not change the list."""
+    # The variants of ROUGE share the words; those of a long text would fill the memory of a server.
+    return _cached_words(text, stemmed) if len(text) <= LONGEST_CACHED else _words(text, stemmed)
+
+
+def _words(text: str, stemmed: bool) -> list[str]:
     if find_spec("rouge_score") is None:
         raise NotValid("ROUGE needs rouge-score; pip install 'assay[rag]'")
     from rouge_score.tokenize import tokenize
 
     return list(tokenize(text, _stemmer() if stemmed else None))
+
+
+_cached_words = lru_cache(maxsize=1 << 15)(_words)
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from assay.cli import main
 from assay.rag.document import OUTPUTS, SAMPLES, example_of, page
 from assay.rag.metrics import METRICS
 from assay.rag.names import parse_metric
+from tests.judgments.judges.test_semantic import installed
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 WRITTEN = (DOCS / "rag.md").read_text(encoding="utf-8")
@@ -42,9 +42,10 @@ def test_each_metric_has_a_section_with_formula_source_and_example(name: str) ->
 
 
 @pytest.mark.usefixtures("files")
+@pytest.mark.filterwarnings("ignore")  # of the libraries that load a model
 @pytest.mark.parametrize("line", COMMANDS)
 def test_each_command_runs(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    if "package:" in line and find_spec("sentence_transformers") is None:
+    if "package:" in line and not installed():
         pytest.skip("needs a real model: make test-semantic")
     assert main(shlex.split(line)[1:]) == 0
     if "--slice" not in line:  # a sample without the label has no reference answer either
