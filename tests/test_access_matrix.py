@@ -353,6 +353,18 @@ GET    api/v1/collections/<slug:slug>/query-logs/                     404 403 20
 POST   api/v1/collections/<slug:slug>/query-logs/                     404 403 403 400 401
 POST   api/v1/collections/<slug:slug>/query-logs/<uuid:uuid>/draw/    404 403 403 201 401
 POST   api/v1/collections/<slug:slug>/answer-rounds/                  404 403 403 400 401
+GET    api/v1/collections/<slug:slug>/rag/samples/                    404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/rag/samples/                    404 403 400 400 401
+POST   api/v1/collections/<slug:slug>/rag/samples/from-collection/    404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/        404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/file/   404 403 200 200 401
+GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/ 404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/ 404 403 202 202 401
+GET    api/v1/collections/<slug:slug>/rag/outputs/                    404 403 200 200 401
+POST   api/v1/collections/<slug:slug>/rag/outputs/                    404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/rag/outputs/<uuid:uuid>/        404 403 200 200 401
+PATCH  api/v1/collections/<slug:slug>/rag/outputs/<uuid:uuid>/        404 403 400 400 401
+GET    api/v1/collections/<slug:slug>/rag/outputs/<uuid:uuid>/file/   404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/rounds/                         404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/rounds/                         404 403 403 400 401
 GET    api/v1/collections/<slug:slug>/runs/                           404 403 200 200 401
@@ -464,7 +476,9 @@ def address(route: str, world: World) -> str:
         "pools": world.pool,
         "scores": world.scoring,
         "rag": world.samples,
+        "samples": world.samples,
         "systems": world.system,
+        "outputs": world.system,
         "declare": world.declaration,
         "declarations": world.declaration,
     }

@@ -16,6 +16,7 @@ from evaluation.api import (
     snapshot_compare,
     turning,
 )
+from evaluation.rag import api as rag
 
 urlpatterns = [
     path("collections/<slug:slug>/declarations/", freshness.Declarations.as_view()),
@@ -23,6 +24,14 @@ urlpatterns = [
     path("collections/<slug:slug>/freshness/", freshness.Freshness.as_view()),
     path("collections/<slug:slug>/freshness/check/", freshness.Check.as_view()),
     path("collections/<slug:slug>/freshness/pool/", freshness.RefreshPool.as_view()),
+    path("collections/<slug:slug>/rag/samples/", rag.Samples.as_view()),
+    path("collections/<slug:slug>/rag/samples/from-collection/", rag.FromCollection.as_view()),
+    path("collections/<slug:slug>/rag/samples/<uuid:uuid>/", rag.OneSampleSet.as_view()),
+    path("collections/<slug:slug>/rag/samples/<uuid:uuid>/file/", rag.SamplesFile.as_view()),
+    path("collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/", rag.Scorecards.as_view()),
+    path("collections/<slug:slug>/rag/outputs/", rag.Outputs.as_view()),
+    path("collections/<slug:slug>/rag/outputs/<uuid:uuid>/", rag.OneSystem.as_view()),
+    path("collections/<slug:slug>/rag/outputs/<uuid:uuid>/file/", rag.OutputsFile.as_view()),
     path("collections/<slug:slug>/scores/", scores.Scores.as_view()),
     path("collections/<slug:slug>/scores/compare/", compare.Compare.as_view()),
     path("collections/<slug:slug>/scores/turning/", turning.Turning.as_view()),

@@ -1,0 +1,385 @@
+"""Endpoints of RAG evaluation: samples, outputs of systems, and scorecards."""
+
+from __future__ import annotations
+
+import uuid as uuid_module
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.rag.reading import MISSING
+from evaluation.models import RagSampleSet, RagSystem
+from evaluation.rag import files, from_collection, scorecards, systems
+from evaluation.rag.sample_sets import sample_set_for
+from judgments import access, storage
+from judgments.api.endpoint import InCollection, rows_called
+from judgments.api.import_bodies import FileSent, Reading, documented
+from judgments.api.imports import Imports
+from judgments.api.jobs import Started, started
+from judgments.api.posted import PostedFile, json_lines
+from judgments.api.strict import Strict
+from judgments.core.errors import NotValid
+from judgments.views.downloads import CONTENT_TYPES, disposition
+from judgments.views.sent import uuid_of
+
+TAG = "rag"
+JSONL = {(200, "application/x-ndjson"): OpenApiTypes.BINARY}
+
+
+class SampleSent(serializers.Serializer):
+    """One sample; other fields are those of samples.jsonl."""
+
+    sample_id = serializers.CharField(required=False)
+    query = serializers.CharField()
+    reference_answer = serializers.JSONField(required=False, allow_null=True, help_text="A text, or a list of texts.")
+    relevant_docs = serializers.ListField(required=False, allow_null=True, help_text="Ids, or objects with a text.")
+    labels = serializers.DictField(required=False)
+
+
+class SampleSetBody(serializers.Serializer):
+    """A sample set."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    samples = serializers.IntegerField(source="rows")
+    figures = serializers.DictField(child=serializers.IntegerField())
+    labels = serializers.DictField(help_text="Labels to slice by: value to number of samples.")
+    sha256 = serializers.CharField(source="stored_sha256", help_text="Of the file in storage.")
+    created_at = serializers.DateTimeField()
+
+
+class OutputSent(serializers.Serializer):
+    """What a system returned for one sample; other fields are those of outputs.jsonl."""
+
+    sample_id = serializers.CharField()
+    response = serializers.CharField(required=False, allow_null=True)
+    retrieved = serializers.ListField(required=False, help_text="Ids, or objects with text, score and rank.")
+    timings = serializers.DictField(required=False, child=serializers.FloatField(), help_text="Seconds by stage.")
+
+
+class OutputsReading(Reading):
+    """How to read and store the outputs of a system."""
+
+    samples = serializers.UUIDField(
+        required=False, help_text="The sample set; by default the one that has the ids of the outputs."
+    )
+    missing = serializers.ChoiceField(
+        required=False, choices=list(MISSING), help_text="A sample without an output: an error, left out, or 0."
+    )
+
+
+class OutputsFileSent(OutputsReading, FileSent):
+    """The outputs of a system as a file."""
+
+
+class RagSystemBody(serializers.Serializer):
+    """A system that answered a sample set."""
+
+    id = serializers.UUIDField(source="uuid")
+    name = serializers.CharField()
+    samples = serializers.UUIDField(source="sample_set.uuid")
+    description = serializers.CharField()
+    baseline = serializers.BooleanField()
+    outputs = serializers.IntegerField(source="rows")
+    missing = serializers.CharField()
+    figures = serializers.DictField(child=serializers.IntegerField())
+    sha256 = serializers.CharField(source="stored_sha256", help_text="Of the file in storage.")
+    created_at = serializers.DateTimeField()
+
+
+class SystemSent(Strict):
+    """What can be changed about a system."""
+
+    baseline = serializers.BooleanField(help_text="True makes it the system that the others are compared with.")
+
+    def validate_baseline(self, value: bool) -> bool:
+        if not value:
+            raise serializers.ValidationError("Make another system the baseline instead.")
+        return value
+
+
+class FromCollectionSent(Strict):
+    """What a sample set is made from."""
+
+    name = serializers.CharField(max_length=120)
+    snapshot = serializers.UUIDField(required=False, allow_null=True, help_text="Its labels tell what is relevant.")
+    run = serializers.UUIDField(required=False, allow_null=True, help_text="Becomes a system that only retrieves.")
+    threshold = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="Lowest relevant grade; by default the scale's."
+    )
+    depth = serializers.IntegerField(required=False, min_value=1, max_value=from_collection.MOST_DEPTH)
+
+
+class ScoreSent(Strict):
+    """How the systems of a set are scored."""
+
+    metrics = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, help_text="Names as `assay rag -m` takes them."
+    )
+    slices = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
+
+
+class RagSetNamed(serializers.Serializer):
+    """A sample set by name."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    sha256 = serializers.CharField()
+
+
+class RagScoreBody(serializers.Serializer):
+    """One metric; the value is 0 where `details.defined` is false."""
+
+    value = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    interval_reason = serializers.CharField(required=False)
+    details = serializers.DictField()
+
+
+class RagSystemScores(serializers.Serializer):
+    """The scorecard of one system."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    baseline = serializers.BooleanField()
+    sha256 = serializers.CharField()
+    missing = serializers.CharField()
+    computed_at = serializers.DateTimeField()
+    notes = serializers.ListField(child=serializers.CharField())
+    metrics = serializers.DictField(child=RagScoreBody())
+    slices = serializers.DictField()
+    per_sample = serializers.DictField(required=False)
+
+
+class RagComparisonBody(serializers.Serializer):
+    """Two systems under one metric; the difference is b less a."""
+
+    metric = serializers.CharField()
+    a = serializers.CharField()
+    b = serializers.CharField()
+    samples = serializers.IntegerField()
+    a_value = serializers.FloatField(allow_null=True)
+    b_value = serializers.FloatField(allow_null=True)
+    difference = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    p = serializers.FloatField(allow_null=True)
+    p_corrected = serializers.FloatField(allow_null=True)
+    wins = serializers.IntegerField(allow_null=True)
+    ties = serializers.IntegerField(allow_null=True)
+    losses = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+
+
+class RagScorecardsBody(serializers.Serializer):
+    """The shape of `assay rag --format json`, with ids."""
+
+    sample_set = RagSetNamed()
+    samples = serializers.IntegerField()
+    settings = serializers.DictField()
+    metrics = serializers.DictField(child=serializers.DictField())
+    systems = RagSystemScores(many=True)
+    comparisons = RagComparisonBody(many=True)
+    job = serializers.UUIDField(allow_null=True, help_text="The job that computes them now; null when none does.")
+
+
+@extend_schema_view(
+    get=extend_schema(summary="The RAG sample sets", parameters=[OpenApiParameter("name")]),
+    post=documented(
+        "Send RAG samples", SampleSent, [{"sample_id": "s1", "query": "Where?", "reference_answer": "Here"}]
+    ),
+)
+class Samples(Imports):
+    """The sample sets of a collection. A posted list needs `?name=`."""
+
+    kind = "samples"
+    queryset = RagSampleSet.objects.defer("report", "comparisons").order_by("-created_at", "-pk")
+    serializer_class = SampleSetBody
+    filters = {"name": "name"}
+    tag = TAG
+
+    def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
+        return json_lines("samples-jsonl", _named(rows, asked))
+
+
+def _named(rows: Sequence[Any], asked: dict[str, Any]) -> Sequence[Any]:
+    if not asked.get("name"):
+        raise NotValid(
+            "A posted list has no file name: say what it is called.", {"name": "Add ?name=shop to the address."}
+        )
+    return rows
+
+
+class FromCollection(InCollection):
+    """Sample sets from what the collection holds."""
+
+    serializer_class = Started
+    writes = access.STAFF
+    also = (409,)
+    tag = TAG
+
+    @extend_schema(
+        summary="Make RAG samples from the collection",
+        request=FromCollectionSent,
+        responses={202: Started},
+        examples=[OpenApiExample("From labels", {"name": "ours", "depth": 10}, request_only=True)],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """The collection's queries become questions; a snapshot adds relevant documents, a run a first system."""
+        asked = self.sent(FromCollectionSent)
+        found: dict[str, Any] = {}
+        for name, rows in (("snapshot", self.collection.snapshots.all()), ("run", self.collection.runs.active())):
+            if asked.get(name):
+                found[name] = rows_called(rows, [asked[name]], name, name)[0]
+        rest = {name: value for name, value in asked.items() if name not in ("snapshot", "run") and value is not None}
+        return started(from_collection.start(self.collection, **rest, **found, actor=request.user))
+
+
+class InSampleSet(InCollection):
+    """An address below ``rag/samples/<uuid>/``."""
+
+    sample_set: RagSampleSet
+    tag = TAG
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.sample_set = sample_set_for(request.user, self.collection, str(kwargs["uuid"]))
+
+
+class OneSampleSet(InSampleSet):
+    """One sample set."""
+
+    serializer_class = SampleSetBody
+
+    @extend_schema(summary="One RAG sample set")
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        return self.told(SampleSetBody, self.sample_set)
+
+
+class SamplesFile(InSampleSet):
+    """The samples of a set as a file."""
+
+    @extend_schema(summary="Download RAG samples", responses=JSONL)
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
+        """Samples as samples.jsonl."""
+        return _file(self.sample_set, "samples.jsonl")
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Answer with the file, whatever type the caller prefers."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+class Scorecards(InSampleSet):
+    """The scorecards of the systems of a set."""
+
+    serializer_class = RagScorecardsBody
+    writes = access.STAFF
+
+    @extend_schema(
+        summary="The scorecards of RAG systems",
+        parameters=[OpenApiParameter("per_sample", bool, description="Whether the values of the samples come too.")],
+    )
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Stored values of each metric with intervals, slices, and paired comparisons of all systems."""
+        found = scorecards.as_json(self.sample_set, per_sample=request.query_params.get("per_sample") == "true")
+        job = scorecards.job_of(self.sample_set)
+        return Response({**found, "job": str(job.uuid) if job and not job.over else None})
+
+    @extend_schema(summary="Score RAG systems", request=ScoreSent, responses={202: Started})
+    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """All systems of the set are scored by a job. Without metrics the usual ones are computed."""
+        asked = self.sent(ScoreSent)
+        settings = scorecards.settings_of(self.sample_set)
+        job = scorecards.change(
+            self.sample_set,
+            metrics=asked.get("metrics", settings.metrics),
+            slices=asked.get("slices", settings.slices),
+            actor=request.user,
+        )
+        return started(job)
+
+
+@extend_schema_view(
+    get=extend_schema(summary="The RAG systems", parameters=[OpenApiParameter("samples", OpenApiTypes.UUID)]),
+    post=documented(
+        "Send the outputs of a RAG system",
+        OutputSent,
+        [{"sample_id": "s1", "response": "Here", "retrieved": [{"doc_id": "d1", "text": "It is here."}]}],
+        OutputsReading,
+        OutputsFileSent,
+    ),
+)
+class Outputs(Imports):
+    """The systems of a collection, by the outputs that they were imported with. A posted list needs `?name=`."""
+
+    kind = "outputs"
+    queryset = RagSystem.objects.select_related("sample_set").defer("report").order_by("sample_set", "name")
+    serializer_class = RagSystemBody
+    reading, file_sent = OutputsReading, OutputsFileSent
+    tag = TAG
+
+    def get_queryset(self) -> QuerySet[Any]:
+        rows = super().get_queryset()
+        wanted = self.request.query_params.get("samples") if self.request else None
+        return rows if wanted is None else rows.filter(sample_set__uuid=uuid_of(wanted))
+
+    def as_file(self, rows: Sequence[Any], asked: dict[str, Any]) -> PostedFile:
+        return json_lines("outputs-jsonl", _named(rows, asked))
+
+
+class InSystem(InCollection):
+    """An address below ``rag/outputs/<uuid>/``."""
+
+    system: RagSystem
+    tag = TAG
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.system = systems.system_for(request.user, self.collection, str(kwargs["uuid"]))
+
+
+class OneSystem(InSystem):
+    """One system."""
+
+    serializer_class = RagSystemBody
+    writes = access.STAFF
+
+    @extend_schema(summary="One RAG system")
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        return self.told(RagSystemBody, self.system)
+
+    @extend_schema(summary="Make a RAG system the baseline", request=SystemSent)
+    def patch(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """The other systems of the set are compared with it."""
+        self.sent(SystemSent)
+        systems.set_baseline(self.system, actor=request.user)  # type: ignore[arg-type]
+        self.system.refresh_from_db()
+        return self.told(RagSystemBody, self.system)
+
+
+class OutputsFile(InSystem):
+    """The outputs of a system as a file."""
+
+    @extend_schema(summary="Download the outputs of a RAG system", responses=JSONL)
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> FileResponse:
+        """Outputs as outputs.jsonl."""
+        return _file(self.system, "outputs.jsonl")
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Answer with the file, whatever type the caller prefers."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+def _file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
+    with files.checked(row):
+        response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
+    response.headers["Content-Disposition"] = disposition(name)
+    return response

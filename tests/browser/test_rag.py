@@ -1,0 +1,57 @@
+"""RAG pages in a browser: an engineer imports two systems and reads the scorecard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evaluation.models import RagSampleSet
+from tests.browser.axe import violations
+from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES, lines, work
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def import_file(page: Page, link: str, path: Path) -> None:
+    page.get_by_role("link", name=link).first.click()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_role("button", name="Read and check the file").click()
+    page.get_by_role("button", name="Store 14 rows").click()
+
+
+def test_an_engineer_imports_two_systems_and_reads_the_scorecard(
+    page: Page, live_server: Any, collection: Any, engineer: Any, log_in: Any, tmp_path: Path, faults: list[str]
+) -> None:
+    for name, rows in (("kits", SAMPLES), ("old", OLD), ("new", NEW)):
+        (tmp_path / f"{name}.jsonl").write_bytes(lines(rows))
+    log_in(engineer)
+    page.goto(f"{live_server.url}/c/shop/")
+    page.get_by_text("Shop search").first.click()
+    page.get_by_role("link", name="RAG", exact=True).click()
+    import_file(page, "Import samples", tmp_path / "kits.jsonl")
+    import_file(page, "Import outputs", tmp_path / "old.jsonl")
+    import_file(page, "Import outputs", tmp_path / "new.jsonl")
+    made = RagSampleSet.objects.get()
+    work(made)
+    page.get_by_role("link", name="kits").click()
+    scorecard = page.get_by_role("region", name="Scorecard")
+    f1 = scorecard.get_by_role("row").filter(has=page.get_by_role("rowheader", name="TokenF1 Token F1", exact=True))
+    expect(f1).to_contain_text("better")
+    expect(f1).to_contain_text("n = 14")
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        assert [*violations(page), *faults] == []
+        assert page.evaluate(OVERFLOW) <= 0
+    page.get_by_role("link", name="Compare answers").click()
+    expect(page.get_by_role("region", name="Answers")).to_be_visible()
+    assert [*violations(page), *faults] == []
+    assert page.evaluate(OVERFLOW) <= 0
+    page.get_by_role("link", name="s04").click()
+    expect(page.locator("mark").filter(has_text="4 rubber seals")).not_to_have_count(0)
+    assert [*violations(page), *faults] == []
+    assert page.evaluate(OVERFLOW) <= 0
