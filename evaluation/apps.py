@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.apps import AppConfig
 
 
@@ -41,10 +43,12 @@ class Config(AppConfig):
         IMPORTS.register(OUTPUTS.name, OUTPUTS)
         KINDS.register(scorecards.KIND, scorecards.work_on)
         KINDS.register(from_collection.KIND, from_collection.work_on)
+        rounds = archive.KINDS["round"]
+        archive.KINDS["round"] = replace(rounds, goes=rounds.goes | {"RagGrading"})
         archive.KINDS["rag-samples"] = archive.Kind(
             RagSampleSet,
             "rag",
-            frozenset({"RagSample"}),
+            frozenset({"RagSample", "RagGrading"}),
             needed=lambda row: "Systems belong to it. Delete them first." if row.systems.exists() else "",
             file=lambda row: row.path,
         )

@@ -48,6 +48,7 @@ urlpatterns = [
     path("c/<slug:slug>/rag/", rag.sample_sets, name="rag"),
     path("c/<slug:slug>/rag/new/", rag.new, name="rag_new"),
     path("c/<slug:slug>/rag/<uuid:uuid>/", rag.sample_set, name="rag_set"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/grade/", rag.grade, name="rag_grade"),
     path("c/<slug:slug>/rag/<uuid:uuid>/score/", rag.score, name="rag_score"),
     path("c/<slug:slug>/rag/<uuid:uuid>/compare/", rag.compare, name="rag_compare"),
     path("c/<slug:slug>/rag/<uuid:uuid>/samples/", rag.samples, name="rag_samples"),

@@ -103,6 +103,8 @@ GET    c/<slug:slug>/rag/                                             404 403 20
 GET    c/<slug:slug>/rag/<uuid:uuid>/                                 404 403 200 200 302
 GET    c/<slug:slug>/rag/<uuid:uuid>/compare/                         404 403 200 200 302
 GET    c/<slug:slug>/rag/<uuid:uuid>/files/<str:name>/                404 403 200 200 302
+GET    c/<slug:slug>/rag/<uuid:uuid>/grade/                           404 403 403 200 302
+POST   c/<slug:slug>/rag/<uuid:uuid>/grade/                           404 403 403 422 302
 GET    c/<slug:slug>/rag/<uuid:uuid>/samples/                         404 403 200 200 302
 GET    c/<slug:slug>/rag/<uuid:uuid>/samples/<uuid:sample>/           404 403 200 200 302
 POST   c/<slug:slug>/rag/<uuid:uuid>/score/                           404 403 302 302 302

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models import Collection, Snapshot, User
+from judgments.models import Collection, Round, Snapshot, User
 from judgments.models.fields import Archivable, OpaqueIdField, PublicModel
 
 
@@ -140,3 +140,21 @@ class RagScorecard(models.Model):
         """The value of a metric, or None where nothing was measured."""
         found: dict[str, Any] = self.metrics.get(metric, {})
         return found["value"] if found.get("details", {}).get("defined") else None
+
+
+class RagGrading(models.Model):
+    """A round in which people grade answers of a set's systems.
+
+    ``answers`` maps the id of a system to sample id to the id of the answer in the round: equal answers of two systems
+    are one answer there.
+    """
+
+    sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="gradings")
+    round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="rag_grading")
+    answers = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.round} of {self.sample_set}"

@@ -8,8 +8,10 @@ from django import forms
 
 from evaluation.models import RagSampleSet
 from evaluation.rag import from_collection, scorecards
+from judgments import access
+from judgments.answer_dimensions import DIMENSIONS
 from judgments.forms import AssayForm
-from judgments.models import Collection
+from judgments.models import Collection, User
 
 
 class SettingsForm(AssayForm):
@@ -71,3 +73,34 @@ class FromCollectionForm(AssayForm):
         super().__init__(*args, **kwargs)
         self.fields["snapshot"].queryset = collection.snapshots.defer("manifest")
         self.fields["run"].queryset = collection.runs.active().defer("report", "health")
+
+
+class GradeForm(AssayForm):
+    """Which answers people grade, on what, and who does it."""
+
+    name = forms.CharField(max_length=60, label="Name of the rounds")
+    systems = forms.ModelMultipleChoiceField(queryset=None, to_field_name="uuid", widget=forms.CheckboxSelectMultiple)
+    dimensions = forms.MultipleChoiceField(
+        choices=[(name, f"{name}: {of.question}") for name, of in DIMENSIONS.items()],
+        initial=list(DIMENSIONS),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Each dimension becomes a draft round of its own, over the same answers.",
+    )
+    samples = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Number of samples (optional)",
+        help_text="So many samples are drawn at random. Leave empty for all of them.",
+    )
+    ratings_per_pair = forms.IntegerField(min_value=1, max_value=10, initial=2, label="Ratings per answer")
+    raters = forms.ModelMultipleChoiceField(
+        queryset=None, to_field_name="username", required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, sample_set: RagSampleSet, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("initial", {"name": sample_set.name[:60]})
+        super().__init__(*args, **kwargs)
+        collection = sample_set.collection
+        self.fields["systems"].queryset = sample_set.systems.active()
+        members = collection.memberships.filter(role__in=access.RATERS)
+        self.fields["raters"].queryset = User.objects.filter(pk__in=members.values("user")).order_by("username")

@@ -27,10 +27,11 @@ from assay.rag.records import EvaluationSample, SystemOutputs
 from assay.rag.support import supported_sentences
 from evaluation import verdict
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
-from evaluation.rag import files, from_collection, scorecards, systems
-from evaluation.rag.forms import FromCollectionForm, SettingsForm
+from evaluation.rag import files, from_collection, people, scorecards, systems
+from evaluation.rag.forms import FromCollectionForm, GradeForm, SettingsForm
 from evaluation.rag.sample_sets import sample_set_for
 from judgments import access, storage
+from judgments.core.amounts import amount
 from judgments.core.cells import csv_row, escape
 from judgments.core.errors import NotFound
 from judgments.core.text_difference import Line, changes
@@ -147,6 +148,7 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "waiting": any(not one.has_card for one in found),
         "slices": slices,
         "form": SettingsForm(row),
+        "graded": [(one, [_mean_grade(one, card.system) for card in shown]) for one in people.graded(row)],
         **_slice(request, shown, slices),
     }
     return render(request, "evaluation/rag/set.html", context)
@@ -246,6 +248,30 @@ def score(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
             return redirect("job", job.uuid)
     context = {"collection": collection, "sample_set": row, "form": form}
     return render(request, "evaluation/rag/settings.html", context, status=form.status)
+
+
+def _mean_grade(of: people.Graded, system: RagSystem) -> Cell:
+    """The mean of people's grades of one system's answers."""
+    found = of.means.get(str(system.uuid))
+    if found is None or found.value is None:
+        return Cell("", reason="no grades" if of.means else "shown when the round is closed")
+    return Cell(number(found.value), number(found.low), number(found.high), found.number)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def grade(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Make rounds in which people grade the answers of systems."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    row = sample_set_for(request.user, collection, uuid)
+    form = GradeForm(row, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            made = people.start(row, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
+            messages.success(request, f"{amount(len(made), 'draft round')} made. Open a round to let raters in.")
+            return redirect("rounds", slug)
+    context = {"collection": collection, "sample_set": row, "form": form, "systems": row.systems.active().exists()}
+    return render(request, "evaluation/rag/grade.html", context, status=form.status)
 
 
 @login_required

@@ -1,0 +1,81 @@
+"""People's grades of the answers of RAG systems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import RagSampleSet, RagSystem
+from evaluation.rag import people
+from judgments import assignment, rounds
+from judgments.core.errors import NotValid
+from judgments.models import Round
+from tests.world import grade_together
+
+pytestmark = pytest.mark.django_db
+
+
+def test_answers_are_graded_and_the_means_stand_on_the_scorecard(
+    scored: RagSampleSet, client_of: Any, lead: Any, engineer: Any, rater: Any
+) -> None:
+    client = client_of(lead)
+    old, new = RagSystem.objects.get(name="old"), RagSystem.objects.get(name="new")
+    asked = {
+        "name": "Kits",
+        "systems": [str(old.uuid), str(new.uuid)],
+        "dimensions": ["correct", "faithful"],
+        "ratings_per_pair": 1,
+        "raters": [rater.username],
+    }
+    page = reverse("rag_grade", args=["shop", scored.uuid])
+    assert client.post(page, asked)["Location"] == reverse("rounds", args=["shop"])
+    made = list(Round.objects.order_by("pk"))
+    assert [one.dimension for one in made] == ["correct", "faithful"]
+    correct = rounds.open_round(made[0], actor=lead)
+    address = reverse("rag_set", args=["shop", scored.uuid])
+    assert "shown when the round is closed" in client.get(address).content.decode()
+    batch = assignment.claim_batch(correct, rater=rater, size=100)
+    # Where both systems gave the same answer from the same evidence, it is one pair.
+    same = sum(a == b for a, b in zip(_answers(old), _answers(new), strict=True))
+    assert len(batch) == 28 - same
+    grade_together(correct, rater, {pair.uuid: 0 if pair.document.text == "Socks." else 2 for pair in batch})
+    rounds.close_round(correct, actor=lead)
+    (found, waiting) = people.graded(RagSampleSet.objects.get())
+    wrong = {system: sum(text == "Socks." for text, _ in _answers(system)) for system in (old, new)}
+    for system in (old, new):
+        mean = found.means[str(system.uuid)]
+        assert mean.number == 14
+        assert mean.value == pytest.approx(2 * (14 - wrong[system]) / 14)
+        assert mean.low is not None
+        assert mean.low <= mean.value <= (mean.high or 0)
+    assert not waiting.means
+    assert f"<b>{found.means[str(old.uuid)].value:.3f}</b>" in client_of(engineer).get(address).content.decode()
+
+
+def _answers(system: RagSystem) -> list[tuple[str, str]]:
+    from assay.rag import read_outputs
+    from evaluation.rag import files
+
+    with files.checked(system) as path:
+        return [
+            (one.response.text if one.response else "", str([doc.doc.doc_id for doc in one.retrieved]))
+            for one in read_outputs(path)
+        ]
+
+
+def test_some_samples_are_drawn_from_the_seed(scored: RagSampleSet, lead: Any) -> None:
+    new = RagSystem.objects.get(name="new")
+    people.start(scored, name="A", systems=[new], dimensions=["correct"], samples=5, seed=3, actor=lead)
+    people.start(scored, name="B", systems=[new], dimensions=["correct"], samples=5, seed=3, actor=lead)
+    first, second = (row.answers[str(new.uuid)] for row in scored.gradings.all())
+    assert len(first) == 5
+    assert first == second
+
+
+def test_without_a_system_there_is_nothing_to_grade(sample_set: RagSampleSet, lead: Any, client_of: Any) -> None:
+    with pytest.raises(NotValid):
+        people.start(sample_set, name="A", systems=[], actor=lead)
+    page = client_of(lead).get(reverse("rag_grade", args=["shop", sample_set.uuid]))
+    assert reverse("outputs_new", args=["shop"]) in page.content.decode()
