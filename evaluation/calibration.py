@@ -65,7 +65,7 @@ def effect(judge: Judge, round_: Round, viewer: Any, *, metric: str = METRIC) ->
     if not both:
         return Effect(bound.name, None, "no pair was graded by people and by this judge")
     try:
-        runs = runs_of(round_.collection)
+        runs = runs_of(round_)
     except NotValid as error:
         return Effect(bound.name, None, str(error))
     sides = _only(people, both), _only(machine, both)

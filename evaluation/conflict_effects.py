@@ -28,7 +28,7 @@ def effects(round_: Round) -> Effects | None:
     All other labels of the round stay as the lower median, or a lead, makes them. None where there is no run. Of large
     rounds and runs it is what a job counted last, and None until it has.
     """
-    runs = all_runs(round_.collection)
+    runs = all_runs(round_)
     if not runs:
         return None
     if not takes_a_job(round_, runs):
@@ -43,7 +43,7 @@ def effects(round_: Round) -> Effects | None:
 
 def why_not(round_: Round) -> str:
     """Why nothing is told although there are runs: it is being counted, or cannot be."""
-    runs = all_runs(round_.collection)
+    runs = all_runs(round_)
     if not takes_a_job(round_, runs):
         return ""
     try:
@@ -78,7 +78,7 @@ def detail(pair: Pair, grades: list[int]) -> list[dict[str, Any]]:
     from evaluation.regrading.positions import Labels, Pairs, positions, values
 
     round_, key = pair.round, (pair.query.query_id, pair.document.doc_id)
-    runs = all_runs(round_.collection)
+    runs = all_runs(round_)
     if not runs or not grades or takes_a_job(round_, runs):
         return []
     tables = [pooled.ranked(run) for run in runs]

@@ -140,7 +140,7 @@ def estimates_of(
     why = _why_not(told)
     if not why:
         try:
-            runs = runs_of(round_.collection)
+            runs = runs_of(round_)
             ours = {key: grade for key, grade in people.items() if key[0] in whole}
             found = _kept(round_, judge, runs, ours, machine, told)
             return replace(told, runs=found, why="" if found else "No run answers a query that both labelled.")

@@ -35,7 +35,7 @@ def leverage(round_: Round, labels: Mapping[Key, float], doubts: Mapping[Key, tu
         By pair; empty where there is no run, or where runs or round are too large for a page.
     """
     try:
-        runs = [] if is_large(round_) or len(doubts) > MOST else runs_of(round_.collection)
+        runs = [] if is_large(round_) or len(doubts) > MOST else runs_of(round_)
     except NotValid:
         runs = []
     if not runs or not doubts:

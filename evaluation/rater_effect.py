@@ -77,7 +77,7 @@ def look(round_: Round, *, metric: str = METRIC, rule: str = "median") -> RaterE
 
     if rule not in RULES:
         raise NotValid(f"There is no label rule {rule!r}.", {"rule": f"One of {', '.join(RULES)}."})
-    bound, runs = metric_named(metric, round_), all_runs(round_.collection)
+    bound, runs = metric_named(metric, round_), all_runs(round_)
     if not takes_a_job(round_, runs):
         key = f"raters:{FORM}:{state_key(round_, runs, bound.name, rule)}"
         return once(key, lambda: _computed(round_, runs, bound, rule), keep=DAY)

@@ -103,13 +103,13 @@ def work_on(work: jobs.Work) -> dict[str, Any]:
     round_ = Round.objects.select_related("scale", "collection").filter(uuid=told["round"]).first()
     if round_ is None:
         raise NotFound("The round is gone.")
-    runs = all_runs(round_.collection)
+    runs = all_runs(round_)
     before = {"events": events(round_), "state": state_key(round_, runs)}
     work.say(
         f"counting over {amount(before['events'], 'answer')} and {amount(sum(run.rows for run in runs), 'row')} of runs"
     )
     try:
-        found = COUNTERS[told["what"]](round_, runs_by_job(round_.collection), **told["asked"])
+        found = COUNTERS[told["what"]](round_, runs_by_job(round_), **told["asked"])
     except NotValid as error:
         found = {"error": str(error)}
     fields = {**before, "found": found, "computed_at": timezone.now()}

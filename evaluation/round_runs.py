@@ -22,36 +22,39 @@ ROWS_AT_ONCE, ROWS_BY_JOB = 2_000_000, 20_000_000
 GRADES_AT_ONCE = 100_000
 
 
-def runs_of(collection: Collection) -> list[Run]:
-    """All runs of the collection by name.
+def runs_of(whole: Round | Collection) -> list[Run]:
+    """All runs of the collection, or those that a round's labels are about, by name.
 
     Raises
     ------
     NotValid
         They are too large to be read while a page waits.
     """
-    runs = all_runs(collection)
+    runs = all_runs(whole)
     if (rows := _rows(runs)) > ROWS_AT_ONCE:
         raise NotValid(f"The runs have {amount(rows, 'row')} together, more than can be read while a page waits.")
     return runs
 
 
-def runs_by_job(collection: Collection) -> list[Run]:
-    """All runs of the collection by name, for one who can wait.
+def runs_by_job(whole: Round | Collection) -> list[Run]:
+    """The same, for a job that can wait.
 
     Raises
     ------
     NotValid
         They are too large to be held at once all the same.
     """
-    runs = all_runs(collection)
+    runs = all_runs(whole)
     if (rows := _rows(runs)) > ROWS_BY_JOB:
         raise NotValid(f"The runs have {amount(rows, 'row')} together, and up to {ROWS_BY_JOB:,} are held at once.")
     return runs
 
 
-def all_runs(collection: Collection) -> list[Run]:
-    """All runs of the collection by name, however large."""
+def all_runs(whole: Round | Collection) -> list[Run]:
+    """The same, however large. Runs rank documents: grades of answers say nothing about them."""
+    if isinstance(whole, Round) and whole.of_answers:
+        return []
+    collection = whole.collection if isinstance(whole, Round) else whole
     return list(collection.runs.defer("report", "health").order_by("name"))
 
 

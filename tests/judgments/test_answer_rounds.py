@@ -310,13 +310,17 @@ def test_the_station_shows_answer_and_evidence_and_hides_the_rest(make: Any, rat
     assert submission.last_answer(faithful, rater).grade == 2
 
 
-def test_pages_of_an_answer_round(graded: list[Round], lead: Any, rater: Any, client_of: Any, api_of: Any) -> None:
+def test_pages_of_an_answer_round(
+    graded: list[Round], lead: Any, rater: Any, client_of: Any, api_of: Any, store_file: Any
+) -> None:
+    store_file("runs", "q1 Q0 d1 1 2.0 bm25\n", "bm25.run")
     browser, faithful = client_of(lead), graded[0]
     assert "faithful" in browser.get("/c/shop/rounds/").content.decode()
     pair = faithful.pairs.get(document__doc_id=WET.doc_id)
     assert pair.spread == 2
     (listed,) = api_of(lead).get(f"/api/v1/rounds/{faithful.uuid}/conflicts/").json()["results"]
-    assert (listed["document"]["id"], listed["spread"]) == (WET.doc_id, 2)
+    # Runs rank documents: no run hangs on a grade of an answer.
+    assert (listed["document"]["id"], listed["spread"], listed["effect"]) == (WET.doc_id, 2, None)
     page = browser.get(f"/rounds/{faithful.uuid}/conflicts/{pair.uuid}/").content.decode()
     assert f'id="p-{pair.uuid}-1"' in page
     assert browser.get(f"/rounds/{faithful.uuid}/conflicts/").status_code == 200
@@ -334,5 +338,11 @@ def test_pages_of_an_answer_round(graded: list[Round], lead: Any, rater: Any, cl
     assert browser.get(f"/snapshots/{frozen.uuid}/").status_code == 200
     # Runs rank documents: they are not scored on grades of answers, and such labels do not become stale.
     assert list(faithful.collection.snapshots(manager="of_documents").all()) == []
-    for name in ("freshness/", "", "documents/", "snapshots/", "queries/"):
+    refused = api_of(lead).post(
+        "/api/v1/collections/shop/scores/",
+        {"snapshot": str(frozen.uuid), "runs": [str(frozen.collection.runs.get().uuid)]},
+        format="json",
+    )
+    assert (refused.status_code, set(refused.json()["error"]["fields"])) == (400, {"snapshot"})
+    for name in ("freshness/", "", "documents/", "snapshots/", "queries/", "scores/", "runs/"):
         assert browser.get(f"/c/shop/{name}").status_code == 200
