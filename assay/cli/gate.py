@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli import rag_critic
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.gate_output import FORMATS, Output
 from assay.cli.machine_labels import about_qrels
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line a rule")
     add_table_formats(parser)
     add_out(parser)
+    rag_critic.add_model_options(parser, "the critic of rules on LLMFaithfulnessScore and LLMAnswerQuality")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
     stdin_once([args.qrels or args.samples, candidate[1], baseline[1] if baseline else "", args.rules or ""])
     if args.samples:
         return _rag(args, candidate, baseline)
+    rag_critic.tell_unused(args)
     if args.missing == "error":
         raise NotValid("--missing error goes with --samples; take zero or skip")
     rules, rule_files = _rules(args)
@@ -113,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
 def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[str, str] | None) -> int:
     """Decide on the outputs of RAG systems."""
     from assay.cli.rag import read
-    from assay.rag.gate import BASELINE, CANDIDATE, gate, read_rules
+    from assay.rag.gate import BASELINE, CANDIDATE, gate, metric_of, read_rules
     from evaluation.decisions.gate import check
 
     for option in ("scale", "qrels_format", "run_format", "subtopics", "labels_of"):
@@ -122,6 +125,11 @@ def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[s
     rules, rule_files = _rules(args, lambda text: read_rules(text)[0])
     check(rules, baseline is not None, args.permutations, args.seed or 0)
     seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop, nothing is drawn")
+    asking = [rule.text for rule in rules if rag_critic.needs_critic(metric_of(rule))]
+    if not asking:
+        rag_critic.tell_unused(args)
+    calls = rag_critic.model_calls(args, f"the rule {asking[0]!r}") if asking else None
+    critic = rag_critic.critic_of(args, calls) if calls else None
     systems = [(CANDIDATE, candidate[1]), *([(BASELINE, baseline[1])] if baseline else [])]
     samples, outputs, (report, *reports) = read(args.samples, systems)
     began = time.perf_counter()
@@ -133,7 +141,13 @@ def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[s
         missing=args.missing or "error",
         permutations=args.permutations,
         seed=seed,
+        critic=critic,
     )
+    if args.dry_run:
+        sys.stdout.write("nothing here asks a model\n" if calls is None else str(calls.plan))
+        return 0
+    if rag_critic.tell_calls(calls) != 0:
+        raise NotValid("not all answers were scored, so nothing is decided; run it again with the same ledger")
     seconds = time.perf_counter() - began
     tell_warnings([report, *reports])
     about = {"path": report.path, "sha256": report.sha256, "samples": len(samples)}

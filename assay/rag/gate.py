@@ -105,7 +105,7 @@ def gate(
     chosen = read_rules(rules)
     check(chosen, baseline is not None, permutations, seed)
     systems = ({} if baseline is None else {BASELINE: baseline}) | {CANDIDATE: candidate}
-    metrics = [_of(rule) for rule in chosen]
+    metrics = [metric_of(rule) for rule in chosen]
     # Rules need no intervals.
     found = evaluate(
         samples, systems, metrics, missing=missing, resamples=1, seed=seed, critic=critic, embed_fn=embed_fn
@@ -128,7 +128,8 @@ def _read_metrics(text: str) -> list[RuleMetric]:
     return [RuleMetric(metric.label, metric) for metric in parse_metrics([text])]
 
 
-def _of(rule: Rule) -> Metric:
+def metric_of(rule: Rule) -> Metric:
+    """Return the metric that a rule of `read_rules` is about."""
     if not isinstance(rule.metric, RuleMetric):
         raise NotValid(f"the rule {rule.text!r} names no RAG metric; read it with assay.rag.gate.read_rules")
     return rule.metric.metric

@@ -281,3 +281,25 @@ def test_a_killed_run_pays_no_call_twice(assay: Call, server: ModelServer) -> No
     assert len(server.requests) == before + 200 - len(paid)
     # What was in flight when the process was killed is all that was asked twice.
     assert before - len(paid) <= 4
+
+
+def test_gate_asks_the_critic_of_a_rule(assay: Call, server: ModelServer) -> None:
+    words = ("gate", "--samples", "samples.jsonl", "--candidate", "outputs.jsonl", "--rule")
+    model = ("--model", "a-model", "--base-url", server.url, "--ledger", "calls.jsonl", "--format", "json")
+    # The scores are 0, 1/20, ..., 11/20.
+    status, out, _ = assay(*words, "LLMFaithfulnessScore >= 0.27", *model)
+    assert status == 0
+    assert json.loads(out)["rules"][0]["value"] == pytest.approx(0.275)
+    asked = len(server.requests)
+    assert assay(*words, "LLMFaithfulnessScore >= 0.28", *model)[0] == 1
+    assert len(server.requests) == asked
+    status, _, err = assay(*words, "LLMFaithfulnessScore >= 0.2")
+    assert status == 2
+    assert "--model" in err
+
+
+def test_gate_decides_nothing_on_a_part_of_the_answers(assay: Call, server: ModelServer) -> None:
+    words = ("gate", "--samples", "samples.jsonl", "--candidate", "outputs.jsonl", "--rule", "llm_faithfulness >= 0")
+    model = ("--model", "a-model", "--base-url", server.url, "--ledger", "calls.jsonl")
+    assert assay(*words, *model, "--max-calls", "5")[0] == 2
+    assert assay(*words, *model)[0] == 0
