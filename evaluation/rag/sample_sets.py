@@ -40,13 +40,13 @@ def check(collection: Collection, rows: Sequence[EvaluationSample], upload: Uplo
         what = f"{len(strays):,} samples are variants of a sample that is not in the file; the first is "
         fix = "Add the samples that `variant_of` names, or correct the ids."
         done = "stored; robustness metrics skip these samples"
-        findings.append(_finding("W71", strays[0], what + repr(strays[0].sample_id), done, fix))
+        findings.append(_finding("W60", strays[0], what + repr(strays[0].sample_id), done, fix))
     bare = [row for row in rows if not row.references and not row.relevant_docs and not _is_unanswerable(row)]
     if bare:
         what = f"{len(bare):,} samples have neither a reference answer nor relevant documents; the first is "
         fix = "Add `reference_answer` or `relevant_docs`."
         done = "stored; metrics that need them skip these samples"
-        findings.append(_finding("W72", bare[0], what + repr(bare[0].sample_id), done, fix))
+        findings.append(_finding("W61", bare[0], what + repr(bare[0].sample_id), done, fix))
     return Checked(rows, findings, figures_of(rows))
 
 

@@ -79,4 +79,11 @@ CODES: dict[str, Code] = {
         "a query of a list with what looks like personal data",
         "kept; a person reads it, or has it taken out when it is stored",
     ),
+    "W60": Code(
+        "samples that are variants of a sample that is not there", "stored; robustness metrics skip these samples"
+    ),
+    "W61": Code(
+        "samples with neither a reference answer nor relevant documents",
+        "stored; metrics that need them skip these samples",
+    ),
 }

@@ -50,7 +50,6 @@ ROUNDS = Listing(
     noun=("round", "rounds"),
     columns=(
         Column("name", "Round", order="name", head=True, url=lambda row: reverse("round_progress", args=[row.uuid])),
-        Column("dimension", "Grades", order="dimension", value=_subject),
         Column("state", "State", order="state", show=round_state),
         Column("filled", "Ratings", order="filled", numeric=True, show=_share),
         Column("pair_count", "Pairs", order="pair_count", numeric=True, show=_pair_count),
@@ -59,6 +58,8 @@ ROUNDS = Listing(
         Column("guidelines", "Guidelines", value=lambda row: str(row.guidelines)),
         Column("created_at", "Made", order="created_at", style="nowrap"),
         Column("closed_at", "Closed", order="closed_at", style="nowrap"),
+        # Last, so that the columns of downloads stay where they were.
+        Column("dimension", "Grades", order="dimension", value=_subject),
     ),
     search=("name",),
     choices=(

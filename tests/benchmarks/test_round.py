@@ -31,12 +31,9 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER))
 
 
-@pytest.fixture
-def claiming(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    import claiming
-
-    monkeypatch.setattr(claiming, "FEW", 2_000)
-    empty = claiming.databases.fresh
+def migrated_first(databases: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each fresh database its tables at once."""
+    empty = databases.fresh
 
     @contextmanager
     def with_tables(name: str) -> Iterator[dict[str, str]]:
@@ -44,7 +41,15 @@ def claiming(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
             migrated.copied(Path(environment["ASSAY_VAR"], "bench.sqlite3"))
             yield environment
 
-    monkeypatch.setattr(claiming.databases, "fresh", with_tables)
+    monkeypatch.setattr(databases, "fresh", with_tables)
+
+
+@pytest.fixture
+def claiming(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    import claiming
+
+    monkeypatch.setattr(claiming, "FEW", 2_000)
+    migrated_first(claiming.databases, monkeypatch)
     return claiming
 
 
@@ -53,6 +58,7 @@ def round_pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     import round_pages
 
     monkeypatch.setattr(round_pages, "FEW", 2_000)
+    migrated_first(round_pages.databases, monkeypatch)
     return round_pages
 
 
@@ -74,8 +80,8 @@ def test_claiming_has_a_row_for_each_act_and_no_verdict_on_a_small_round(claimin
     assert all("p95" in row.measured and row.ratios[0] > 0 for row in rows.values())
 
 
-def test_pages_of_a_round_have_a_row_each_and_freezing_is_told(round_pages: ModuleType, own_var: Path) -> None:
-    told = round_pages.measured("SQLite", f"sqlite:///{own_var / 'assay.sqlite3'}", QUICK)
+def test_pages_of_a_round_have_a_row_each_and_freezing_is_told(round_pages: ModuleType) -> None:
+    told = round_pages.measured("SQLite", QUICK)
     rows = {row.case.removeprefix("2,000 judgments, SQLite: "): row for row in told}
     pages = {"round_progress", "round_agreement", "conflicts", "rounds", "overview", "api_progress"}
     assert set(rows) == {*pages, "freeze preview", "freezing"}

@@ -116,7 +116,7 @@ def test_variants_of_nothing_are_reported(store: Any) -> None:
 
     rows = [{"id": "a", "question": "Q", "ground_truth": "A", "labels": {"variant_of": "gone", "scenario": "typo"}}]
     store("samples", [*rows, {"id": "b", "question": "no reference"}], "odd.jsonl")
-    assert Upload.objects.get(filename="odd.jsonl").report["codes"] == {"W71": 1, "W72": 1}
+    assert Upload.objects.get(filename="odd.jsonl").report["codes"] == {"W60": 1, "W61": 1}
 
 
 def test_ragas_rows_are_samples_and_outputs(store: Any) -> None:
