@@ -13,7 +13,9 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import BigIntegerField, Count, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import Exact
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -52,6 +54,15 @@ def is_free(slot: Slot, now: datetime) -> bool:
     """Whether nobody holds this slot, and nobody has filled it."""
     held = slot.rater_id is not None and not (slot.lease_until is not None and slot.lease_until < now)
     return slot.filled_by_id is None and not held
+
+
+def waits() -> Q:
+    """Slots without an answer, for a query that reads a few slots by their keys.
+
+    It names the column in an expression: PostgreSQL takes the index of all slots with ``filled_by IS NULL`` to be short
+    until it has statistics of a new round, and would read it from end to end beside those keys.
+    """
+    return Q(Exact(Coalesce(F("filled_by"), Value(0), output_field=BigIntegerField()), 0))
 
 
 def over(rater: User) -> QuerySet[Judgment]:
@@ -270,7 +281,7 @@ def _answered(leads: bool) -> Compiled:
 def _places_of_query(by_level: bool, every_language: bool) -> Compiled:
     """The free slots of a query's pairs, and the rater's own there."""
     pairs = Pair.objects.filter(round=Given("round"), query=Given("query")).order_by().values("pk")
-    free = nobody(Given("now")) & Q(filled_by__isnull=True)
+    free = nobody(Given("now")) & waits()
     if by_level:
         free &= Q(number__lte=Given("level"))
     slots = Slot.objects.filter(free | Q(rater=Given("rater")), pair__pk__among=pairs)
