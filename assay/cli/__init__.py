@@ -1,7 +1,7 @@
-"""Which subcommand does ``assay`` run, and how does it end?
+"""The ``assay`` command: its subcommands and their exit status.
 
-A subcommand is a module with ``NAME``, ``HELP``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args) -> int``, and
-one line in `COMMANDS`. Only the one that is asked for is imported. Exit status: 0 done, 1 a gate or a validation
+A subcommand is a module with ``NAME``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args) -> int``, and one line in
+`COMMANDS`. Only the one that runs is imported. Exit status: 0 done, 1 a gate or a validation
 failed, 2 bad usage or input that cannot be read, with one line on standard error.
 """
 
@@ -16,31 +16,32 @@ from typing import Any, NoReturn, Protocol, cast
 
 from judgments.core.errors import AssayError
 
+# The help of each subcommand; its module has the same name.
 COMMANDS = {
-    "evaluate": "assay.cli.evaluate",
-    "compare": "assay.cli.compare",
-    "gate": "assay.cli.gate",
-    "reuse": "assay.cli.reuse",
-    "freshness": "assay.cli.freshness",
-    "agreement": "assay.cli.agreement",
-    "aggregate": "assay.cli.aggregate",
-    "fetch": "assay.cli.fetch",
-    "pool": "assay.cli.pool",
-    "sample": "assay.cli.sample",
-    "stratum": "assay.cli.stratum",
-    "clicks": "assay.cli.clicks",
-    "convert": "assay.cli.convert",
-    "judge": "assay.cli.judge",
-    "ensemble": "assay.cli.ensemble",
-    "calibrate": "assay.cli.calibrate",
-    "estimate": "assay.cli.estimate",
-    "usefulness": "assay.cli.usefulness",
-    "rag": "assay.cli.rag",
-    "erag": "assay.cli.erag",
-    "zelo": "assay.cli.zelo",
-    "validate": "assay.cli.validate",
-    "verify": "assay.cli.verify",
-    "formats": "assay.cli.formats",
+    "evaluate": "score runs against qrels: means, values per query, intervals, diagnostics",
+    "compare": "compare runs query by query: difference, interval, p, corrected p, effect size",
+    "gate": "pass or fail a run by rules; exit status 1 when a rule fails",
+    "reuse": "leave each run out of the pool: what unjudged documents cost it, and how much of each run is judged",
+    "freshness": "signals that labels are stale: unjudged results, changed documents, drifting traffic, and what to do",
+    "agreement": "how far raters agree: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings, and a gate",
+    "aggregate": "combine the grades of several raters into labels: qrels, with ties and conflicts listed",
+    "fetch": "send every query to a live engine and write its results as a run",
+    "pool": "choose the pairs to judge from the runs of several systems",
+    "sample": "draw queries from a query log, by tier or in proportion to their traffic",
+    "stratum": "draw a further part of the traffic, such as a category, into a queries file",
+    "clicks": "compute weak labels from a click log: smoothed clicks over expected clicks, or click-through rate",
+    "convert": "write a file in another format",
+    "judge": "have a machine judge grade pairs; a failure is an outcome, never a grade",
+    "ensemble": "combine the labels of several judges, with their disagreements",
+    "calibrate": "compare a machine's labels with people's: agreement, the worth of each grade, bias of metrics, cost",
+    "estimate": "a metric's mean from few human and many machine labels, with the human-only interval beside it",
+    "usefulness": "how useful a run's documents are for answering, from labels of the judge downstream",
+    "rag": "measure RAG systems: retrieval, answers, faithfulness, robustness, latency and diversity",
+    "erag": "answer from each retrieved document alone and from the whole list: how useful each document is",
+    "zelo": "battles between documents: draw pairs, judge them, fit and plot scores, grade, benchmark, rerank",
+    "validate": "list every odd line of a file: exit 0 none or warnings only, 1 an error, 2 unreadable",
+    "verify": "check an exported bundle against its manifest: exit 1 when a file is missing, extra or different",
+    "formats": "list the file formats, or explain one with an example",
 }
 # The libraries that not every command needs, each with the extra that brings it.
 EXTRAS = {
@@ -63,7 +64,6 @@ class Command(Protocol):
     """What a module of a subcommand holds."""
 
     NAME: str
-    HELP: str
     EXAMPLE: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -117,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def load(name: str) -> Command:
     """Import the module of a subcommand."""
-    return cast(Command, import_module(COMMANDS[name]))
+    return cast(Command, import_module(f"assay.cli.{name}"))
 
 
 def build_parser(name: str) -> OneLineParser:
@@ -125,7 +125,7 @@ def build_parser(name: str) -> OneLineParser:
     command = load(name)
     parser = OneLineParser(
         prog=f"assay {name}",
-        description=command.HELP,
+        description=COMMANDS[name],
         epilog=f"example:\n  {command.EXAMPLE}",
         formatter_class=cast(Any, _help),
         allow_abbrev=False,
@@ -196,7 +196,7 @@ def _version() -> str:
 
 
 def _overview() -> str:
-    lines = [f"  {name:<11}{load(name).HELP}" for name in COMMANDS]
+    lines = [f"  {name:<11}{text}" for name, text in COMMANDS.items()]
     head = "usage: assay COMMAND ...\n\nFrom a query log to human relevance judgments to metrics, on files.\n"
     return "\n".join(
         [

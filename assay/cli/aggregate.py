@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from judgments.aggregation.rule import Label, Labels
 
 NAME = "aggregate"
-HELP = "make one label of many grades: qrels, with ties and conflicts listed"
 EXAMPLE = "assay aggregate ratings.csv --rule median --out qrels.txt"
 LISTED = 20
 # With fewer grades a pair a rule that learns the errors of raters has little to learn from.

@@ -16,7 +16,6 @@ from judgments.core.errors import NotValid
 THRESHOLD = 0.60
 
 NAME = "agreement"
-HELP = "how far raters agree: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings, and a gate"
 EXAMPLE = "assay agreement ratings.csv --scale 0:3 --gate alpha-ordinal --threshold 0.6"
 PARTS = ("grade", "query", "tier")
 

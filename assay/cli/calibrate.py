@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from judgments.judges.families import Kin
 
 NAME = "calibrate"
-HELP = "hold a machine's labels against people's: agreement, what each grade is worth, bias of metrics, cost"
 EXAMPLE = "assay calibrate qrels.txt labels.jsonl bm25.run neural.run -m nDCG@10"
 DEFAULT_METRIC = "nDCG@10"
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pooling.clicks.labelling import ClickLabels, Rules
 
 NAME = "clicks"
-HELP = "make weak labels of a click log: smoothed clicks over expected clicks, or click-through rate"
 EXAMPLE = "assay clicks clicks.csv --model coec --least-impressions 30 --out labels.csv"
 COLUMNS = ("query_id", "query", "doc_id", "label", "low", "high", "impressions", "clicks", "expected")
 FORMATS_OF = {"csv": "click-log-csv", "jsonl": "click-log-jsonl", "ubi": "click-log-ubi"}

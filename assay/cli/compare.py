@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.compare_output import FORMATS
 from assay.cli.files import add_out, named_runs, stdin_once, tell_unreached, tell_warnings, write_out
-from assay.cli.machine_labels import about_qrels, tell_machine
 from assay.cli.no_effect import tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from judgments.core.run import Run
 
 NAME = "compare"
-HELP = "compare runs query by query: difference, interval, p, corrected p, effect size"
 EXAMPLE = "assay compare qrels.txt bm25.run neural.run -m nDCG@10 --baseline bm25"
 
 DEFAULT_METRIC = "nDCG@10"
@@ -82,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
     plan = _plan(args)
     _check_turning(args)
+    from assay.cli.machine_note import about_qrels, tell_machine
     from evaluation.decisions.doubts import open_pairs
     from evaluation.metrics.evaluate import evaluate
     from evaluation.significance.compare import compare_scores

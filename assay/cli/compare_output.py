@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.machine_labels import machine_note
+from assay.cli.machine_note import machine_note
 from assay.cli.text_table import text_table
 from evaluation.reports.comparisons import HEADER, WRITERS, mean_rows, notes, pair_rows
 

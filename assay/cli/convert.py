@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from judgments.formats import Format
 
 NAME = "convert"
-HELP = "write a file in another format"
 # Column 2 of qrels, for a label of a machine.
 MACHINE = "1"
 EXAMPLE = "assay convert qrels.txt --to judgment-list --queries queries.csv --out judgments.json"
@@ -90,7 +89,8 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
 
 def _machine_qrels(args: argparse.Namespace, rows: Sequence[Any]) -> Iterable[Any]:
     """The grades of a judge as rows of qrels that say that they are a machine's."""
-    from assay.cli.machine_labels import machine_note, machine_rows
+    from assay.cli.machine_labels import machine_rows
+    from assay.cli.machine_note import machine_note
     from judgments.formats.rows import LabelRow
 
     about, grades = machine_rows(args.source, rows, args.labels_of)

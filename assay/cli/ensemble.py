@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from judgments.judges.ensemble import Together
 
 NAME = "ensemble"
-HELP = "make one label of several judges' labels; where they are apart is told"
 EXAMPLE = "assay ensemble one.jsonl two.jsonl three.jsonl --rule median --out labels.jsonl"
 
 

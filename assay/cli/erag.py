@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from assay.rag.records import SystemOutputs
 
 NAME = "erag"
-HELP = "answer from each retrieved document alone and from the whole list: how useful each document is"
 EXAMPLE = "assay erag samples.jsonl new.jsonl --documents contents.jsonl --task reader:answer -k 2"
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from evaluation.estimators.from_labels import Estimate
 
 NAME = "estimate"
-HELP = "a metric's mean from few human and many machine labels, with the human-only interval beside it"
 EXAMPLE = "assay estimate qrels.txt labels.jsonl bm25.run -m nDCG@10"
 DEFAULT_METRIC = "nDCG@10"
 

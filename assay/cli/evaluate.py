@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_profile, tell_unreached, tell_warnings, write_out
-from assay.cli.machine_labels import about_qrels, tell_machine
 from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.score_output import FORMATS
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from judgments.core.report import Report
 
 NAME = "evaluate"
-HELP = "score runs against qrels: means, values per query, intervals, diagnostics"
 EXAMPLE = "assay evaluate qrels.txt bm25.run neural.run -m nDCG@10 -m 'P@5,10 AP' --format json"
 
 CI_METHOD = "percentile"
@@ -71,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
     metrics = parse_metrics(args.metric or DEFAULT_METRICS)
     if args.condensed:
         metrics = tuple({metric.condensed().name: metric.condensed() for metric in metrics}.values())
+    from assay.cli.machine_note import about_qrels, tell_machine
     from assay.cli.progress import progress
     from evaluation.metrics.evaluate import evaluate
     from evaluation.metrics.profile import Profile

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pooling.connectors.gathered import Gathered
 
 NAME = "fetch"
-HELP = "ask a live engine every query, and write its answers as a run"
 EXAMPLE = (
     "assay fetch queries.csv --engine elasticsearch --set address=http://localhost:9200 --set index=shop "
     "--name bm25 --out bm25.run --documents-out documents.jsonl"

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from judgments.formats import Format
 
 NAME = "formats"
-HELP = "list the file formats, or explain one with an example"
 EXAMPLE = "assay formats trec-qrels"
 
 

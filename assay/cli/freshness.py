@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from judgments.core.report import Report
 
 NAME = "freshness"
-HELP = "signals that labels are stale: unjudged results, changed documents, drifting traffic, and what to do"
 EXAMPLE = "assay freshness qrels.txt new.run --documents documents.jsonl --baseline snapshot/manifest.json"
 DECLARED = ("schema", "embedding", "category", "language")
 FAIL_ON = ("warn", "stale")

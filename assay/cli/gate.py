@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from assay.cli import rag_critic
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.gate_output import FORMATS, Output
-from assay.cli.machine_labels import about_qrels
 from assay.cli.no_effect import seed_of, tell_no_effect
 from assay.cli.scale import scale_values
 from assay.cli.table_formats import MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from judgments.formats.run_files import RunFile
 
 NAME = "gate"
-HELP = "let a run through, or not: exit 1 when a rule fails"
 EXAMPLE = (
     "assay gate qrels.txt --baseline bm25.run --candidate neural.run "
     "--rule 'Judged@10 >= 0.8' --rule 'drop(nDCG@10) <= 0.02 unless p >= 0.05'"
@@ -82,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if args.missing == "error":
         raise NotValid("--missing error goes with --samples; take zero or skip")
     rules, rule_files = _rules(args)
+    from assay.cli.machine_note import about_qrels
     from evaluation.decisions.gate import check, gate
     from judgments.formats.tables import open_run
 

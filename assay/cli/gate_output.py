@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.machine_labels import machine_note
+from assay.cli.machine_note import machine_note
 from assay.cli.text_table import counted, number
 
 if TYPE_CHECKING:

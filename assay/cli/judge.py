@@ -18,7 +18,6 @@ from judgments.core.errors import NotValid, UnknownName
 from judgments.judges import JUDGES, MODEL_JUDGES, JudgeKind
 
 NAME = "judge"
-HELP = "let a machine judge answer pairs; a failure is an outcome, never a grade"
 EXAMPLE = "assay judge pairs.jsonl --judge token_overlap --min-tokens 3 --out labels.jsonl"
 
 BATCH = 500

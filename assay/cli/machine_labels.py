@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.files import STDIN, tell_warnings
-from judgments.core.amounts import amount
 from judgments.core.errors import NotValid, UnreadableInput
 from judgments.core.report import Report
 
@@ -175,43 +173,6 @@ def machine_grades(path: str, rows: Sequence[MachineLabel]) -> dict[tuple[str, s
     if not grades:
         raise NotValid(f"{path}: the judge graded nothing; its outcomes are {_counted(rows)}")
     return grades
-
-
-def about_qrels(report: Report) -> dict[str, Any]:
-    """Return path and hash of a file of labels; for labels of a machine also whose they are."""
-    about: dict[str, Any] = {"path": report.path, "sha256": report.sha256}
-    if isinstance(report, MachineReport):
-        about["machine"] = {"judge": report.judge, "outcomes": dict(report.outcomes)}
-    return about
-
-
-def machine_note(qrels: Mapping[str, Any]) -> str:
-    """Return the line that marks labels of a machine in an output; empty for other labels.
-
-    Examples
-    --------
-    >>> machine_note({"path": "qrels.txt"})
-    ''
-    >>> print(machine_note({"machine": {"judge": "graded a-model", "outcomes": {"graded": 8}}}))
-    the labels are a machine's (graded a-model), not people's
-    """
-    machine = qrels.get("machine")
-    if machine is None:
-        return ""
-    failed = {name: number for name, number in machine["outcomes"].items() if name != "graded"}
-    note = f"the labels are a machine's ({machine['judge']}), not people's"
-    if not failed:
-        return note
-    number = sum(failed.values())
-    told = ", ".join(f"{count:,} {name}" for name, count in failed.items())
-    verbs = "is no grade and counts" if number == 1 else "are no grades and count"
-    return f"{note}; {amount(number, 'answer')} {verbs} as unjudged: {told}"
-
-
-def tell_machine(report: Report) -> None:
-    """Say on standard error that labels are a machine's, for outputs that have no place for it."""
-    if note := machine_note(about_qrels(report)):
-        sys.stderr.write(f"note: {report.path}: {note}\n")
 
 
 def _examples(rows: list[MachineLabel]) -> frozenset[tuple[str, str]]:

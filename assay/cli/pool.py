@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pooling.strategies.strategy import Wording
 
 NAME = "pool"
-HELP = "choose the pairs to judge from the runs of several systems"
 EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool.csv"
 
 
@@ -216,7 +215,7 @@ def _read_pairs(path: str) -> list[tuple[str, str]]:
 def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:
     if args.qrels is None:
         return {}, []
-    from assay.cli.machine_labels import tell_machine
+    from assay.cli.machine_note import tell_machine
 
     qrels, report = load_labels(args.qrels, args.qrels_format, args.labels_of)
     tell_machine(report)

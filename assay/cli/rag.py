@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from judgments.core.report import Report
 
 NAME = "rag"
-HELP = "measure RAG systems: retrieval, answers, faithfulness, robustness, latency and diversity"
 EXAMPLE = "assay rag samples.jsonl old.jsonl new.jsonl -m 'TokenF1 RecallAtK(k=5)' --baseline old"
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.machine_labels import tell_machine
 from assay.cli.table_formats import QRELS_HELP, RUN_HELP, add_table_formats, read_labels
 from judgments.core.errors import NotValid
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from evaluation.estimators.reuse import Reuse
 
 NAME = "reuse"
-HELP = "leave each run out of the pool, estimate what judging missed, tell how much of each run is judged"
 EXAMPLE = "assay reuse qrels.txt bm25.run neural.run --depth 10 -m nDCG@10"
 
 
@@ -41,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, leave out, print."""
+    from assay.cli.machine_note import tell_machine
     from assay.cli.progress import progress
     from assay.cli.reuse_output import FORMATS
     from judgments.formats.tables import open_run

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pooling.sampling.tiers import TierCut
 
 NAME = "sample"
-HELP = "draw queries from a query log, by tier or in proportion to their traffic"
 EXAMPLE = "assay sample log.csv --head 50 --torso 100 --tail 50 --seed 1 --out queries.csv --raw-out raw.csv"
 COLUMNS = ("query_id", "query", "tier", "frequency", "clients", "probability", "weight")
 RAW_COLUMNS = ("query_id", "line", "query", "timestamp", "count", "clicks")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from assay.cli.machine_labels import machine_note
+from assay.cli.machine_note import machine_note
 from assay.cli.text_table import counted, text_table
 from evaluation.metrics.means import TIE
 from evaluation.reports.scores import WRITERS, ScoreReport, printed

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pooling.sampling.tiers import TierCut
 
 NAME = "stratum"
-HELP = "draw a further part of the traffic, such as a category, into a queries file"
 EXAMPLE = (
     "assay stratum queries.csv log.csv --name tents --words tent,tents --share 0.2 --head 20 --tail 20 --out all.csv"
 )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from judgments.core.run import Run
 
 NAME = "usefulness"
-HELP = "how useful a run's documents are to the system that answers with them, from labels of the judge downstream"
 EXAMPLE = "assay usefulness useful.jsonl bm25.run -k 5 --answers scores.csv"
 # What is defined for values between 0 and 1; other metrics ask for labels that are 0 or 1.
 OF_FRACTIONS = ("ndcg", "dcg")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from judgments.core.report import Problem, Report
 
 NAME = "validate"
-HELP = "list every odd line of a file: exit 0 none or warnings only, 1 an error, 2 unreadable"
 EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
 
 

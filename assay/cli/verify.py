@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 NAME = "verify"
-HELP = "check an exported bundle against its manifest: exit 1 when a file is missing, extra or different"
 EXAMPLE = "assay verify snapshot/"
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from judgments.preferences.fitting import Fitted
 
 NAME = "zelo"
-HELP = "battles between documents: draw pairs, judge, fit scores, list and picture them, grades, benchmark, rerank"
 EXAMPLE = "assay zelo fit battles.jsonl --out scores.jsonl"
 
 PAIRS, JUDGE, FIT, NEXT, GRADES, BENCHMARK, RERANK = "pairs", "judge", "fit", "next", "grades", "benchmark", "rerank"

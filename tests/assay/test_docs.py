@@ -6,12 +6,11 @@ import argparse
 import json
 import re
 import shlex
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from assay.cli import COMMANDS
+from assay.cli import COMMANDS, load
 from evaluation import evaluate
 from evaluation.metrics.document import page
 from judgments.formats.manifest import file_entry
@@ -101,7 +100,7 @@ def test_every_option_stands_in_the_section_of_its_command(name: str) -> None:
     common, *sections = page.split("\n## ")
     (section,) = (one for one in sections if one.startswith(f"assay {name}\n"))
     parser = argparse.ArgumentParser(add_help=False)
-    import_module(COMMANDS[name]).add_arguments(parser)
+    load(name).add_arguments(parser)
     told = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", common + section))
     options = [action.option_strings for action in parser._actions if action.option_strings]
     assert [names for names in options if not told & set(names)] == []
