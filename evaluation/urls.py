@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.rag import views as rag
+from evaluation.rag.views import comparison, downloads, grading, samples, scorecard, sets
 from evaluation.views import (
     answers,
     compare,
@@ -45,17 +45,17 @@ urlpatterns = [
     path("c/<slug:slug>/scores/reuse/", reuse.reuse, name="scores_reuse"),
     path("c/<slug:slug>/scores/query/", answers.answers, name="scores_query"),
     path("c/<slug:slug>/scores/<uuid:uuid>/", scoring.scoring_page, name="scoring"),
-    path("c/<slug:slug>/rag/", rag.sample_sets, name="rag"),
-    path("c/<slug:slug>/rag/new/", rag.new, name="rag_new"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/", rag.sample_set, name="rag_set"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/grade/", rag.grade, name="rag_grade"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/score/", rag.score, name="rag_score"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/compare/", rag.compare, name="rag_compare"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/samples/", rag.samples, name="rag_samples"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/samples/<uuid:sample>/", rag.sample, name="rag_sample"),
-    path("c/<slug:slug>/rag/<uuid:uuid>/files/<str:name>/", rag.set_file, name="rag_file"),
-    path("c/<slug:slug>/rag/systems/<uuid:uuid>/baseline/", rag.make_baseline, name="rag_baseline"),
-    path("c/<slug:slug>/rag/systems/<uuid:uuid>/outputs/", rag.system_file, name="rag_system_file"),
+    path("c/<slug:slug>/rag/", sets.sample_sets, name="rag"),
+    path("c/<slug:slug>/rag/new/", sets.new, name="rag_new"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/", scorecard.sample_set, name="rag_set"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/grade/", grading.grade, name="rag_grade"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/score/", scorecard.score, name="rag_score"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/compare/", comparison.compare, name="rag_compare"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/samples/", samples.samples, name="rag_samples"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/samples/<uuid:sample>/", samples.sample, name="rag_sample"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/files/<str:name>/", downloads.set_file, name="rag_file"),
+    path("c/<slug:slug>/rag/systems/<uuid:uuid>/baseline/", scorecard.make_baseline, name="rag_baseline"),
+    path("c/<slug:slug>/rag/systems/<uuid:uuid>/outputs/", downloads.system_file, name="rag_system_file"),
     path("c/<slug:slug>/snapshots/compare/", snapshot_compare.snapshot_compare, name="snapshots_compare"),
     path("rounds/<uuid:uuid>/judges/<uuid:judge>/", judge.judge, name="machine_judge"),
     path("rounds/<uuid:uuid>/judges/<uuid:judge>/estimates/", estimates.judge_estimates, name="judge_estimates"),

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from evaluation.models import RagOutput, RagSample, RagSampleSet, RagSystem
 from judgments import storage
 from judgments.core.errors import AssayError, NotValid
+from judgments.core.run_names import stem
 from judgments.formats.json_lines import dump
+from judgments.import_kinds import Checked
+from judgments.models import Upload
 
 Record = TypeVar("Record")
 
@@ -55,6 +58,31 @@ def write(records: Iterable[Record], to_dict: Callable[[Record], dict[str, Any]]
         placed.append(Placed(record, start, body.tell() - start))
     content = body.getvalue()
     return Stored(storage.keep("rag", f"{name}.jsonl", content), hashlib.sha256(content).hexdigest(), placed)
+
+
+def write_upload(
+    checked: Checked, upload: Upload, to_dict: Callable[[Any], dict[str, Any]], format_name: str
+) -> Checked:
+    """Write the records of an upload into the file that stays in storage."""
+    stored = write(checked.rows, to_dict, upload.uuid.hex)
+    return replace(checked, rows=stored.records, kept=(stored.path, format_name), hashes=(stored.sha256,))
+
+
+def of_upload(checked: Checked) -> Stored[Any]:
+    """The file that `write_upload` wrote."""
+    if checked.kept is None:
+        raise AssertionError("an upload is written before it is stored")
+    return Stored(checked.kept[0], checked.hashes[0], list(checked.rows))
+
+
+def upload_fields(upload: Upload, options: Mapping[str, Any], default: str) -> dict[str, Any]:
+    """What a sample set or a system keeps of its upload: name, file and report."""
+    return {
+        "name": str(options.get("name") or stem(upload.filename) or default),
+        "filename": upload.filename,
+        "sha256": upload.sha256,
+        "report": {name: upload.report.get(name, {}) for name in ("bins", "codes")},
+    }
 
 
 @contextmanager

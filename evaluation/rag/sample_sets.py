@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -18,7 +17,6 @@ from evaluation.rag import files
 from judgments import access
 from judgments.core.errors import Conflict, NotAllowed, NotValid
 from judgments.core.ids import id_fault
-from judgments.core.run_names import stem
 from judgments.core.storable import storable
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, Snapshot, Upload, User
@@ -81,25 +79,15 @@ def labels_of(rows: Sequence[EvaluationSample]) -> dict[str, dict[str, int]]:
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
     """Write the samples into the file that stays in storage."""
-    stored = files.write(checked.rows, samples_jsonl.to_dict, upload.uuid.hex)
-    return replace(checked, rows=stored.records, kept=(stored.path, samples_jsonl.NAME), hashes=(stored.sha256,))
+    return files.write_upload(checked, upload, samples_jsonl.to_dict, samples_jsonl.NAME)
 
 
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Add an uploaded file as a sample set."""
-    if checked.kept is None:
-        raise AssertionError("samples are written before they are stored")
-    made = add(
-        collection,
-        files.Stored(checked.kept[0], checked.hashes[0], list(checked.rows)),
-        name=str(options.get("name") or stem(upload.filename) or "samples"),
-        filename=upload.filename,
-        sha256=upload.sha256,
-        report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
-        actor=actor,
-    )
+    fields = files.upload_fields(upload, options, "samples")
+    made = add(collection, files.of_upload(checked), actor=actor, **fields)
     return {"rows": made.rows, "id": str(made.uuid), "name": made.name}
 
 

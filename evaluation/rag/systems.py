@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -19,7 +18,6 @@ from evaluation.rag.sample_sets import checked_name, sample_set_for
 from judgments import access, audit
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.core.ids import id_fault
-from judgments.core.run_names import stem
 from judgments.core.storable import storable
 from judgments.import_kinds import Checked, ImportKind
 from judgments.models import Collection, Upload, User
@@ -93,27 +91,21 @@ def questions(upload: Upload) -> dict[str, Any]:
 
 def prepare(checked: Checked, upload: Upload, *, progress: object = None) -> Checked:
     """Write the outputs into the file that stays in storage."""
-    stored = files.write(checked.rows, outputs_jsonl.to_dict, upload.uuid.hex)
-    return replace(checked, rows=stored.records, kept=(stored.path, outputs_jsonl.NAME), hashes=(stored.sha256,))
+    return files.write_upload(checked, upload, outputs_jsonl.to_dict, outputs_jsonl.NAME)
 
 
 def store(
     collection: Collection, checked: Checked, upload: Upload, options: dict[str, Any], actor: User
 ) -> dict[str, Any]:
     """Add an uploaded file as a system, and queue its scorecard."""
-    if checked.kept is None:
-        raise AssertionError("outputs are written before they are stored")
-    sample_set = _chosen_set(collection, checked, str(options.get("samples") or ""), actor)
+    stored = files.of_upload(checked)
     made = add(
-        sample_set,
-        files.Stored(checked.kept[0], checked.hashes[0], list(checked.rows)),
-        name=str(options.get("name") or stem(upload.filename) or "system"),
+        _chosen_set(collection, checked, str(options.get("samples") or ""), actor),
+        stored,
         description=str(options.get("description") or "")[:300],
         missing=str(options.get("missing") or "error"),
-        filename=upload.filename,
-        sha256=upload.sha256,
-        report={"bins": upload.report.get("bins", {}), "codes": upload.report.get("codes", {})},
         actor=actor,
+        **files.upload_fields(upload, options, "system"),
     )
     return {"rows": made.rows, "id": str(made.uuid), "name": made.name}
 

@@ -1,0 +1,1 @@
+"""Pages of RAG evaluation, one module for each page."""

@@ -1,0 +1,108 @@
+"""Files of sample sets and systems."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from evaluation.models import RagSampleSet, RagSystem
+from evaluation.rag import files, scorecards, systems
+from evaluation.rag.sample_sets import sample_set_for
+from judgments import access, storage
+from judgments.core.cells import csv_row, escape
+from judgments.core.errors import NotFound
+from judgments.views.downloads import CONTENT_TYPES, attachment, disposition
+from judgments.views.lists import on_record
+
+
+@login_required
+@require_safe
+def set_file(request: HttpRequest, slug: str, uuid: str, name: str) -> HttpResponse | StreamingHttpResponse:
+    """Download the samples, the scorecards or the values of the samples as a file."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = sample_set_for(request.user, collection, uuid)
+    if name not in FILES:
+        raise NotFound(f"Unknown file {name!r}. Known files: {', '.join(FILES)}.")
+    on_record(request, f"{name} of {row}", collection)
+    return FILES[name](row)
+
+
+def _stored_file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
+    with files.checked(row):
+        response = FileResponse(storage.open_file(row.path), content_type=CONTENT_TYPES["jsonl"])
+    response.headers["Content-Disposition"] = disposition(name)
+    return response
+
+
+def _file_name(row: RagSampleSet, name: str) -> str:
+    return f"{slugify(f'{row.collection.slug} {row.name}')}-{name}"
+
+
+def _samples_file(row: RagSampleSet) -> FileResponse:
+    return _stored_file(row, _file_name(row, "samples.jsonl"))
+
+
+def _scorecards_json(row: RagSampleSet) -> HttpResponse:
+    body = json.dumps(scorecards.as_json(row, per_sample=True), ensure_ascii=False, indent=1)
+    return attachment(_file_name(row, "scorecards.json"), body)
+
+
+def _csv(
+    row: RagSampleSet, name: str, rows: Iterator[Mapping[str, Any]], columns: Sequence[str]
+) -> StreamingHttpResponse:
+    def lines() -> Iterator[str]:
+        yield csv_row(list(columns))
+        for one in rows:
+            yield csv_row(["" if one[key] is None else _plain(one[key]) for key in columns])
+
+    response = StreamingHttpResponse(lines(), content_type=CONTENT_TYPES["csv"])
+    response.headers["Content-Disposition"] = disposition(_file_name(row, name))
+    return response
+
+
+def _plain(value: Any) -> str:
+    return str(value) if isinstance(value, int | float) else escape(str(value))
+
+
+SCORE_COLUMNS = (
+    "system", "slice", "slice_value", "metric", "value", "low", "high", "num_samples", "num_skipped", "reason",
+)  # fmt: skip
+SAMPLE_COLUMNS = ("system", "sample_id", "metric", "value")
+
+
+def _scorecards_csv(row: RagSampleSet) -> StreamingHttpResponse:
+    return _csv(row, "scorecards.csv", iter(scorecards.rows_of(row)), SCORE_COLUMNS)
+
+
+def _samples_csv(row: RagSampleSet) -> StreamingHttpResponse:
+    found = (
+        {"system": card.system.name, "sample_id": sample_id, "metric": label, "value": value}
+        for card in scorecards.cards_of(row, per_sample=True)
+        for label, values in card.per_sample.items()
+        for sample_id, value in values.items()
+    )
+    return _csv(row, "per-sample.csv", found, SAMPLE_COLUMNS)
+
+
+FILES = {
+    "samples.jsonl": _samples_file,
+    "scorecards.json": _scorecards_json,
+    "scorecards.csv": _scorecards_csv,
+    "per-sample.csv": _samples_csv,
+}
+
+
+@login_required
+@require_safe
+def system_file(request: HttpRequest, slug: str, uuid: str) -> FileResponse:
+    """Download the outputs of a system."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    system = systems.system_for(request.user, collection, uuid)
+    on_record(request, f"the outputs of {system}", collection)
+    return _stored_file(system, _file_name(system.sample_set, f"{slugify(system.name) or 'system'}-outputs.jsonl"))

@@ -1,0 +1,232 @@
+"""The samples of a set, and the page of one sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from assay.rag.fields import output_of, sample_of
+from assay.rag.records import EvaluationSample, SystemOutputs
+from assay.rag.support import supported_sentences
+from evaluation.models import RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
+from evaluation.rag import files, scorecards
+from evaluation.rag.sample_sets import sample_set_for
+from evaluation.rag.views.scorecard import MOST_SYSTEMS, in_units
+from judgments import access
+from judgments.core.errors import NotFound
+from judgments.core.text_difference import Line, changes
+from judgments.views.lists import Choice, Column, Listing, answer
+
+# Answers and documents are shown up to here; the files have them whole.
+LONGEST = 4_000
+MOST_DOCUMENTS = 20
+
+
+def _samples_listing(row: RagSampleSet) -> Listing:
+    def label_is(label: str) -> Any:
+        return lambda rows, value: rows.annotate(sliced=Cast(KeyTextTransform(label, "labels"), TextField())).filter(
+            sliced=value
+        )
+
+    return Listing(
+        name="samples",
+        noun=("sample", "samples"),
+        columns=(
+            Column("sample_id", "Sample", order="sample_id", head=True, style="id", url=_sample_url),
+            Column("query", "Question", order="query", style="clip"),
+            Column("labels", "Labels", style="clip muted", value=lambda one: _label_words(one.labels)),
+        ),
+        search=("sample_id", "query"),
+        choices=tuple(
+            Choice(f"label-{place}", label, label_is(label), [(value, value) for value in values if value])
+            for place, (label, values) in enumerate(row.labels.items())
+        ),
+        order="",
+    )
+
+
+def _sample_url(one: RagSample) -> str:
+    return reverse("rag_sample", args=[one.sample_set.collection.slug, one.sample_set.uuid, one.uuid])
+
+
+def _label_words(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in labels.items())
+
+
+@login_required
+@require_safe
+def samples(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """List the samples of a set."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = sample_set_for(request.user, collection, uuid)
+    rows = row.samples.select_related("sample_set__collection")
+    context = {"collection": collection, "sample_set": row}
+    return answer(request, _samples_listing(row), rows, "evaluation/rag/samples.html", context)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A retrieved document on a sample's page."""
+
+    doc_id: str
+    rank: int
+    score: float | None
+    text: SafeString
+    cut: bool
+    relevant: bool
+    supports: bool
+    move: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one system returned for a sample."""
+
+    system: RagSystem
+    output: SystemOutputs | None
+    answer: str
+    cut: bool
+    evidence: list[Evidence]
+    more: int
+    values: list[tuple[str, str]]
+    timings: list[tuple[str, str]]
+
+
+@login_required
+@require_safe
+def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpResponse:
+    """Show one sample: question, reference, and what each system returned for it."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = sample_set_for(request.user, collection, uuid)
+    one = row.samples.filter(uuid=sample).first()
+    if one is None:
+        raise NotFound("This sample set has no such sample.")
+    record = sample_of(files.objects(row, [one])[0], 1)
+    found = list(row.systems.active())
+    wanted = [request.GET.get(name, "") for name in ("a", "b")]
+    chosen = [system for text in wanted for system in found if str(system.uuid) == text]
+    shown = (chosen or found)[:MOST_SYSTEMS]
+    sides = _sides(row, one, record, shown)
+    context = {
+        "collection": collection,
+        "sample_set": row,
+        "one": one,
+        "sample": record,
+        "reference": [_cut(text)[0] for text in record.references],
+        "relevant": [(doc.doc_id, _cut(doc.text)[0]) for doc in (record.relevant_docs or ())[:MOST_DOCUMENTS]],
+        "more_relevant": max(0, len(record.relevant_docs or ()) - MOST_DOCUMENTS),
+        "labels": one.labels,
+        "parent": row.samples.filter(sample_id=record.labels.get("variant_of", "")).first(),
+        "variants": list(row.samples.filter(labels__variant_of=one.sample_id)[:MOST_DOCUMENTS]),
+        "sides": sides,
+        "hidden": len(found) - len(shown),
+        "difference": _difference(sides) if len(sides) == 2 else None,
+        "previous": row.samples.filter(position=one.position - 1).first(),
+        "next": row.samples.filter(position=one.position + 1).first(),
+        "asked": urlencode({name: text for name, text in zip(("a", "b"), wanted, strict=True) if text}),
+    }
+    return render(request, "evaluation/rag/sample.html", context)
+
+
+def _cut(text: str) -> tuple[str, bool]:
+    return text[:LONGEST], len(text) > LONGEST
+
+
+def _sides(row: RagSampleSet, one: RagSample, record: EvaluationSample, shown: Sequence[RagSystem]) -> list[Side]:
+    places = {place.system_id: place for place in RagOutput.objects.filter(sample=one, system__in=shown)}
+    cards = {card.system_id: card for card in scorecards.cards_of(row, per_sample=True) if card.system in shown}
+    sides: list[Side] = []
+    for system in shown:
+        place = places.get(system.pk)
+        output = None if place is None else output_of(files.objects(system, [place])[0], 1)
+        before = sides[0].output if len(shown) == 2 and sides else None
+        sides.append(_side(system, one, record, output, before, cards.get(system.pk)))
+    return sides
+
+
+def _side(
+    system: RagSystem,
+    one: RagSample,
+    record: EvaluationSample,
+    output: SystemOutputs | None,
+    before: SystemOutputs | None,
+    card: RagScorecard | None,
+) -> Side:
+    answered, cut = _cut(output.response.text if output and output.response else "")
+    values = []
+    for label, of in (card.per_sample if card else {}).items():
+        value = of.get(one.sample_id)
+        if value is not None and card is not None:
+            values.append((label, in_units(value, card.about[label]["target"])))
+    ranks = {doc.doc.doc_id: doc.rank for doc in before.retrieved} if before else {}
+    evidence = []
+    docs = (output.retrieved if output else ())[:MOST_DOCUMENTS]
+    texts = [_cut(doc.doc.text) for doc in docs]
+    supports = supported_sentences(answered, [text for text, _ in texts])
+    for doc, (text, too_long), spans in zip(docs, texts, supports, strict=True):
+        evidence.append(
+            Evidence(
+                doc.doc.doc_id,
+                doc.rank,
+                doc.score,
+                _marked(text, spans),
+                too_long,
+                doc.doc.doc_id in record.relevant_ids,
+                bool(spans),
+                _move(ranks.get(doc.doc.doc_id), doc.rank) if before else "",
+            )
+        )
+    timings = [(stage, in_units(value, "latency")) for stage, value in (output.timings if output else {}).items()]
+    more = max(0, len(output.retrieved) - MOST_DOCUMENTS) if output else 0
+    return Side(system, output, answered, cut, evidence, more, values, timings)
+
+
+def _marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
+    """A text with these stretches marked."""
+    pieces, last = [], 0
+    for begin, end in spans:
+        pieces += [escape(text[last:begin]), format_html("<mark>{}</mark>", text[begin:end])]
+        last = end
+    return format_html_join("", "{}", ((piece,) for piece in [*pieces, escape(text[last:])]))
+
+
+def _move(before: int | None, after: int) -> str:
+    if before is None:
+        return "new"
+    return "" if before == after else f"up from {before}" if after < before else f"down from {before}"
+
+
+def _difference(sides: Sequence[Side]) -> dict[str, Any]:
+    """What changed from the first system's answer and documents to the second's."""
+    first, second = sides
+    ids = [[doc.doc.doc_id for doc in side.output.retrieved] if side.output else [] for side in sides]
+    return {
+        "lines": changes(first.answer, second.answer) if first.answer != second.answer else [],
+        "html": _changes_html(changes(first.answer, second.answer)),
+        "gone": [doc_id for doc_id in ids[0] if doc_id not in ids[1]][:MOST_DOCUMENTS],
+        "new": [doc_id for doc_id in ids[1] if doc_id not in ids[0]][:MOST_DOCUMENTS],
+    }
+
+
+def _changes_html(lines: Sequence[Line]) -> SafeString:
+    tags = {"removed": "del", "added": "ins", "kept": "span"}
+
+    def pieces(line: Line) -> SafeString:
+        return format_html_join(
+            "", "<{0}>{1}</{0}>", ((SafeString(tags[piece.kind]), piece.text) for piece in line.pieces)
+        )
+
+    return format_html_join("", "<p>{}</p>", ((pieces(line),) for line in lines))

@@ -1,0 +1,195 @@
+"""The scorecards of a sample set: metrics with intervals, slices, settings, and the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluation import verdict
+from evaluation.models import RagSampleSet, RagScorecard, RagSystem
+from evaluation.rag import people, scorecards, systems
+from evaluation.rag.forms import SettingsForm
+from evaluation.rag.sample_sets import sample_set_for
+from judgments import access
+from judgments.templatetags.figures import number
+
+# More systems than these stand beside each other only when the address names them.
+MOST_SYSTEMS = 6
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric of one system on the scorecard."""
+
+    value: str
+    low: str = ""
+    high: str = ""
+    number: int | None = None
+    reason: str = ""
+    interval_reason: str = ""
+    words: str = ""
+    sign: str = ""
+    p: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric on the scorecard."""
+
+    label: str
+    title: str
+    cells: list[Cell]
+    higher_is_better: bool | None
+
+
+@login_required
+@require_safe
+def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Show the scorecards of the systems of a sample set."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = sample_set_for(request.user, collection, uuid)
+    cards = scorecards.cards_of(row)
+    found = list(row.systems.active().select_related("created_by"))
+    for one in found:
+        one.has_card = any(card.system_id == one.pk for card in cards)
+    shown = _shown_cards(cards, request.GET.getlist("system"))
+    slices = [label for label in row.labels if any(label in card.slices for card in shown)]
+    context = {
+        "collection": collection,
+        "sample_set": row,
+        "systems": found,
+        "cards": shown,
+        "hidden": len(cards) - len(shown),
+        "parts": [(part, _rows(row, shown, labels)) for part, labels in scorecards.parts_of(shown).items()],
+        "baseline": next((card.system for card in shown if card.system.baseline), None),
+        "settings": scorecards.settings_of(row),
+        "job": scorecards.job_of(row),
+        "waiting": any(not one.has_card for one in found),
+        "slices": slices,
+        "form": SettingsForm(row),
+        "graded": [(one, [_mean_grade(one, card.system) for card in shown]) for one in people.graded(row)],
+        **_slice(request, shown, slices),
+    }
+    return render(request, "evaluation/rag/set.html", context)
+
+
+def _shown_cards(cards: Sequence[RagScorecard], wanted: Sequence[str]) -> list[RagScorecard]:
+    """The systems that the address names, else the first ones; the baseline stands first either way."""
+    chosen = [card for card in cards if str(card.system.uuid) in wanted or (wanted and card.system.baseline)]
+    return (chosen or list(cards))[:MOST_SYSTEMS]
+
+
+def _rows(row: RagSampleSet, cards: Sequence[RagScorecard], labels: Sequence[str]) -> list[Row]:
+    found = []
+    baseline = next((card.system for card in cards if card.system.baseline), None)
+    for label in labels:
+        about = next(card.about[label] for card in cards if label in card.about)
+        better = about["higher_is_better"]
+        cells = []
+        for card in cards:
+            against = None
+            if baseline is not None and card.system_id != baseline.pk:
+                against = scorecards.comparison(row, baseline, card.system, label)
+            cells.append(_cell(card.metrics.get(label), about["target"], against, better))
+        found.append(Row(label, about["title"], cells, better))
+    return found
+
+
+def _cell(
+    score: Mapping[str, Any] | None, target: str, against: Mapping[str, Any] | None = None, better: bool | None = True
+) -> Cell:
+    if score is None:
+        return Cell("", reason="not computed")
+    details = score["details"]
+    if not details["defined"]:
+        return Cell("", number=details["num_samples"], reason=details["reason"] or "")
+    words = scorecards.in_words(against, better) if against is not None else ""
+    p = None if against is None else against["p"] if against["p_corrected"] is None else against["p_corrected"]
+    return Cell(
+        in_units(score["value"], target),
+        in_units(score["low"], target),
+        in_units(score["high"], target),
+        details["num_samples"],
+        interval_reason=score.get("interval_reason") or "",
+        words=words,
+        sign=words if words in ("better", "worse") else "",
+        p="" if p is None else verdict.chance(p),
+    )
+
+
+def in_units(value: float | None, target: str) -> str:
+    """A value as it stands on a page: seconds with a unit, anything else with three decimals."""
+    if value is None:
+        return ""
+    if target != "latency":
+        return number(float(value))
+    return f"{value * 1000:.3g} ms" if value < 1 else f"{value:,.2f} s"
+
+
+def _slice(request: HttpRequest, cards: Sequence[RagScorecard], slices: Sequence[str]) -> dict[str, Any]:
+    """The table of one metric over the values of one label."""
+    if not slices:
+        return {}
+    label = request.GET.get("slice", "")
+    label = label if label in slices else slices[0]
+    metrics = list(dict.fromkeys(one for labels in scorecards.parts_of(cards).values() for one in labels))
+    metric = chosen_metric(request.GET.get("metric", ""), metrics)
+    target = next((card.about[metric]["target"] for card in cards if metric in card.about), "")
+    values = dict.fromkeys(value for card in cards for value in card.slices.get(label, {}))
+    rows = [
+        (value or "(none)", [_cell(card.slices.get(label, {}).get(value, {}).get(metric), target) for card in cards])
+        for value in values
+    ]
+    return {"slice": label, "slice_metric": metric, "slice_metrics": metrics, "slice_rows": rows}
+
+
+def chosen_metric(wanted: str, metrics: Sequence[str]) -> str:
+    if wanted in metrics:
+        return wanted
+    return next((one for one in ("TokenF1", "RecallAtK(k=10)") if one in metrics), next(iter(metrics), ""))
+
+
+@login_required
+@require_POST
+def score(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Choose metrics and slices, and score the systems of a set."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    row = sample_set_for(request.user, collection, uuid)
+    form = SettingsForm(row, request.POST)
+    if form.is_valid():
+        with form.telling():
+            job = scorecards.change(
+                row,
+                metrics=form.cleaned_data["metrics"].split("\n") if form.cleaned_data["metrics"].strip() else [],
+                slices=form.cleaned_data.get("slices", []),
+                actor=request.user,  # type: ignore[arg-type]
+            )
+            return redirect("job", job.uuid)
+    context = {"collection": collection, "sample_set": row, "form": form}
+    return render(request, "evaluation/rag/settings.html", context, status=form.status)
+
+
+def _mean_grade(of: people.Graded, system: RagSystem) -> Cell:
+    """The mean of people's grades of one system's answers."""
+    found = of.means.get(str(system.uuid))
+    if found is None or found.value is None:
+        return Cell("", reason="no grades" if of.means else "shown when the round is closed")
+    return Cell(number(found.value), number(found.low), number(found.high), found.number)
+
+
+@login_required
+@require_POST
+def make_baseline(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Make a system the baseline of its set."""
+    collection = access.collection_for(request.user, slug, access.STAFF)
+    system = systems.system_for(request.user, collection, uuid)
+    systems.set_baseline(system, actor=request.user)  # type: ignore[arg-type]
+    messages.success(request, f"{system} is the baseline of {system.sample_set}.")
+    return redirect("rag_set", slug, system.sample_set.uuid)
