@@ -25,7 +25,7 @@ class Config(AppConfig):
         from judgments.conflict_effects import APPRAISERS, Appraiser
         from judgments.freezing import FROZEN
         from judgments.import_kinds import KINDS as IMPORTS
-        from judgments.jobs import KINDS, TICKS
+        from judgments.jobs import KINDS, TICKS, UNFINISHED
         from judgments.routing import WEIGHERS
         from pooling.cutoffs import FINDERS
         from pooling.runs import STORED
@@ -42,6 +42,7 @@ class Config(AppConfig):
         IMPORTS.register(SAMPLES.name, SAMPLES)
         IMPORTS.register(OUTPUTS.name, OUTPUTS)
         KINDS.register(scorecards.KIND, scorecards.work_on)
+        UNFINISHED.register(scorecards.KIND, scorecards.unfinished)
         KINDS.register(from_collection.KIND, from_collection.work_on)
         rounds = archive.KINDS["round"]
         archive.KINDS["round"] = replace(rounds, goes=rounds.goes | {"RagGrading"})

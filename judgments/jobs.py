@@ -55,6 +55,10 @@ TICKS: Family[Callable[[], Any]] = Family(
 )
 
 
+# Whether there is more to do for a job that has just ended, by kind: such a job is queued once more.
+UNFINISHED: Family[Callable[[Job], bool]] = Family("unfinished job", {})
+
+
 class Cancelled(AssayError):
     """The user asked for the job to stop."""
 
@@ -120,7 +124,10 @@ def work_on_job(uuid: str) -> None:
     job = Job.objects.filter(uuid=uuid).first()
     if job is not None and claim(job):
         job.refresh_from_db()
-        _finish(job, *_outcome(job))
+        state, fields = _outcome(job)
+        _finish(job, state, fields)
+        if state == Job.State.DONE and job.kind in UNFINISHED and UNFINISHED[job.kind](job):
+            again(job)
 
 
 def claim(job: Job) -> bool:

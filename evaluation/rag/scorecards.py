@@ -127,9 +127,29 @@ def queue(sample_set: RagSampleSet, *, actor: Any) -> Job:
     if job is None:
         title = f"Score RAG systems on {sample_set}"
         return jobs.start(KIND, title=title, parameters=parameters, collection=sample_set.collection, actor=actor)
-    jobs.again(job)
+    if not jobs.again(job):
+        # It may end before this transaction does, and then it has not seen what the transaction adds.
+        transaction.on_commit(lambda: jobs.again(job))
     job.refresh_from_db()
     return job
+
+
+def unfinished(job: Job) -> bool:
+    """Whether the set of a scoring job has a system that is not scored as the set's settings ask."""
+    sample_set = RagSampleSet.objects.filter(uuid=job.parameters["sample_set"]).first()
+    if sample_set is None:
+        return False
+    asked = _asked(settings_of(sample_set))
+    scored = {card.system_id: card.settings for card in cards_of(sample_set)}
+    return any(
+        {name: scored.get(pk, {}).get(name) for name in asked} != asked
+        for pk in sample_set.systems.active().values_list("pk", flat=True)
+    )
+
+
+def _asked(settings: Settings) -> dict[str, Any]:
+    """What a stored scorecard says of the settings that it was computed with."""
+    return {"metrics": settings.metrics, "slices": settings.slices}
 
 
 def job_of(sample_set: RagSampleSet) -> Job | None:
@@ -138,17 +158,14 @@ def job_of(sample_set: RagSampleSet) -> Job | None:
 
 
 def work_on(work: jobs.Work) -> dict[str, Any]:
-    """The job behind `queue`. A system that is added while the job runs is scored before the job ends."""
-    asked = {"uuid": work.job.parameters["sample_set"]}
-    while True:
-        sample_set = RagSampleSet.objects.select_related("collection").filter(**asked).first()
-        if sample_set is None:
-            raise NotFound("The sample set was deleted before its systems were scored.")
-        systems = list(sample_set.systems.active())
-        _score(work, sample_set, systems)
-        now = RagSampleSet.objects.get(**asked)
-        if now.settings == sample_set.settings and list(now.systems.active()) == systems:
-            break
+    """The job behind `queue`; what is added while it runs makes it `unfinished`, and it is queued once more."""
+    sample_set = (
+        RagSampleSet.objects.select_related("collection").filter(uuid=work.job.parameters["sample_set"]).first()
+    )
+    if sample_set is None:
+        raise NotFound("The sample set was deleted before its systems were scored.")
+    systems = list(sample_set.systems.active())
+    _score(work, sample_set, systems)
     page = reverse("rag_set", args=[sample_set.collection.slug, sample_set.uuid])
     return {"systems": len(systems), "page": page}
 
@@ -186,7 +203,7 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
     work.progress(len(systems) + 1, len(systems) + 1)
     with transaction.atomic():
         for system, evaluation in zip(systems, found, strict=True):
-            _store(system, evaluation)
+            _store(system, evaluation, settings)
         gone = sample_set.systems.exclude(pk__in=[system.pk for system in systems])
         RagScorecard.objects.filter(system__in=gone).delete()
         uuids = {system.name: str(system.uuid) for system in systems}
@@ -195,7 +212,7 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
         )
 
 
-def _store(system: RagSystem, evaluation: Any) -> None:
+def _store(system: RagSystem, evaluation: Any, settings: Settings) -> None:
     told = evaluation.to_dict(per_sample=False)
     scored = evaluation.systems[0]
     RagScorecard.objects.update_or_create(
@@ -208,7 +225,7 @@ def _store(system: RagSystem, evaluation: Any) -> None:
             "metrics": told["systems"][0]["metrics"],
             "slices": told["systems"][0]["slices"],
             "per_sample": {label: scored.per_sample_of(label) for label in scored.scores},
-            "settings": told["settings"],
+            "settings": told["settings"] | _asked(settings),
             "notes": list(evaluation.notes),
             "computed_at": timezone.now(),
         },

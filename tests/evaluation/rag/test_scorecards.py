@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from assay import rag
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
@@ -163,3 +164,21 @@ def test_one_system_is_the_baseline(scored: RagSampleSet, engineer: Any) -> None
     systems.set_baseline(RagSystem.objects.get(name="new"), actor=engineer)
     assert list(scored.systems.filter(baseline=True).values_list("name", flat=True)) == ["new"]
     assert scorecards.cards_of(scored)[0].system.name == "new"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_system_that_comes_while_the_job_ends_is_scored_too(sample_set: RagSampleSet, store: Any) -> None:
+    late = [lambda: store("outputs", NEW, "new.jsonl", samples=str(sample_set.uuid))]
+
+    def before_the_end(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        if late and sql.startswith('UPDATE "judgments_job"') and Job.State.DONE in (parameters or ()):
+            late.pop()()
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(before_the_end):
+        store("outputs", OLD, "old.jsonl", samples=str(sample_set.uuid))
+    assert not late
+    assert [card.system.name for card in scorecards.cards_of(sample_set)] == ["old", "new"]
+    job = scorecards.job_of(sample_set)
+    assert job is not None
+    assert job.state == Job.State.DONE
