@@ -91,7 +91,7 @@ class Told:
             return rows
         if not self._at_once:
             return []
-        hidden = set(Query.objects.filter(pk__in=self._untold.values("query")).values_list(named_by, flat=True))
+        hidden = set(Query.of_any_kind.filter(pk__in=self._untold.values("query")).values_list(named_by, flat=True))
         return [row for row in rows if row["name"] not in hidden]
 
     @property

@@ -51,7 +51,7 @@ class GivenAnswer:
     Parameters
     ----------
     query_id, query : str
-        The question. An id that is new to the collection becomes a query of it.
+        The question. It is the collection's query where that has the same id and text.
     text : str
         What the system answered.
     evidence : tuple of Passage
@@ -243,22 +243,24 @@ def _other_question(one: GivenAnswer, first: GivenAnswer) -> str:
 
 
 def _queries(collection: Collection, answers: Sequence[GivenAnswer]) -> dict[str, Query]:
-    """The questions as queries of the collection; new ones are added."""
+    """Return the questions by id: the collection's query where id and text are equal, else a row of their own."""
     texts = {one.query_id: one.query for one in answers}
-    known = {query.query_id: query for query in collection.queries.all() if query.query_id in texts}
+    queries = {row.query_id: row for row in collection.queries.all() if texts.get(row.query_id) == row.text}
+    questions = {row.query_id: row for row in collection.queries(manager="questions").all() if row.query_id in texts}
     for query_id, text in texts.items():
-        if query_id in known and known[query_id].text != text:
+        if query_id not in queries and query_id in questions and questions[query_id].text != text:
             said = (
-                f"The query {query_id!r} is “{known[query_id].text[:100]}” in this collection and “{text[:100]}” here. "
-                "Give the new question another id."
+                f"The question {query_id!r} is “{questions[query_id].text[:100]}” in earlier rounds and "
+                f"“{text[:100]}” here. Give the new question another id."
             )
             raise NotValid(said, {"answers": said})
+    known = questions | queries
     new = [
-        Query(collection=collection, query_id=query_id, text=text)
+        Query(collection=collection, kind=Query.Kind.QUESTION, query_id=query_id, text=text)
         for query_id, text in texts.items()
         if query_id not in known
     ]
-    Query.objects.bulk_create(new, batch_size=BATCH)
+    Query.questions.bulk_create(new, batch_size=BATCH)
     return known | {query.query_id: query for query in new}
 
 

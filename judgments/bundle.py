@@ -41,9 +41,12 @@ def content_sha256(content: dict[str, Any]) -> str:
 def judged_queries(collection: Collection, rounds: list[Round], settled: Settled) -> list[Query]:
     """Every query that was up for judging or has a label, by the bytes of its id."""
     labelled = {label.query_id for label in settled.labels}
-    judged = Query.objects.filter(pairs__round__in=rounds).distinct().select_related("sample")
-    rest = collection.queries.filter(query_id__in=labelled).select_related("sample")
-    return sorted({*judged, *rest}, key=lambda query: query.query_id.encode())
+    rows = Query.of_any_kind.filter(collection=collection).select_related("sample")
+    # A label from elsewhere may name a query that the rounds did not ask about.
+    named = rows.filter(query_id__in=labelled).order_by("-kind")
+    judged = rows.filter(pairs__round__in=rounds).distinct()
+    found = {query.query_id: query for query in [*named, *judged]}
+    return sorted(found.values(), key=lambda query: query.query_id.encode())
 
 
 def content(queries: list[Query], rounds: list[Round], settled: Settled, how: Consolidation) -> dict[str, Any]:
@@ -199,7 +202,7 @@ def _ratings(rounds: list[Round]) -> Iterable[Any]:
 
     names = _pseudonyms(rounds)
     versions = {round_.pk: str(round_.guidelines.number) for round_ in rounds}
-    asked = Query.objects.filter(collection__in={round_.collection_id for round_ in rounds})
+    asked = Query.of_any_kind.filter(collection__in={round_.collection_id for round_ in rounds})
     queries = {pk: (query_id, text) for pk, query_id, text in asked.values_list("pk", "query_id", "text")}
     # Of a million answers only what stands in the file is read, and no objects are made.
     wanted = ("pk", "rater", "pair__query", "pair__document", "pair__document__doc_id", "pair__round")

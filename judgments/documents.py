@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from django.db.models import F
 from django.utils import timezone
 
 from judgments.access import LEADS
 from judgments.core.content_hash import content_hash
 from judgments.formats.rows import DocumentRow
 from judgments.import_kinds import Checked, ImportKind
-from judgments.models import Collection, Document, Upload, User
+from judgments.models import Collection, Document, Query, Upload, User
 
 BATCH = 500
 
@@ -88,6 +89,19 @@ def answers_by_id(collection: Collection, doc_ids: Sequence[str]) -> dict[str, D
     for begin in range(0, len(doc_ids), BATCH):
         some = Document.answers.filter(collection=collection, doc_id__in=doc_ids[begin : begin + BATCH])
         found |= {row.doc_id: row for row in some}
+    return found
+
+
+def questions_of(collection: Collection, doc_ids: Sequence[str]) -> dict[tuple[str, str], Query]:
+    """Return the question of each answer among these ids, by the ids of both. An answer belongs to one question."""
+    answers = Document.answers.filter(collection=collection).values_list("doc_id", flat=True)
+    wanted = list(set(answers).intersection(doc_ids))
+    found: dict[tuple[str, str], Query] = {}
+    for begin in range(0, len(wanted), BATCH):
+        some = wanted[begin : begin + BATCH]
+        answered = Document.answers.filter(collection=collection, doc_id__in=some)
+        rows = Query.of_any_kind.filter(pairs__document__in=answered).annotate(answer=F("pairs__document__doc_id"))
+        found |= {(row.query_id, row.answer): row for row in rows.distinct()}
     return found
 
 

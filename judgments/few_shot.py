@@ -82,9 +82,12 @@ def _in_turn(by_grade: dict[int, list[Key]], seed: int) -> list[tuple[Key, int]]
 
 def _example(snapshot: Snapshot, key: Key, grade: int) -> Example | None:
     """The pair's texts; None where the document has none."""
-    query = Query.objects.filter(collection=snapshot.collection_id, query_id=key[0]).first()
     document = Document.of_any_kind.filter(collection=snapshot.collection_id, doc_id=key[1], stub=False).first()
-    if query is None or document is None:
+    if document is None:
+        return None
+    queries = Query.of_any_kind.filter(pairs__document=document) if document.is_answer else Query.objects.all()
+    query = queries.filter(collection=snapshot.collection_id, query_id=key[0]).first()
+    if query is None:
         return None
     text = "\n".join(part for part in (document.title, document.text) if part)
     return Example(query.text, text[:4_000], grade) if text.strip() else None

@@ -9,9 +9,9 @@ from typing import Any
 
 from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
-from judgments.documents import answers_by_id
+from judgments.documents import answers_by_id, questions_of
 from judgments.gold import MOST, Known
-from judgments.models import Collection
+from judgments.models import Collection, Query
 from judgments.upload_reading import read_at_once
 
 COLUMNS = ("query_id", "doc_id", "grade")
@@ -100,14 +100,17 @@ def from_rows(collection: Collection, rows: Iterable[Row], *, field: str, word: 
     held = list(rows)
     if len(held) > MOST:
         raise NotValid(f"{len(held):,} pairs are too many.", {field: f"{MOST:,} at most."})
-    queries = {row.query_id: row for row in collection.queries.filter(query_id__in=_ids(held, "query_id"))}
+    named = Query.of_any_kind.filter(collection=collection, query_id__in=_ids(held, "query_id"))
+    queries = {row.query_id: row for row in named.order_by("-kind")}
     doc_ids = _ids(held, "doc_id")
+    questions = questions_of(collection, list(doc_ids))
     documents = answers_by_id(collection, list(doc_ids))
     documents |= {row.doc_id: row for row in collection.documents.filter(doc_id__in=doc_ids)}
     found: list[Known] = []
     odd: list[str] = []
     for number, row in held:
-        query, document = queries.get(_cell(row, "query_id")), documents.get(_cell(row, "doc_id"))
+        key = _cell(row, "query_id"), _cell(row, "doc_id")
+        query, document = questions.get(key) or queries.get(key[0]), documents.get(key[1])
         why = row.get("odd") or _why(row, query is None, document is None)
         if why or query is None or document is None:
             odd.append(f"{word} {number}: {why}.")

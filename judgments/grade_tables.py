@@ -99,6 +99,6 @@ def _numbered(keys: Ints, names: Mapping[int, str]) -> tuple[tuple[str, ...], In
 def _queries(keys: list[int]) -> list[tuple[int, str, str]]:
     found: list[tuple[int, str, str]] = []
     for start in range(0, len(keys), KEYS):
-        rows = Query.objects.filter(pk__in=keys[start : start + KEYS])
+        rows = Query.of_any_kind.filter(pk__in=keys[start : start + KEYS])
         found += rows.values_list("pk", "query_id", "tier")
     return found

@@ -20,7 +20,7 @@ from judgments.access import LEADS
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import id_fault
-from judgments.documents import answers_by_id, stubs_for
+from judgments.documents import questions_of, stubs_for
 from judgments.formats.rows import RatingRow
 from judgments.guidelines import add_version, latest
 from judgments.import_kinds import Checked, Finding, ImportKind
@@ -54,7 +54,8 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
         raise Conflict(f"{upload.filename} is here already, as the round {earlier}. Nothing was stored again.")
     queries = set(collection.queries.values_list("query_id", flat=True))
     documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
-    documents |= set(answers_by_id(collection, list({row.doc_id for row in rows} - documents)))
+    questions = questions_of(collection, list({row.doc_id for row in rows} - documents))
+    answers = {doc_id for _, doc_id in questions}
     kept, findings, without = list[RatingRow](), list[Finding](), dict[str, RatingRow]()
     for row in rows:
         if row.state in ("later", "unrated"):
@@ -63,12 +64,15 @@ def check(collection: Collection, rows: Sequence[RatingRow], upload: Upload) -> 
             findings.append(_odd(row, "E23", f"a judgment of source {row.source!r}", "Only those of people come in."))
         elif row.grade is not None and not 0 <= row.grade <= 100:
             findings.append(_odd(row, "E23", f"the grade {row.grade} is on no scale", "Use grades from 0 to 100."))
-        elif row.query_id not in queries and not row.query:
+        elif row.doc_id in answers and (row.query_id, row.doc_id) not in questions:
+            said = f"the answer {row.doc_id} does not belong to the question {row.query_id}"
+            findings.append(_odd(row, "E23", said, "Use the question that the answer was graded for."))
+        elif row.doc_id not in answers and row.query_id not in queries and not row.query:
             said = f"the query {row.query_id} is not in this collection"
             findings.append(_odd(row, "E17", said, "Store the queries first, or add their text in a column query."))
         else:
             kept.append(row)
-            if row.doc_id not in documents:
+            if row.doc_id not in answers and row.doc_id not in documents:
                 without.setdefault(row.doc_id, row)
     if without:
         first = next(iter(without.values()))
@@ -162,7 +166,8 @@ def _free_username(round_: Round, number: int) -> str:
 def _pairs(
     round_: Round, rows: Sequence[RatingRow], number: Mapping[tuple[str, str], int]
 ) -> dict[tuple[str, str], Pair]:
-    queries = queries_for(round_.collection, rows)
+    named = zip(rows, queries_for(round_.collection, rows), strict=True)
+    queries = {(row.query_id, row.doc_id): query for row, query in named}
     documents = stubs_for(round_.collection, (row.doc_id for row in rows))
     by_query: dict[str, dict[str, None]] = defaultdict(dict)
     grades: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -176,7 +181,7 @@ def _pairs(
         (
             Pair(
                 round=round_,
-                query=queries[key[0]],
+                query=queries[key],
                 document=documents[key[1]],
                 position=place,
                 ratings_wanted=max(1, number[key]),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from judgments.access import LEADS
 from judgments.core.errors import Conflict, NotValid
 from judgments.core.ids import id_fault
-from judgments.documents import answers_by_id, stubs_for
+from judgments.documents import questions_of, stubs_for
 from judgments.formats.rows import LabelRow, RatingRow
 from judgments.import_kinds import Checked, Finding, ImportKind
 from judgments.models import Collection, ImportedLabel, LabelSource, Query, Upload, User
@@ -21,20 +21,24 @@ def check(collection: Collection, rows: Sequence[LabelRow], upload: Upload) -> C
         raise Conflict(f"{upload.filename} is here already, as the label source {earlier}. Nothing was stored again.")
     queries = set(collection.queries.values_list("query_id", flat=True))
     documents = set(collection.documents.filter(stub=False).values_list("doc_id", flat=True))
-    documents |= set(answers_by_id(collection, list({row.doc_id for row in rows} - documents)))
+    questions = questions_of(collection, list({row.doc_id for row in rows} - documents))
+    answers = {doc_id for _, doc_id in questions}
     kept, findings, unknown = [], [], []
     for row in rows:
         if row.grade is None:
             continue
-        if row.query_id not in queries and not row.query:
+        if row.doc_id in answers and (row.query_id, row.doc_id) not in questions:
+            findings.append(_other_question(row))
+            continue
+        if row.doc_id not in answers and row.query_id not in queries and not row.query:
             findings.append(_unknown_query(row))
             continue
         kept.append(row)
-        if row.doc_id not in documents:
+        if row.doc_id not in answers and row.doc_id not in documents:
             unknown.append(row)
     if unknown:
         findings.append(_unknown_documents(unknown))
-    new_queries = len({row.query_id for row in kept} - queries)
+    new_queries = len({row.query_id for row in kept if row.doc_id not in answers} - queries)
     figures = {"labels": len(kept), "queries": len({row.query_id for row in kept}), "new queries": new_queries}
     return Checked(kept, findings, figures)
 
@@ -59,21 +63,24 @@ def store(
     documents = stubs_for(collection, (row.doc_id for row in checked.rows))
     ImportedLabel.objects.bulk_create(
         (
-            ImportedLabel(source=source, query=queries[row.query_id], document=documents[row.doc_id], value=row.grade)
-            for row in checked.rows
+            ImportedLabel(source=source, query=query, document=documents[row.doc_id], value=row.grade)
+            for row, query in zip(checked.rows, queries, strict=True)
         ),
         batch_size=1000,
     )
     return {"rows": len(checked.rows), "id": str(source.uuid), "name": name}
 
 
-def queries_for(collection: Collection, rows: Iterable[LabelRow | RatingRow]) -> dict[str, Query]:
-    """The queries by id; those that came with their text and are not here yet are made."""
+def queries_for(collection: Collection, rows: Sequence[LabelRow] | Sequence[RatingRow]) -> list[Query]:
+    """Return the query of each row; for an answer its question. Queries that are new and have their text are made."""
+    questions = questions_of(collection, list({row.doc_id for row in rows}))
     known = {query.query_id: query for query in collection.queries.all()}
-    texts = {row.query_id: row.query for row in rows if row.query_id not in known and row.query}
+    others = [row for row in rows if (row.query_id, row.doc_id) not in questions]
+    texts = {row.query_id: row.query for row in others if row.query_id not in known and row.query}
     new = [Query(collection=collection, query_id=query_id, text=text) for query_id, text in texts.items()]
     Query.objects.bulk_create(new, batch_size=500)
-    return {**known, **{query.query_id: query for query in new}}
+    known |= {query.query_id: query for query in new}
+    return [questions.get((row.query_id, row.doc_id)) or known[row.query_id] for row in rows]
 
 
 def _unknown_query(row: LabelRow) -> Finding:
@@ -84,6 +91,17 @@ def _unknown_query(row: LabelRow) -> Finding:
         f"the query {row.query_id} is not in this collection",
         "not stored",
         "Store the queries first, or send a judgment list, which carries their text.",
+    )
+
+
+def _other_question(row: LabelRow) -> Finding:
+    return Finding(
+        row.line,
+        "E23",
+        f"{row.query_id} {row.doc_id} {row.grade:g}",
+        f"the answer {row.doc_id} does not belong to the question {row.query_id}",
+        "not stored",
+        "Use the question that the answer was graded for.",
     )
 
 

@@ -69,7 +69,7 @@ def write(query: Query, *, text: str, actor: User, seen: str | None = None) -> Q
         A round that is open holds the query, or somebody else wrote meanwhile.
     """
     text = _checked(text)
-    query = Query.objects.select_for_update().get(pk=query.pk)
+    query = Query.of_any_kind.select_for_update().get(pk=query.pk)
     if seen is not None and seen != version(query):
         now = query.narrative or query.draft or "nothing"
         raise Conflict(f"Somebody else wrote this need meanwhile; there stands now: “{now[:300]}”. Save yours again.")

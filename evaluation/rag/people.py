@@ -43,7 +43,7 @@ def start(
     Parameters
     ----------
     sample_set : RagSampleSet
-        Whose samples are asked about; they become queries of the collection.
+        Whose samples are asked about.
     name : str
         The beginning of the rounds' names.
     systems : sequence of RagSystem

@@ -18,7 +18,8 @@ from evaluation.round_runs import METRIC, metrics_of
 from evaluation.snapshot_comparison import SnapshotComparison
 from judgments import access
 from judgments.core.errors import NotAllowed, NotFound, NotValid
-from judgments.models import Collection, Document, Query, Snapshot
+from judgments.documents import questions_of
+from judgments.models import Collection, Document, Snapshot
 from judgments.templatetags.figures import grade
 from judgments.views.lists import Choice, Column, Listing, answer
 
@@ -101,13 +102,14 @@ def _board(found: SnapshotComparison) -> list[dict[str, Any]]:
 def _rows(collection: Collection, found: SnapshotComparison) -> list[dict[str, Any]]:
     """Every pair whose label is another, with the words of its query and the title of its document."""
     parts = [(kind, getattr(found.changes, kind)) for kind, _ in KINDS]
-    queries = dict(Query.objects.filter(collection=collection).values_list("query_id", "text"))
-    titles = _titles(collection, sorted({doc_id for _, rows in parts for (_, doc_id), _, _ in rows}))
+    queries = dict(collection.queries.values_list("query_id", "text"))
+    doc_ids = sorted({doc_id for _, rows in parts for (_, doc_id), _, _ in rows})
+    titles, questions = _titles(collection, doc_ids), questions_of(collection, doc_ids)
     return [
         {
             "kind": dict(KINDS)[kind],
             "query_id": query_id,
-            "query": queries.get(query_id, query_id),
+            "query": str(questions.get((query_id, doc_id)) or queries.get(query_id, query_id)),
             "doc_id": doc_id,
             "title": titles.get(doc_id, (doc_id, ""))[0],
             "url": titles.get(doc_id, (doc_id, ""))[1],

@@ -32,7 +32,7 @@ class AnswerSentForGrading(Strict):
     """One answer to grade. It names no system: equal answers with equal evidence are graded once."""
 
     query_id = serializers.CharField(trim_whitespace=False)
-    query = serializers.CharField(trim_whitespace=False, help_text="The question; a new `query_id` becomes a query.")
+    query = serializers.CharField(trim_whitespace=False, help_text="The question. It never becomes a query.")
     text = serializers.CharField(trim_whitespace=False, help_text="What the system answered.")
     evidence = PassageBody(
         many=True,

@@ -225,7 +225,8 @@ class ScoresOfBattles(OfBattles):
         asked = self.request.query_params.get("query")
         if asked is None:
             return None
-        found = self.round.collection.queries.filter(query_id=asked.replace("\0", "")).first()
+        known = Query.of_any_kind.filter(collection=self.round.collection_id, query_id=asked.replace("\0", ""))
+        found = known.order_by("-kind" if self.round.of_answers else "kind").first()
         if found is None:
             raise NotFound("This collection has no query with this id.")
         return found

@@ -132,7 +132,8 @@ class OneQuery(InCollection):
         return self.told(QueryBody, query)
 
     def _query(self, uuid: uuid_module.UUID) -> Query:
-        query = self.collection.queries.select_related("stratum").filter(uuid=uuid).first()
+        rows = Query.of_any_kind.filter(collection=self.collection).select_related("stratum")
+        query = rows.filter(uuid=uuid).first()
         if query is None:
             raise NotFound("This collection has no such query.")
         return query

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.db.models import Q
 
 from judgments.models.collection import Collection
-from judgments.models.fields import Archivable, ArchivableQuerySet, OpaqueIdField, PublicModel
+from judgments.models.fields import Archivable, ArchivableQuerySet, OfKind, OpaqueIdField, PublicModel
 
 
 class DocumentKind(models.TextChoices):
@@ -16,29 +14,16 @@ class DocumentKind(models.TextChoices):
     ANSWER = "answer", "answer"
 
 
-class OfKind(models.Manager.from_queryset(ArchivableQuerySet)):  # type: ignore[misc]
-    """The rows of one kind."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__()
-        self.kind = kind
-
-    def get_queryset(self) -> Any:
-        return super().get_queryset().filter(kind=self.kind)
-
-
-class Documents(OfKind):
+class Documents(OfKind.from_queryset(ArchivableQuerySet)):  # type: ignore[misc]
     """The documents of a collection. Answers are not among them."""
 
-    def __init__(self) -> None:
-        super().__init__(DocumentKind.DOCUMENT)
+    kind = DocumentKind.DOCUMENT
 
 
-class Answers(OfKind):
+class Answers(OfKind.from_queryset(ArchivableQuerySet)):  # type: ignore[misc]
     """The answers of a collection."""
 
-    def __init__(self) -> None:
-        super().__init__(DocumentKind.ANSWER)
+    kind = DocumentKind.ANSWER
 
 
 class Document(PublicModel, Archivable):

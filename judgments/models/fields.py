@@ -34,6 +34,15 @@ class PublicModel(models.Model):
         abstract = True
 
 
+class OfKind(models.Manager):
+    """The rows of one kind, in tables that hold several."""
+
+    kind: str
+
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(kind=self.kind)
+
+
 class ArchivableQuerySet(models.QuerySet):
     """Rows that can be put away."""
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from judgments.models.collection import Collection
-from judgments.models.fields import OpaqueIdField, PublicModel
+from judgments.models.fields import OfKind, OpaqueIdField, PublicModel
 from judgments.models.stratum import Stratum
 
 
@@ -30,8 +30,32 @@ class QuerySample(PublicModel):
         return f"{self.log_name}, seed {self.seed}"
 
 
+class QueryKind(models.TextChoices):
+    QUERY = "query", "query"
+    QUESTION = "question", "question"
+
+
+class Queries(OfKind):
+    """The queries of a collection. Questions of answer rounds are not among them."""
+
+    kind = QueryKind.QUERY
+
+
+class Questions(OfKind):
+    """The questions of a collection's answer rounds that are not queries of the collection."""
+
+    kind = QueryKind.QUESTION
+
+
 class Query(PublicModel):
-    """What was typed, with its need, tier, traffic and weight."""
+    """What was typed, with its need, tier, traffic and weight.
+
+    A row of the kind ``question`` belongs to answer rounds only: it is never drawn, pooled, scored or listed as a
+    query. Pairs reach it as they reach a query. ``Query.objects`` and ``collection.queries`` never return it;
+    ``Query.questions`` does.
+    """
+
+    Kind = QueryKind
 
     class Tier(models.TextChoices):
         HEAD = "head", "head"
@@ -39,6 +63,7 @@ class Query(PublicModel):
         TAIL = "tail", "tail"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="queries")
+    kind = models.CharField(max_length=8, choices=QueryKind.choices, default=QueryKind.QUERY)
     query_id = OpaqueIdField()
     text = models.CharField(max_length=2048)
     narrative = models.TextField(blank=True)
@@ -58,11 +83,16 @@ class Query(PublicModel):
     stratum = models.ForeignKey(Stratum, null=True, on_delete=models.PROTECT, related_name="queries")
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = Queries()
+    questions = Questions()
+    of_any_kind = models.Manager()
+
     class Meta:
         ordering = ["query_id"]
         verbose_name_plural = "queries"
         constraints = [
-            models.UniqueConstraint(fields=["collection", "query_id"], name="query_id_once"),
+            models.UniqueConstraint(fields=["collection", "kind", "query_id"], name="query_id_once"),
+            models.CheckConstraint(condition=Q(kind__in=["query", "question"]), name="query_kind_known"),
             models.CheckConstraint(condition=~Q(query_id="") & ~Q(text=""), name="query_has_id_and_text"),
             models.CheckConstraint(condition=Q(tier__in=["", *("head", "torso", "tail")]), name="query_tier_known"),
             models.CheckConstraint(

@@ -9,7 +9,7 @@ from judgments.agreement import COEFFICIENTS
 from judgments.agreement.gate import GateAnswer, State
 from judgments.agreement.reading import BANDS, Band, band, reading, reason_in_words
 from judgments.agreement.warnings import LEAST_SHARED
-from judgments.models import Grade, Round
+from judgments.models import Grade, Query, Round
 
 WEIGHTS = ("quadratic", "linear", "unweighted")
 # What each coefficient asks, where its own description says it too long for a table.
@@ -231,5 +231,8 @@ def with_reasons(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def with_queries(round_: Round, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows by query, each with the query itself."""
     named = {row["name"] for row in rows}
-    queries = {query.query_id: query for query in round_.collection.queries.filter(query_id__in=named)}
+    known = Query.of_any_kind.filter(collection=round_.collection_id, query_id__in=named)
+    # A question and a query may have the same id; the round asks about one of them.
+    ordered = known.order_by("kind" if round_.of_answers else "-kind")
+    queries = {query.query_id: query for query in ordered}
     return [{**row, "query": queries.get(row["name"])} for row in with_reasons(rows)]

@@ -101,7 +101,7 @@ def query_of(round_: Round, uuid: Any) -> Query:
         The round has no pair of it.
     """
     try:
-        found = Query.objects.filter(uuid=uuid, pairs__round=round_).first()
+        found = Query.of_any_kind.filter(uuid=uuid, pairs__round=round_).first()
     except (ValidationError, ValueError):
         found = None
     if found is None:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from judgments import access
-from judgments.models import Document, Pair
+from judgments.models import Document, Pair, Query
 from judgments.passages import shown
 from judgments.templatetags.figures import state
 from judgments.views.lists import Choice, Column, Listing, answer, how_many
@@ -76,7 +76,7 @@ def document(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     context = {
         "collection": collection,
         "document": row,
-        "queries": collection.queries.filter(pairs__document=row).distinct(),
+        "queries": Query.of_any_kind.filter(pairs__document=row).distinct(),
         "shown": shown(row, ""),
     }
     return render(request, "judgments/document.html", context)

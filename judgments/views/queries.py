@@ -110,7 +110,8 @@ PAIRS = Listing(
 def query(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     roles = access.LEADS if request.method == "POST" else access.STAFF
     collection = access.collection_for(request.user, slug, roles)
-    row = collection.queries.select_related("sample", "stratum").filter(uuid=uuid).first()
+    rows = Query.of_any_kind.filter(collection=collection).select_related("sample", "stratum")
+    row = rows.filter(uuid=uuid).first()
     if row is None:
         raise Http404
     form = NarrativeForm(request.POST or None, initial={"narrative": row.narrative or row.draft})

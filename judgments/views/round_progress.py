@@ -68,7 +68,7 @@ def _told(round_: Round, rows: list[Any], reader: Any) -> tuple[list[Any], int]:
         return rows, 0
     if max(round_reports.events(round_), round_.slots_made) > round_reports.AT_ONCE:
         return [], len(rows)
-    names = Query.objects.filter(pk__in=untold.values("query")).values_list("uuid", flat=True)
+    names = Query.of_any_kind.filter(pk__in=untold.values("query")).values_list("uuid", flat=True)
     hidden = {str(uuid) for uuid in names}
     told = [row for row in rows if row[0] not in hidden]
     return told, len(rows) - len(told)

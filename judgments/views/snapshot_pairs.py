@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from judgments import access, labels, merging, snapshots, stale_labels
+from judgments.documents import questions_of
 from judgments.labels import Consolidation
-from judgments.models import Collection, Document, Pair, Query, Round
+from judgments.models import Collection, Document, Pair, Round
 from judgments.templatetags.figures import grade
 from judgments.views.lists import Column, Listing, answer
 from judgments.views.sent import uuid_of
@@ -74,8 +75,9 @@ def _back(given: dict[str, str]) -> dict[str, Any]:
 
 def _named(collection: Collection, found: Sequence[merging.Change]) -> list[dict[str, Any]]:
     """The changes with the words of their queries and the titles of their documents."""
-    queries = dict(Query.objects.filter(collection=collection).values_list("query_id", "text"))
+    queries = dict(collection.queries.values_list("query_id", "text"))
     wanted = {one.doc_id for one in found}
+    questions = questions_of(collection, list(wanted))
     titles: dict[str, tuple[str, Any]] = {}
     documents = Document.of_any_kind.filter(collection=collection, pairs__isnull=False).distinct()
     for doc_id, title, uuid in documents.values_list("doc_id", "title", "uuid").iterator():
@@ -84,7 +86,7 @@ def _named(collection: Collection, found: Sequence[merging.Change]) -> list[dict
     return [
         {
             "query_id": one.query_id,
-            "query": queries.get(one.query_id, one.query_id),
+            "query": str(questions.get((one.query_id, one.doc_id)) or queries.get(one.query_id, one.query_id)),
             "doc_id": one.doc_id,
             "title": titles[one.doc_id][0],
             "url": reverse("document", args=[collection.slug, titles[one.doc_id][1]]),

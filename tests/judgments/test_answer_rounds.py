@@ -5,15 +5,19 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.urls import reverse
 
+from evaluation.standing import Standing
 from judgments import assignment, documents, gold, guidelines, rounds, snapshots, submission
 from judgments.answer_dimensions import DIMENSIONS
 from judgments.answer_rounds import GivenAnswer, Passage, create_answer_rounds
 from judgments.core.errors import Conflict, NotValid
-from judgments.models import AuditRow, Document, GuidelinesVersion, Pair, Query, Round
+from judgments.models import AuditRow, Document, GuidelinesVersion, ImportedLabel, Pair, Query, Round
 from tests.world import grade_together
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +74,7 @@ def test_a_second_act_uses_the_answers_questions_and_guidelines_that_are_there(m
     first, second = make(dimensions=["faithful"]), make(dimensions=["faithful"], name="Again")
     assert first[0].guidelines == second[0].guidelines
     assert Document.answers.count() == 3
-    assert Query.objects.filter(collection=collection).count() == 2
+    assert Query.questions.filter(collection=collection).count() == 2
 
 
 @pytest.mark.parametrize(
@@ -102,14 +106,80 @@ def test_what_cannot_be_graded_is_refused_whole(make: Any, answers: Any, options
     assert field in refused.value.fields
     assert not Round.objects.exists()
     assert not Document.answers.exists()
-    assert not Query.objects.exists()
+    assert not Query.of_any_kind.exists()
     assert not GuidelinesVersion.objects.exists()
 
 
-def test_a_question_keeps_the_text_that_the_collection_has(make: Any, store_file: Any) -> None:
-    store_file("queries", "query_id,query\nq1,another question\n", "queries.csv")
-    with pytest.raises(NotValid, match="another question"):
-        make([DRY])
+def test_questions_are_no_queries(
+    make: Any, collection: Any, store_file: Any, api_of: Any, client_of: Any, lead: Any
+) -> None:
+    store_file("queries", "query_id,query\nq7,rain jacket\n", "queries.csv")
+    make()
+    assert [row.query_id for row in collection.queries.all()] == ["q7"]
+    assert [row.query_id for row in Query.questions.all()] == ["q1", "q2"]
+    listed = api_of(lead).get("/api/v1/collections/shop/queries/").json()
+    assert [row["query_id"] for row in listed["results"]] == ["q7"]
+    assert Standing(collection).queries.total == 1
+    file = client_of(lead).get(reverse("queries", args=["shop"]), {"format": "csv"}).getvalue().decode()
+    assert "q7" in file
+    assert "q1" not in file
+    for row in Query.of_any_kind.all():
+        assert client_of(lead).get(reverse("query", args=["shop", row.uuid])).status_code == 200
+        assert api_of(lead).get(f"/api/v1/collections/shop/queries/{row.uuid}/").json()["query_id"] == row.query_id
+
+
+def test_a_question_is_the_query_with_its_id_and_text(make: Any, collection: Any, store_file: Any) -> None:
+    store_file("queries", f"query_id,query\nq1,{DRY.query}\n", "queries.csv")
+    (made,) = make(dimensions=["faithful"])
+    assert {pair.query.kind for pair in made.pairs.filter(query__query_id="q1")} == {Query.Kind.QUERY}
+    assert [row.query_id for row in Query.questions.all()] == ["q2"]
+
+
+def test_a_question_with_the_id_of_another_query_is_a_row_of_its_own(
+    make: Any, collection: Any, store_file: Any, lead: Any, rater: Any, rater2: Any
+) -> None:
+    store_file("queries", "query_id,query\nq1,another text\n", "before.csv")
+    (made,) = make(dimensions=["faithful"])
+    store_file("queries", "query_id,query\nq2,yet another text\n", "after.csv")
+    assert {pair.query.text for pair in made.pairs.all()} == {DRY.query, WASH.query}
+    assert {row.text for row in collection.queries.all()} == {"another text", "yet another text"}
+    for one in (rater, rater2):
+        _grade(made, one, {DRY.doc_id: 2, WET.doc_id: 0, WASH.doc_id: 2})
+    frozen = snapshots.freeze(
+        collection, name="faithful", rounds=[made], actor=lead, override_reason="A test of three pairs."
+    )
+    assert frozen.summary["queries"] == 2
+    assert snapshots.read_file(frozen, "queries.tsv").decode().splitlines() == [
+        f"{one.query_id}\t{one.query}" for one in (DRY, WASH)
+    ]
+    # Labels and grades of the answers reach the question again.
+    labels = "".join(f"{one.query_id} 0 {one.doc_id} 1\n" for one in (DRY, WET, WASH))
+    store_file("qrels", labels, "labels.qrels")
+    rows = ImportedLabel.objects.values_list("query__kind", "query__text")
+    assert set(rows) == {("question", DRY.query), ("question", WASH.query)}
+
+
+def test_a_question_has_one_text(make: Any) -> None:
+    make([DRY], dimensions=["correct"])
+    with pytest.raises(NotValid, match="another id") as refused:
+        make([replace(DRY, query="Another question?")], dimensions=["faithful"])
+    assert "answers" in refused.value.fields
+
+
+@pytest.mark.parametrize("made_by", ["round", "file", "file and round"])
+def test_questions_of_earlier_rounds_are_set_apart(make: Any, collection: Any, store_file: Any, made_by: str) -> None:
+    """Before the migration, questions were queries of the collection."""
+    migration = import_module("pooling.migrations.0010_questions_apart")
+    if made_by != "round":
+        store_file("queries", f"query_id,query\nq1,{DRY.query}\n", "queries.csv")
+    make(dimensions=["faithful", "correct"])
+    migration.join(apps, None)
+    assert not Query.questions.exists()
+    if made_by == "file and round":
+        store_file("queries", "query_id,query,frequency\nq2,How do I wash it?,12\n", "more.csv")
+    migration.separate(apps, None)
+    apart = {"round": ["q1", "q2"], "file": ["q2"], "file and round": []}[made_by]
+    assert [row.query_id for row in Query.questions.order_by("query_id")] == apart
 
 
 def test_a_name_that_is_taken_leaves_nothing_behind(make: Any) -> None:
@@ -191,7 +261,7 @@ def test_gold_pairs_of_a_dimension_stay_in_it(
     assert known == {("q1", DRY.doc_id), ("q1", WET.doc_id)}
     # The raters differ about one answer in the other dimension.
     assert {one.key for one in gold.known_elsewhere(faithful, viewer=lead)} == {("q1", DRY.doc_id)}
-    document = gold.Known(Query.objects.get(query_id="q1"), Document.objects.get(doc_id="d1"), 1)
+    document = gold.Known(Query.questions.get(query_id="q1"), Document.objects.get(doc_id="d1"), 1)
     with pytest.raises(NotValid):
         gold.add(correct, [document], use="hidden", actor=lead)
     added = gold.add(correct, gold.known_elsewhere(correct, viewer=lead), use="hidden", actor=lead)
