@@ -17,6 +17,7 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef
 from judgments import access, audit, carried, group_labels
 from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotValid
+from judgments.documents import questions_of
 from judgments.models import Adjudication, Collection, Document, GoldPair, Judgment, Pair, Query, Round, User
 
 SETTLED, UNANIMOUS = "settled", "unanimous"
@@ -195,6 +196,7 @@ def _odd(round_: Round, known: Sequence[Known]) -> list[str]:
     """What cannot be added and why, a sentence each."""
     values = round_.scale.values()
     standing, there = stands_already(round_, (one.key for one in known)), _gold_keys(round_)
+    questions = questions_of(round_.collection, [one.document.doc_id for one in known if one.document.is_answer])
     said: list[str] = []
     for one in known:
         why = ""
@@ -203,6 +205,10 @@ def _odd(round_: Round, known: Sequence[Known]) -> list[str]:
         elif one.document.kind != round_.kind:
             word = "an answer" if one.document.is_answer else "a document"
             why = f"it is {word}, and raters of this round grade {'answers' if round_.of_answers else 'documents'}"
+        elif one.document.is_answer and one.key not in questions:
+            why = "the answer belongs to another question"
+            if own := sorted(query_id for query_id, doc_id in questions if doc_id == one.document.doc_id):
+                why += f"; use {', '.join(own)}"
         elif one.key in standing:
             why = "the round asks for its grade itself, or for that of a pair with the same label"
         elif one.key in there:

@@ -213,6 +213,22 @@ def test_guidelines_for_answers_are_not_the_newest_ones_for_documents(make: Any,
     assert guidelines.latest(collection, "correct") == correct.guidelines
 
 
+def test_an_answer_is_no_gold_pair_of_another_question(make: Any, lead: Any, api_of: Any, client_of: Any) -> None:
+    (made,) = make([DRY, WASH], dimensions=["faithful"])
+    (target,) = make([WET], dimensions=["faithful"], name="Next")
+    wrong = {"query_id": "q2", "doc_id": DRY.doc_id, "grade": 2}
+    sent = {"use": "hidden", "pairs": [wrong]}
+    refused = api_of(lead).post(f"/api/v1/rounds/{target.uuid}/gold/", sent, format="json")
+    assert refused.status_code == 400
+    assert "q1" in refused.json()["error"]["fields"]["pairs"]
+    form = {"act": "one", "one-use": "hidden", **{f"one-{name}": value for name, value in wrong.items()}}
+    assert client_of(lead).post(reverse("calibration", args=[target.uuid]), form).status_code == 422
+    assert not target.gold.exists()
+    sent["pairs"] = [{**wrong, "query_id": "q1"}]
+    assert api_of(lead).post(f"/api/v1/rounds/{target.uuid}/gold/", sent, format="json").status_code == 201
+    assert target.gold.get().query == made.pairs.get(document__doc_id=DRY.doc_id).query
+
+
 def _grade(round_: Round, rater: Any, grades: dict[str, int]) -> None:
     batch = assignment.claim_batch(round_, rater=rater, size=50)
     grade_together(round_, rater, {pair.uuid: grades[pair.document.doc_id] for pair in batch})
