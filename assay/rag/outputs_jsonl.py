@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
-from assay.rag.fields import OF_OUTPUTS, OF_SAMPLES, output_of
+from assay.rag.fields import output_of
 from assay.rag.records import RetrievedDocument, SystemOutputs
-from assay.rag.samples_jsonl import document_to_dict, note_unknown
-from judgments.core.report import Tally
+from assay.rag.samples_jsonl import document_to_dict, record_parser
 from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content
-from judgments.formats.json_lines import Element
-from judgments.formats.json_rows import reader, rows, write_objects
+from judgments.formats.json_rows import reader, write_objects
 from judgments.formats.writing import Written
 
 NAME = "outputs-jsonl"
@@ -23,7 +20,7 @@ EXAMPLE = (
 
 
 def to_dict(output: SystemOutputs) -> dict[str, Any]:
-    """Return the object that stands for an output in a file."""
+    """Return an output as the object that a file holds."""
     return {
         "sample_id": output.sample_id,
         "retrieved": [_retrieved(one) for one in output.retrieved],
@@ -42,19 +39,7 @@ def _retrieved(one: RetrievedDocument) -> dict[str, Any]:
     return document_to_dict(one.doc) | score | {"rank": one.rank}
 
 
-def _parse(content: Content, tally: Tally) -> Iterator[SystemOutputs]:
-    place = 0
-
-    def said(element: Element, tally: Tally) -> tuple[SystemOutputs, bool]:
-        nonlocal place
-        place += 1
-        note_unknown(element, tally, (*OF_SAMPLES, *OF_OUTPUTS))
-        return output_of(element.of, place), False
-
-    return rows(content, tally, said, lambda row: (row.sample_id, row))
-
-
-read = reader(NAME, '{"sample_id": "s1", "retrieved": [...], "response": "..."}', _parse)
+read = reader(NAME, '{"sample_id": "s1", "retrieved": [...], "response": "..."}', record_parser(output_of))
 
 FORMAT = Format(
     name=NAME,

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from assay.rag import outputs_jsonl, samples_jsonl
 from assay.rag.fields import output_of, sample_of
-from assay.rag.records import EvaluationSample, SystemOutputs
+from assay.rag.records import EvaluationSample, Record, SystemOutputs
 from judgments.core.errors import NotValid
 from judgments.formats.grades import RowFault
 
 Missing = Literal["error", "skip", "zero"]
 MISSING: tuple[Missing, ...] = ("error", "skip", "zero")
-Record = TypeVar("Record", EvaluationSample, SystemOutputs)
 
 
 def read_samples(source: Any) -> list[EvaluationSample]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 
 class TargetCategory(StrEnum):
@@ -110,3 +110,6 @@ class SystemOutputs:
     response: Answer | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     missing: bool = False
+
+
+Record = TypeVar("Record", EvaluationSample, SystemOutputs)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any, BinaryIO
 
 from assay.rag.fields import OF_OUTPUTS, OF_SAMPLES, sample_of
-from assay.rag.records import Document, EvaluationSample
+from assay.rag.records import Document, EvaluationSample, Record
 from judgments.core.report import Tally
 from judgments.formats.declaration import Format
 from judgments.formats.decoding import Content
 from judgments.formats.json_lines import Element
 from judgments.formats.json_rows import reader, rows, write_objects
 from judgments.formats.writing import Written
+
+Parser = Callable[[Content, Tally], Iterator[Record]]
 
 NAME = "samples-jsonl"
 EXAMPLE = (
@@ -22,14 +25,8 @@ EXAMPLE = (
 )
 
 
-def note_unknown(element: Element, tally: Tally, known: Iterable[str]) -> None:
-    """Note keys that are not known, once each."""
-    for key in element.of.keys() - {*known}:
-        tally.once("W41", element.line, f"the key {key!r} is not known", done="ignored", column=key)
-
-
 def to_dict(sample: EvaluationSample) -> dict[str, Any]:
-    """Return the object that stands for a sample in a file."""
+    """Return a sample as the object that a file holds."""
     answers = [one.text for one in (sample.reference_answer, *sample.further_answers) if one is not None]
     return {
         "sample_id": sample.sample_id,
@@ -42,7 +39,7 @@ def to_dict(sample: EvaluationSample) -> dict[str, Any]:
 
 
 def document_to_dict(doc: Document) -> dict[str, Any]:
-    """Return the object that stands for a document in a file."""
+    """Return a document as the object that a file holds."""
     more = {"metadata": dict(doc.metadata)} if doc.metadata else {}
     return {"doc_id": doc.doc_id, "text": doc.text, **more}
 
@@ -56,19 +53,26 @@ def _documents(docs: tuple[Document, ...] | None) -> list[dict[str, Any]] | None
     return None if docs is None else [document_to_dict(doc) for doc in docs]
 
 
-def _parse(content: Content, tally: Tally) -> Iterator[EvaluationSample]:
-    place = 0
+def record_parser(
+    record_of: Callable[[Mapping[str, Any], int], Record],
+) -> Callable[[Content, Tally], Iterator[Record]]:
+    """Return a parser that reads one record per line by `sample_of` or `output_of`."""
 
-    def said(element: Element, tally: Tally) -> tuple[EvaluationSample, bool]:
-        nonlocal place
-        place += 1
-        note_unknown(element, tally, (*OF_SAMPLES, *OF_OUTPUTS))
-        return sample_of(element.of, place), False
+    def parse(content: Content, tally: Tally) -> Iterator[Record]:
+        places = count(1)
 
-    return rows(content, tally, said, lambda row: (row.sample_id, row))
+        def record(element: Element, tally: Tally) -> tuple[Record, bool]:
+            # One file may hold both, as rows of ragas do.
+            for key in element.of.keys() - {*OF_SAMPLES, *OF_OUTPUTS}:
+                tally.once("W41", element.line, f"the key {key!r} is not known", done="ignored", column=key)
+            return record_of(element.of, next(places)), False
+
+        return rows(content, tally, record, lambda row: (row.sample_id, row))
+
+    return parse
 
 
-read = reader(NAME, '{"sample_id": "s1", "query": "...", "reference_answer": "..."}', _parse)
+read = reader(NAME, '{"sample_id": "s1", "query": "...", "reference_answer": "..."}', record_parser(sample_of))
 
 FORMAT = Format(
     name=NAME,

@@ -6,10 +6,8 @@ import re
 import string
 from collections.abc import Iterator, Sequence
 
-from assay.rag.metric import Skip
-from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
+from assay.rag.records import EvaluationSample, SystemOutputs
 
-COMPARE_TO = ("reference", "query")
 EVIDENCE = ("retrieved", "relevant")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
@@ -48,32 +46,6 @@ def ngrams(sequence: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
 def response_text(output: SystemOutputs) -> str:
     """Return the answer; a missing one is empty."""
     return output.response.text if output.response is not None else ""
-
-
-def answer_words(
-    sample: EvaluationSample, output: SystemOutputs, case: bool, punctuation: bool, articles: bool
-) -> tuple[list[str], list[list[str]]]:
-    """Return the words of the answer and of each reference answer, by the rule of SQuAD.
-
-    Reference answers without words do not count beside others.
-    """
-    accepted = [words(text, case=case, punctuation=punctuation, articles=articles) for text in sample.references]
-    answer = words(response_text(output), case=case, punctuation=punctuation, articles=articles)
-    return answer, [one for one in accepted if one] or [[]]
-
-
-def compared_texts(sample: EvaluationSample, compare_to: str) -> tuple[list[str], Skip | None]:
-    """Return the texts that an answer is compared with, or why there are none."""
-    if compare_to == "query":
-        return [sample.query], None
-    return sample.references, None if sample.references else Skip("no_reference")
-
-
-def comparison_category(compare_to: str) -> TargetCategory:
-    """Return what a similarity to the reference answer, or to the query, measures."""
-    if compare_to == "query":
-        return TargetCategory.GENERATION_RELEVANCE
-    return TargetCategory.GENERATION_CORRECTNESS
 
 
 def evidence(sample: EvaluationSample, output: SystemOutputs, source: str, top_k: int | None = None) -> list[str]:

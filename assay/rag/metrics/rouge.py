@@ -9,38 +9,25 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
-from assay.rag.metric import SampleMetric, Skip, option
-from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import COMPARE_TO, compared_texts, comparison_category, response_text
+from assay.rag.metric import option
+from assay.rag.metrics.reference_metric import ReferenceMetric
 from judgments.core.errors import NotValid
 
 LONGEST_CACHED = 4_000
 
 
 @dataclass(frozen=True)
-class Rouge(SampleMetric):
+class Rouge(ReferenceMetric):
     """One variant of ROUGE, as F1, with the closest reference answer or with the query."""
 
-    target = TargetCategory.GENERATION_CORRECTNESS
     extra = "rag"
     variant: ClassVar[str]
-    needs = ("response",)
 
     use_stemmer: bool = option(True, "Compare word stems (Porter) for words of more than three letters.")
-    compare_to: str = option("reference", "What the answer is compared with.", choices=COMPARE_TO)
 
     @property
     def name(self) -> str:
         return f"{self.variant}_{'answer' if self.compare_to == 'reference' else 'query'}"
-
-    @property
-    def category(self) -> TargetCategory:
-        """Correctness against the reference answer, relevance against the query."""
-        return comparison_category(self.compare_to)
-
-    def required_fields(self) -> list[str]:
-        """The fields without which a sample has no value."""
-        return ["response", "reference_answer" if self.compare_to == "reference" else "query"]
 
     @classmethod
     def from_name(cls, text: str) -> Self | None:
@@ -48,15 +35,12 @@ class Rouge(SampleMetric):
         found = {f"{cls.variant}_answer": "reference", f"{cls.variant}_query": "query"}.get(text)
         return None if found is None else cls(compare_to=found)
 
-    def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
-        """Why the sample has no value."""
-        return super().skip(sample, output) or compared_texts(sample, self.compare_to)[1]
-
-    def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
-        """The value of one sample."""
-        answer = rouge_words(response_text(output), self.use_stemmer)
-        texts = compared_texts(sample, self.compare_to)[0]
-        return max(rouge_f1(self.variant, rouge_words(text, self.use_stemmer), answer) for text in texts)
+    def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> list[float]:
+        """ROUGE of each answer and the target at its place."""
+        return [
+            rouge_f1(self.variant, rouge_words(target, self.use_stemmer), rouge_words(answer, self.use_stemmer))
+            for answer, target in zip(answers, targets, strict=True)
+        ]
 
 
 def rouge_f1(variant: str, target: Sequence[str], prediction: Sequence[str]) -> float:
