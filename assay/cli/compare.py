@@ -95,11 +95,11 @@ def run(args: argparse.Namespace) -> int:
     scored = evaluate(qrels, held or files, args.metric or [DEFAULT_METRIC], args.missing, scale_top=top)
     tell_warnings([report, *(file.report for file in files)])
     if args.format not in ("table", "json"):
-        tell_machine(report)
+        tell_machine(qrels, report)
     tell_unreached(scored)
     found = compare_scores(scored, baseline=args.baseline, plan=plan, design=design)
     about: dict[str, Any] = {
-        "qrels": about_qrels(report) | {"queries": qrels.queries, "judgments": len(qrels)},
+        "qrels": about_qrels(qrels, report),
         "files": {file.name: {"path": file.report.path, "sha256": file.report.sha256} for file in files},
     }
     about["bounds"] = {run.name: run.diagnostics.as_json()["bounds"] for run in scored.runs}

@@ -89,12 +89,12 @@ def _rows(source: Format, target: Format, rows: Sequence[Any]) -> Iterable[Any]:
 
 def _machine_qrels(args: argparse.Namespace, rows: Sequence[Any]) -> Iterable[Any]:
     """The grades of a judge as rows of qrels that say that they are a machine's."""
-    from assay.cli.machine_labels import machine_rows
     from assay.cli.machine_note import machine_note
+    from judgments.formats.labels import machine_labels
     from judgments.formats.rows import LabelRow
 
-    about, grades = machine_rows(args.source, rows, args.labels_of)
-    sys.stderr.write(f"note: {args.source}: {machine_note({'machine': about})}\n")
+    machine, grades = machine_labels(args.source, rows, args.labels_of, "--labels-of")
+    sys.stderr.write(f"note: {args.source}: {machine_note({'machine': machine.to_dict()})}\n")
     return [LabelRow(query_id, doc_id, grade, MACHINE) for (query_id, doc_id), grade in grades.items()]
 
 

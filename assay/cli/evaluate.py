@@ -98,12 +98,12 @@ def run(args: argparse.Namespace) -> int:
     )
     tell_warnings([report, *(file.report for file in files)])
     if args.format not in TELL_RANGES:
-        tell_machine(report)
+        tell_machine(qrels, report)
     tell_unreached(result)
     scored = ScoreReport(
         evaluation=result,
         trec_names={metric.name: metric.trec_name for metric in metrics},
-        qrels=about_qrels(report) | {"queries": qrels.queries, "judgments": len(qrels)},
+        qrels=about_qrels(qrels, report),
         files=[_about(file.report) for file in files],
         settings={
             "missing": args.missing,

@@ -104,9 +104,8 @@ def run(args: argparse.Namespace) -> int:
     )
     seconds = time.perf_counter() - began
     tell_warnings([report, *(file.report for file in (old, new) if file)])
-    about = about_qrels(report)
     files = {"candidate": _about(new), "baseline": old and _about(old), "rules": rule_files}
-    output = Output(result, about | {"queries": qrels.queries, "judgments": len(qrels)}, files, seconds, _reading(args))
+    output = Output(result, about_qrels(qrels, report), files, seconds, _reading(args))
     _warn(output, old is not None and old.report.sha256 == new.report.sha256)
     write_out(FORMATS[args.format](output), args.out)
     return 0 if result.passed else 1

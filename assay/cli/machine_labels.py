@@ -1,17 +1,15 @@
-"""Labels of a machine: its grades, its failures and its costs, and the labels as qrels."""
+"""Labels of a machine: its grades, its failures and its costs."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.cli.files import STDIN, tell_warnings
-from judgments.core.errors import NotValid, UnreadableInput
-from judgments.core.report import Report
+from judgments.core.errors import NotValid
 
 if TYPE_CHECKING:
     from judgments.core.qrels import Qrels
@@ -86,6 +84,7 @@ def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
     """
     from judgments.formats import labels_jsonl, sniff
     from judgments.formats.decoding import Content, kept
+    from judgments.formats.labels import count_outcomes, judge_name, machine_grades, rows_of_judge
 
     if path != STDIN:
         source = kept(Path(path))
@@ -96,83 +95,15 @@ def read_machine_labels(path: str, judge: str | None = None) -> MachineLabels:
     found = labels_jsonl.read(Path(path), path=path)
     found.report.raise_if_errors()
     tell_warnings([found.report])
-    rows = _of_one(path, found.rows, judge)
-    grades = machine_grades(path, rows)
+    rows = rows_of_judge(path, found.rows, judge, "--judge")
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
-    return MachineLabels(grades, _who(rows[0]), _counted(rows), sum(costs) if costs else None, _examples(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class MachineReport(Report):
-    """The report on a file whose labels are a machine's.
-
-    Parameters
-    ----------
-    judge : str
-        Its name with its model.
-    outcomes : mapping of str to int
-        How many answers ended in which way; only those that are ``graded`` are labels.
-    """
-
-    judge: str = ""
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-
-
-def load_machine_qrels(source: Path | str | bytes, path: str, judge: str | None) -> tuple[Qrels, MachineReport]:
-    """Return the grades of labels.jsonl as qrels, and a report that says whose they are.
-
-    Parameters
-    ----------
-    source : path, str or bytes
-        The file, or its content.
-    path : str
-        The file as the user named it.
-    judge : str, optional
-        Only the answers of this judge or model, where the file has several.
-
-    Raises
-    ------
-    UnreadableInput
-        The file cannot be read, or a judge grades a pair in two ways.
-    NotValid
-        The file has several judges and none is named, or nothing was graded.
-    """
-    from judgments.core.qrels import Qrels
-    from judgments.formats import labels_jsonl
-
-    found = labels_jsonl.read(source, path=path)
-    found.report.raise_if_errors()
-    machine, grades = machine_rows(path, found.rows, judge)
-    report = MachineReport(**{one.name: getattr(found.report, one.name) for one in fields(Report)}, **machine)
-    return Qrels.from_rows((query_id, doc_id, grade) for (query_id, doc_id), grade in grades.items()), report
-
-
-def machine_rows(
-    path: str, rows: Sequence[MachineLabel], judge: str | None
-) -> tuple[dict[str, Any], dict[tuple[str, str], float]]:
-    """Return whose labels these are with their outcomes, and the grade of each pair; errors as `load_machine_qrels`."""
-    chosen = _of_one(path, rows, judge, "--labels-of")
-    return {"judge": _who(chosen[0]), "outcomes": _counted(chosen)}, machine_grades(path, chosen)
-
-
-def machine_grades(path: str, rows: Sequence[MachineLabel]) -> dict[tuple[str, str], float]:
-    """Return the grade of each pair.
-
-    Raises
-    ------
-    UnreadableInput
-        A pair has two grades.
-    NotValid
-        Nothing was graded.
-    """
-    grades: dict[tuple[str, str], float] = {}
-    for row in rows:
-        if row.grade is not None and grades.setdefault((row.query_id, row.doc_id), float(row.grade)) != row.grade:
-            what = f"the pair {row.query_id} {row.doc_id} has another grade than on an earlier line"
-            raise UnreadableInput(path, row.line, what, "keep one of the two, or split the file by prompt", "E16")
-    if not grades:
-        raise NotValid(f"{path}: the judge graded nothing; its outcomes are {_counted(rows)}")
-    return grades
+    return MachineLabels(
+        machine_grades(path, rows),
+        judge_name(rows[0]),
+        count_outcomes(rows),
+        sum(costs) if costs else None,
+        _examples(rows),
+    )
 
 
 def _examples(rows: list[MachineLabel]) -> frozenset[tuple[str, str]]:
@@ -192,24 +123,3 @@ def _of_qrels(path: str, source: Path | str | bytes, judge: str | None) -> Machi
     qrels, report = load_qrels(source, path)
     tell_warnings([report])
     return MachineLabels({(query, doc): grade for query, doc, grade in qrels.rows()}, Path(path).name, {}, None)
-
-
-def _of_one(path: str, rows: Sequence[MachineLabel], judge: str | None, option: str = "--judge") -> list[MachineLabel]:
-    judges = Counter(_who(row) for row in rows)
-    if judge is not None:
-        wanted = [row for row in rows if judge in (row.judge, row.model, _who(row))]
-        if not wanted or len({_who(row) for row in wanted}) > 1:
-            raise NotValid(f"{path}: {judge!r} is not one judge there; judges: {', '.join(sorted(judges))}")
-        return wanted
-    if len(judges) != 1:
-        told = f"{len(judges)} judges: {', '.join(sorted(judges))}; name one with {option}" if judges else "no answers"
-        raise NotValid(f"{path}: has {told}")
-    return list(rows)
-
-
-def _who(row: MachineLabel) -> str:
-    return " ".join(word for word in (row.judge, row.model) if word) or "a judge without a name"
-
-
-def _counted(rows: Sequence[MachineLabel]) -> dict[str, int]:
-    return dict(sorted(Counter(row.outcome for row in rows).items()))

@@ -7,17 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from judgments.core.qrels import Qrels
     from judgments.core.report import Report
 
 
-def about_qrels(report: Report) -> dict[str, Any]:
-    """Return path and hash of a file of labels; for labels of a machine also whose they are."""
-    from assay.cli.machine_labels import MachineReport
-
-    about: dict[str, Any] = {"path": report.path, "sha256": report.sha256}
-    if isinstance(report, MachineReport):
-        about["machine"] = {"judge": report.judge, "outcomes": dict(report.outcomes)}
-    return about
+def about_qrels(qrels: Qrels, report: Report) -> dict[str, Any]:
+    """Return path and hash of a file of labels, the judge for labels of a machine, and how many labels there are."""
+    machine = {} if qrels.machine is None else {"machine": qrels.machine.to_dict()}
+    size = {"queries": qrels.queries, "judgments": len(qrels)}
+    return {"path": report.path, "sha256": report.sha256} | machine | size
 
 
 def machine_note(qrels: Mapping[str, Any]) -> str:
@@ -45,7 +43,7 @@ def machine_note(qrels: Mapping[str, Any]) -> str:
     return f"{note}; {amount(number, 'answer')} {verbs} as unjudged: {outcomes}"
 
 
-def tell_machine(report: Report) -> None:
+def tell_machine(qrels: Qrels, report: Report) -> None:
     """Say on standard error that labels are a machine's, for outputs that have no place for it."""
-    if note := machine_note(about_qrels(report)):
+    if note := machine_note(about_qrels(qrels, report)):
         sys.stderr.write(f"note: {report.path}: {note}\n")

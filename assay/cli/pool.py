@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
 from assay.cli.member_options import add_member_options, member_options
 from assay.cli.pool_output import as_csv, as_json, tell
-from assay.cli.table_formats import RUN_HELP, add_table_formats, load_labels
+from assay.cli.table_formats import RUN_HELP, add_table_formats
 from judgments.core.errors import NotValid
 from pooling.strategies import STRATEGIES
 from pooling.strategies.budget import ASSUMED_SECONDS, Budget
@@ -216,7 +216,8 @@ def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], lis
     if args.qrels is None:
         return {}, []
     from assay.cli.machine_note import tell_machine
+    from judgments.formats.labels import load_labels
 
     qrels, report = load_labels(args.qrels, args.qrels_format, args.labels_of)
-    tell_machine(report)
+    tell_machine(qrels, report)
     return {(query_id, doc_id): grade for query_id, doc_id, grade in qrels.rows()}, [report]

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     qrels, report = read_labels(args)
     files = [open_run(Path(path), path, name, args.run_format) for name, path in runs]
     tables = [file.whole() for file in files]
-    tell_machine(report)
+    tell_machine(qrels, report)
     tell_warnings([report, *(file.report for file in files)])
     new = _names(args.new)
     from assay.cli.residual_file import read_residual

@@ -19,7 +19,6 @@ RUN_HELP = "TREC, JSON, JSONL, CSV, TSV or Parquet; NAME=PATH names it, otherwis
 MISSING_HELP = "a judged query that a run does not answer scores zero, or is left out (skip); default: zero"
 DESIGN_HELP = "how --weights FILE was drawn: by its probabilities, or not sampled at all (none); default: sampled"
 SUBTOPIC_FORMAT = "trec-subtopic-qrels"
-MACHINE_FORMAT = "labels-jsonl"
 
 
 def add_table_formats(parser: argparse.ArgumentParser) -> None:
@@ -49,34 +48,11 @@ def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels
         When the file cannot be read.
     """
     if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
+        from judgments.formats.labels import load_labels
+
         return load_labels(args.qrels, args.qrels_format, args.labels_of, hashed=hashed)
     if args.qrels_format not in (None, SUBTOPIC_FORMAT):
         raise NotValid(f"--subtopics reads {SUBTOPIC_FORMAT}, not {args.qrels_format}; leave one of the two out")
     from judgments.formats.trec_subtopic_qrels import load_subtopic_qrels
 
     return load_subtopic_qrels(Path(args.qrels), args.qrels)
-
-
-def load_labels(path: str, format: str | None, labels_of: str | None, *, hashed: bool = True) -> tuple[Qrels, Report]:
-    """Return the labels of people or of a machine; errors as `read_labels`."""
-    from judgments.formats.decoding import kept
-    from judgments.formats.tables import load_qrels
-
-    source = kept(Path(path))
-    if format == MACHINE_FORMAT or (format is None and _is_machines(path, source)):
-        from assay.cli.machine_labels import load_machine_qrels
-
-        return load_machine_qrels(source, path, labels_of)
-    if labels_of is not None:
-        raise NotValid(f"{path}: --labels-of is for labels.jsonl of a judge; leave it out")
-    return load_qrels(source, path, format, hashed=hashed)
-
-
-def _is_machines(path: str, source: Path | str | bytes) -> bool:
-    from judgments.formats import sniff
-    from judgments.formats.decoding import HEAD, Content
-
-    with Content(source, path, block=HEAD, hashed=False) as content:
-        # Only JSON can be labels of a judge: tables are looked at by their own readers.
-        head = content.head
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and sniff(head) == MACHINE_FORMAT

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -43,7 +44,7 @@ MOST_USUAL = 100
 
 
 def evaluate(
-    qrels: Qrels,
+    qrels: Qrels | str | Path,
     runs: Run | RunFile | Iterable[Run | RunFile],
     metrics: Metrics = DEFAULT_METRICS,
     missing: Missing = "zero",
@@ -67,8 +68,8 @@ def evaluate(
 
     Parameters
     ----------
-    qrels : Qrels
-        The labels.
+    qrels : Qrels or path
+        The labels, or a file of them: qrels, or labels.jsonl of a judge, which the result names as ``machine``.
     runs : Run, RunFile or iterable of them
         The runs; their names must differ. A file is read in pieces and never held as a whole.
     metrics : str or iterable of str or BoundMetric
@@ -119,8 +120,10 @@ def evaluate(
     >>> round(result.runs[0].metrics["nDCG@3"].mean, 4)
     0.735
     """
+    if isinstance(qrels, str | Path):
+        qrels = _read_labels(str(qrels))
     if not isinstance(qrels, Qrels):
-        raise NotValid(f"the labels are Qrels, not {type(qrels).__name__}; write Qrels.from_dict(...)")
+        raise NotValid(f"the labels are {type(qrels).__name__}; give a path, or Qrels.from_dict(...)")
     many = [runs] if isinstance(runs, Run | RunFile) else list(runs)
     _check(qrels, many, missing)
     top = float(qrels.grades.max()) if scale_top is None else scale_top
@@ -136,6 +139,12 @@ def evaluate(
         watch(done)
     with clock.part("means"):
         return _summed_up(qrels, bound, many, scored, design or SamplingDesign(), (level, method, resamples, seed))
+
+
+def _read_labels(path: str) -> Qrels:
+    from judgments.formats.labels import load_labels
+
+    return load_labels(path)[0]
 
 
 def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterator[Scored]:
@@ -352,6 +361,7 @@ def _summed_up(
         effective_queries=effective_queries(weights) if weights else None,
         bound=tuple(metrics),
         unreached=_unreached(qrels, metrics),
+        machine=qrels.machine,
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evaluation.metrics.declaration import BoundMetric
     from evaluation.metrics.diagnostics import Diagnostics
+    from judgments.core.qrels import MachineSource
 
 MOST_NAMED = 6
 
@@ -117,6 +118,8 @@ class Evaluation:
         stored.
     unreached : dict of str to float
         Metrics for which no document is relevant, whatever a run returns: from which grade on one would be.
+    machine : MachineSource or None
+        The judge, where the labels are a machine's and not people's.
     """
 
     query_ids: tuple[str, ...]
@@ -125,6 +128,7 @@ class Evaluation:
     effective_queries: float | None = None
     bound: tuple[BoundMetric, ...] = ()
     unreached: Mapping[str, float] = field(default_factory=dict)
+    machine: MachineSource | None = None
 
     @property
     def unreached_notes(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -33,7 +34,7 @@ LEAST_RANKED = 3
 
 
 def compare(
-    qrels: Qrels,
+    qrels: Qrels | str | Path,
     runs: Iterable[Run | RunFile],
     metrics: str | Iterable[str | BoundMetric] = "nDCG@10",
     *,
@@ -46,8 +47,8 @@ def compare(
 
     Parameters
     ----------
-    qrels : Qrels
-        The labels.
+    qrels : Qrels or path
+        As in `evaluate`.
     runs : iterable of Run or RunFile
         Two or more, with different names. A file is read in pieces and never held as a whole.
     metrics : str or iterable of str or BoundMetric
@@ -116,7 +117,7 @@ def compare_scores(
         )
         rows += _rows(metric, names, pairs, common, plan, found)
     settings = _settings(plan, found, evaluation, baseline, len(pairs), common)
-    return Comparison(means, tuple(rows), settings, _rankings(means, evaluation.metrics))
+    return Comparison(means, tuple(rows), settings, _rankings(means, evaluation.metrics), evaluation.machine)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from evaluation.significance.paired import scaled_weights
 from evaluation.significance.paired_t import standard_error
 from evaluation.significance.power import ALPHA, detectable, queries_needed
 from evaluation.significance.rank_correlation import RankCorrelation
+
+if TYPE_CHECKING:
+    from judgments.core.qrels import MachineSource
 
 NO_SPREAD = "the differences do not vary: no effect size"
 
@@ -171,12 +174,15 @@ class Comparison:
         Test, correction, draws, seed, level: what the numbers hang on.
     rankings : tuple of Ranking
         One for each two metrics, where three or more runs were compared.
+    machine : MachineSource or None
+        The judge, where the labels are a machine's and not people's.
     """
 
     runs: Mapping[str, Mapping[str, float]]
     pairs: tuple[PairComparison, ...]
     settings: Mapping[str, Any]
     rankings: tuple[Ranking, ...] = ()
+    machine: MachineSource | None = None
 
     def of_metric(self, metric: str) -> list[PairComparison]:
         """The comparisons of one metric: the family that is corrected together."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,26 @@ from judgments.core.texts import Places, Texts
 
 if TYPE_CHECKING:
     from judgments.core.subtopics import Subtopics
+
+
+@dataclass(frozen=True)
+class MachineSource:
+    """The judge whose grades are the labels.
+
+    Parameters
+    ----------
+    judge : str
+        Its name with its model.
+    outcomes : mapping of str to int
+        How many answers ended in which way; only those that are ``graded`` are labels.
+    """
+
+    judge: str
+    outcomes: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return {"judge": self.judge, "outcomes": dict(self.outcomes)}
 
 
 class Qrels:
@@ -39,6 +60,8 @@ class Qrels:
     subtopics : Subtopics, optional
         The grades by subtopic, where the labels tell the aspects of a query apart. A document still stands once in a
         query; ``grades`` then holds the largest of its grades.
+    machine : MachineSource, optional
+        The judge, where the labels are a machine's.
 
     Examples
     --------
@@ -55,9 +78,10 @@ class Qrels:
         grades: npt.NDArray[np.float64],
         duplicates: int = 0,
         subtopics: Subtopics | None = None,
+        machine: MachineSource | None = None,
     ) -> None:
         self.query_ids, self.offsets, self.doc_ids, self.grades = query_ids, offsets, doc_ids, grades
-        self.duplicates, self.subtopics = duplicates, subtopics
+        self.duplicates, self.subtopics, self.machine = duplicates, subtopics, machine
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str, float]]) -> Qrels:

@@ -114,3 +114,19 @@ def test_the_option_goes_with_labels_of_a_judge(assay: Call) -> None:
     for words in (("evaluate", "qrels.txt", "bm25.run"), ("convert", "qrels.txt", "--to", "qrels-csv")):
         status, _, err = assay(*words, "--labels-of", "m")
         assert (status, "--labels-of" in err) == (2, True)
+
+
+def test_python_reads_the_labels_and_the_result_names_the_judge(assay: Call) -> None:
+    from evaluation import compare, evaluate
+    from judgments.formats.tables import open_run
+
+    runs = [open_run(Path(f"{name}.run"), name=name) for name in ("bm25", "neural")]
+    for path in ("own.jsonl", Path("own.jsonl")):
+        scored = evaluate(path, runs, "nDCG@10")
+        assert scored.machine is not None
+        assert scored.machine.to_dict() == MACHINE
+    plain = evaluate("same.txt", runs, "nDCG@10")
+    assert plain.machine is None
+    assert [run.metrics for run in plain.runs] == [run.metrics for run in scored.runs]
+    assert compare("own.jsonl", runs, "nDCG@10").machine == scored.machine
+    assert compare("same.txt", runs, "nDCG@10").machine is None
