@@ -6,7 +6,9 @@ import io
 import json
 import uuid
 from argparse import ArgumentParser
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -14,10 +16,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from demo import catalogue, engines, log, rag, raters
+from demo.answer_grades import GRADES, answer_grade
 from demo.guidelines import GUIDELINES
 from evaluation import scoring
+from evaluation.models import RagSampleSet
+from evaluation.rag import people as rag_people
 from judgments import adjudication, assignment, conflicts, grants, guidelines, ingestion, rounds, snapshots, submission
 from judgments.collections import add_member, create_collection
+from judgments.core.errors import AssayError
 from judgments.models import Collection, Grant, Pair, Query, Round, User
 from pooling import pools, query_logs
 from pooling import runs as verbs
@@ -32,10 +38,12 @@ SIZES = {"head": 15, "torso": 20, "tail": 15}
 DEPTH = 10
 MAY_CREATE = ("lead", "engineer")
 PILOT_QUERIES_A_TIER = 5
+RATERS = ("rater1", "rater2", "rater3")
+GRADED_SAMPLES = 10
 
 
 class Command(BaseCommand):
-    help = "Load the demo: a shop of outdoor gear with a log, three systems, and a round that is half judged."
+    help = "Load the demo: a shop of outdoor gear with a log, three systems, a round half judged, and two RAG systems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--quiet", action="store_true", help="do not print the log-ins")
@@ -55,7 +63,7 @@ class Command(BaseCommand):
             _documents(collection, people["lead"])
             _log(collection, people["lead"])
         _runs(collection, people["engineer"])
-        _rag(collection, people["engineer"])
+        _rag(collection, people)
         pilot = _pilot(collection, people)
         snapshot = snapshots.freeze(collection, name="pilot", rounds=[pilot], actor=people["lead"])
         scoring.score_runs(snapshot, list(collection.runs.all()), actor=people["engineer"])
@@ -83,7 +91,8 @@ def _collection(people: dict[str, User]) -> Collection:
     collection = create_collection(
         slug=SLUG,
         name="Larch & Ridge site search",
-        description="How well the search of an invented outdoor shop answers what people type.",
+        description="How well the search of an invented outdoor shop answers what people type. "
+        "All grades were written for this demo.",
         actor=people["lead"],
     )
     for kind in Grant.Kind:
@@ -134,13 +143,49 @@ def _runs(collection: Collection, engineer: User) -> None:
     verbs.set_baseline(collection, collection.runs.get(name="bm25"), actor=engineer)
 
 
-def _rag(collection: Collection, engineer: User) -> None:
-    """Questions about the shop, and what two RAG systems really answer; a job scores them."""
-    documents = catalogue.documents()
+def _rag(collection: Collection, people: dict[str, User]) -> None:
+    """Questions about the shop, what two RAG systems really answer, and people's grades; a job scores the systems."""
+    documents, engineer = catalogue.documents(), people["engineer"]
     questions = rag.samples(documents)
     _store(collection, "samples", "shop-questions.jsonl", questions, engineer)
     for name, lines in rag.outputs(questions, documents).items():
         _store(collection, "outputs", f"{name}.jsonl", lines, engineer, name=name)
+    _answers_graded(RagSampleSet.objects.get(collection=collection), people)
+
+
+def _answers_graded(sample_set: RagSampleSet, people: dict[str, User]) -> None:
+    """Two closed rounds in which all raters graded the answers of both systems to some of the questions."""
+    made = rag_people.start(
+        sample_set,
+        name="Shop answers",
+        systems=list(sample_set.systems.all()),
+        dimensions=tuple(GRADES),
+        samples=GRADED_SAMPLES,
+        ratings_per_pair=len(RATERS),
+        raters=[people[name] for name in RATERS],
+        seed=SEED,
+        actor=people["lead"],
+    )
+    names = {str(system.uuid): system.name for system in sample_set.systems.all()}
+    for round_ in made:
+        answered = sample_set.gradings.get(round=round_).answers
+        given = {ids[key]: (key, names[system]) for system, ids in answered.items() for key in ids}
+        opened = rounds.open_round(round_, actor=people["lead"])
+        _rate(opened, people, share=1.0, answer=partial(_answer_grade, given))
+        rounds.close_round(opened, actor=people["lead"])
+
+
+def _answer_grade(given: dict[str, tuple[str, str]], pair: Pair, rater: int) -> submission.Answer:
+    sample_id, system = given[pair.document.doc_id]
+    grade, seconds = answer_grade(pair.round.dimension, sample_id, system, rater)
+    return submission.Answer(
+        client_id=uuid.uuid5(pair.uuid, f"rater{rater}"),
+        pair=pair.uuid,
+        state="graded",
+        grade=grade,
+        seconds_active=seconds,
+        seconds_away=0.0,
+    )
 
 
 def _pilot(collection: Collection, people: dict[str, User]) -> Round:
@@ -155,12 +200,12 @@ def _pilot(collection: Collection, people: dict[str, User]) -> Round:
     pool = pools.draw_pool(
         collection, strategy="list", runs=_all_runs(collection), parameters={"pairs": pairs}, actor=lead
     )
-    staff = [people[name] for name in ("rater1", "rater2", "rater3")]
+    staff = [people[name] for name in RATERS]
     pilot = pools.make_round(
         pool, actor=lead, name="Pilot", guidelines=version, ratings_per_pair=2, raters=staff, seed=SEED
     )
     pilot = rounds.open_round(pilot, actor=lead)
-    _rate(pilot, people, share=1.0)
+    _rate(pilot, people, share=1.0, answer=_answer)
     for pair in conflicts.told(conflicts.in_conflict(pilot, viewer=lead, steps=2)):
         grades = sorted(conflicts.grades_of(pair).values())
         reason = "Read again with the guidelines: the need decides, not the words that match."
@@ -174,13 +219,13 @@ def _half_judged(collection: Collection, people: dict[str, User]) -> Round:
     pool = pools.draw_pool(
         collection, strategy="depth", runs=_all_runs(collection), parameters={"depth": DEPTH}, seed=SEED, actor=lead
     )
-    staff = [people[name] for name in ("rater1", "rater2", "rater3")]
+    staff = [people[name] for name in RATERS]
     version = guidelines.latest(collection)
     made = pools.make_round(
         pool, actor=lead, name="Autumn", guidelines=version, ratings_per_pair=2, raters=staff, seed=SEED
     )
     made = rounds.open_round(made, actor=lead)
-    _rate(made, people, share=0.5)
+    _rate(made, people, share=0.5, answer=_answer)
     return made
 
 
@@ -188,18 +233,21 @@ def _all_runs(collection: Collection) -> list[Run]:
     return list(collection.runs.order_by("name"))
 
 
-def _rate(round_: Round, people: dict[str, User], share: float) -> None:
+def _rate(
+    round_: Round, people: dict[str, User], share: float, answer: Callable[[Pair, int], submission.Answer]
+) -> None:
     """The three raters take turns, a batch each, until the share of the ratings is given."""
     wanted = sum(round_.pairs.values_list("ratings_wanted", flat=True))
     given, idle = 0, 0
     while given < share * wanted and idle < 3:
         idle = 0
-        for number, name in enumerate(("rater1", "rater2", "rater3"), 1):
+        for number, name in enumerate(RATERS, 1):
             batch = assignment.claim_batch(round_, rater=people[name], size=10)
             idle += not batch
-            with transaction.atomic():  # one write for the batch: the demo should be there at once
-                for pair in batch:
-                    submission.submit(round_, _answer(pair, number), rater=people[name])
+            answers = [answer(pair, number) for pair in batch]
+            for result in submission.submit_all(round_, answers, rater=people[name]):
+                if isinstance(result, AssayError):
+                    raise result
             given += len(batch)
 
 

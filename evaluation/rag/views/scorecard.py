@@ -17,7 +17,10 @@ from evaluation.models import RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import people, scorecards, systems
 from evaluation.rag.forms import SettingsForm
 from evaluation.rag.sample_sets import sample_set_for
-from judgments import access
+from judgments import access, round_reports
+from judgments.agreement.reading import reason_in_words
+from judgments.agreement_told import Told
+from judgments.models import Round
 from judgments.templatetags.figures import number
 
 # More systems than these stand beside each other only when the address names them.
@@ -74,7 +77,10 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "waiting": any(not one.has_card for one in found),
         "slices": slices,
         "form": SettingsForm(row),
-        "graded": [(one, [_mean_grade(one, card.system) for card in shown]) for one in people.graded(row)],
+        "graded": [
+            (one, _agreement(one.round, request.user), [_mean_grade(one, card.system) for card in shown])
+            for one in people.graded(row)
+        ],
         **_slice(request, shown, slices),
     }
     return render(request, "evaluation/rag/set.html", context)
@@ -182,6 +188,16 @@ def _mean_grade(of: people.Graded, system: RagSystem) -> Cell:
     if found is None or found.value is None:
         return Cell("", reason="no grades" if of.means else "shown when the round is closed")
     return Cell(number(found.value), number(found.low), number(found.high), found.number)
+
+
+def _agreement(round_: Round, reader: Any) -> Cell:
+    """Krippendorff's alpha of the raters, as far as the reader may know it."""
+    if round_.state != Round.State.CLOSED:
+        return Cell("", reason="shown when the round is closed")
+    alpha = Told(round_, round_reports.look(round_), reader).agreement["alpha"]["ordinal"]
+    if alpha["value"] is None:
+        return Cell("", reason=f"not defined: {reason_in_words(alpha['reason'])}")
+    return Cell(number(alpha["value"]), number(alpha["low"]), number(alpha["high"]), alpha["n"])
 
 
 @login_required

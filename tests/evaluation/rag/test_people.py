@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import krippendorff
 import pytest
 from django.urls import reverse
 
@@ -79,3 +80,24 @@ def test_without_a_system_there_is_nothing_to_grade(sample_set: RagSampleSet, le
         people.start(sample_set, name="A", systems=[], actor=lead)
     page = client_of(lead).get(reverse("rag_grade", args=["shop", sample_set.uuid]))
     assert reverse("outputs_new", args=["shop"]) in page.content.decode()
+
+
+def test_the_scorecard_shows_the_agreement_of_closed_rounds(
+    scored: RagSampleSet, client_of: Any, lead: Any, engineer: Any, rater: Any, rater2: Any
+) -> None:
+    new = RagSystem.objects.get(name="new")
+    (made,) = people.start(
+        scored, name="A", systems=[new], dimensions=["correct"], samples=6, raters=[rater, rater2], actor=lead
+    )
+    opened, page = rounds.open_round(made, actor=lead), reverse("rag_set", args=["shop", scored.uuid])
+    for one, grades in ((rater, [0, 0, 1, 2, 2, 2]), (rater2, [0, 0, 1, 1, 2, 2])):
+        batch = sorted(assignment.claim_batch(opened, rater=one, size=10), key=lambda pair: pair.position)
+        grade_together(opened, one, {pair.uuid: grade for pair, grade in zip(batch, grades, strict=True)})
+    ((_, hidden, _),) = client_of(engineer).get(page).context["graded"]
+    assert (hidden.value, hidden.number) == ("", None)
+    rounds.close_round(opened, actor=lead)
+    ((_, agreement, cells),) = client_of(engineer).get(page).context["graded"]
+    alpha = krippendorff.alpha([[0, 0, 1, 2, 2, 2], [0, 0, 1, 1, 2, 2]], level_of_measurement="ordinal")
+    assert float(agreement.value) == pytest.approx(alpha, abs=0.001)
+    assert agreement.number == 6
+    assert {cell.number for cell in cells if cell.value} == {6}
