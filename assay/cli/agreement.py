@@ -49,11 +49,13 @@ def run(args: argparse.Namespace) -> int:
         raise NotValid("--bootstrap and --seed are whole numbers, 0 or more")
     seed = seed_of(args.seed, "" if args.bootstrap else "--bootstrap 0 draws nothing")
     _check_gate(args)
+    from assay.cli.process import keep_freed_memory
     from assay.cli.rating_rows import read_ratings
     from judgments.agreement import agreement_report
     from judgments.agreement.gate import decide
     from judgments.agreement.table import GradeTable
 
+    keep_freed_memory()
     tiers = tiers_of(args.queries) if args.queries else {}
     table = GradeTable.of(read_ratings(args.ratings, values).ratings)
     report = agreement_report(table, values, bootstrap=args.bootstrap, seed=seed)
