@@ -7,8 +7,11 @@ needs one metric does not pay for all. Outsiders add members by entry point.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from itertools import chain
+from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from judgments.core.errors import UnknownName
@@ -84,10 +87,12 @@ class Family(Mapping[str, Member], Generic[Member]):
     def _ask_outsiders(self) -> None:
         if self._asked_outsiders or self.group is None:
             return
+        self._asked_outsiders = True
+        if not _may_declare(self.group):
+            return
         # The metadata of all installed packages take longer to import than most commands to run.
         from importlib.metadata import entry_points
 
-        self._asked_outsiders = True
         for point in entry_points(group=self.group):
             self.register(point.name, cast(Member, point.load()))
 
@@ -98,3 +103,14 @@ class Family(Mapping[str, Member], Generic[Member]):
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f"; did you mean {', '.join(near)}?" if near else "."
         return UnknownName(f"there is no {self.kind} {name!r}{hint} Known: {', '.join(known)}")
+
+
+def _may_declare(group: str) -> bool:
+    """Whether an installed package may have entry points of the group, as far as a look at their files tells."""
+    for folder in map(Path, dict.fromkeys(sys.path)):
+        if folder.is_file():
+            return True  # packages in an archive
+        for file in chain(folder.glob("*.dist-info/entry_points.txt"), folder.glob("*.egg-info/entry_points.txt")):
+            if f"[{group}]" in file.read_text(encoding="utf-8", errors="replace"):
+                return True
+    return False
