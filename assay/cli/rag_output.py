@@ -162,7 +162,15 @@ def _compared(one: RagComparison) -> list[str]:
 
 
 def _notes(found: RagEvaluation) -> list[str]:
-    lines = [f"{counted(len(found.samples), 'sample')}; [low, high] is a {found.level:.0%} bootstrap interval\n"]
+    from assay.rag.evaluation import FEWEST
+
+    scores = [score for system in found.systems for score in system.scores.values()]
+    intervals = (
+        f"[low, high] is a {found.level:.0%} bootstrap interval"
+        if any(score.low is not None for score in scores)
+        else f"intervals need {FEWEST} samples with a value"
+    )
+    lines = [f"{counted(len(found.samples), 'sample')}; {intervals}\n"]
     for metric in found.metrics:
         for system in found.systems:
             details = system.scores[metric.label].result.details

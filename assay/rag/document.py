@@ -73,8 +73,8 @@ assay rag samples.jsonl outputs.jsonl -m 'TokenF1 recall@2' --per-sample --forma
 assay rag samples.jsonl first=outputs.jsonl second=outputs.jsonl -m TokenF1 --slice topic --baseline first
 ```
 
-The same in Python. Samples and outputs are paths, lists of dicts or of records (`EvaluationSample`, `SystemOutputs`),
-or polars or pandas data frames; a dict of outputs names several systems:
+The same in Python. Samples and outputs are paths, lists of dicts, dataclasses or records (`EvaluationSample`,
+`SystemOutputs`), or polars or pandas data frames; a dict of outputs names several systems:
 
 ```python
 import assay.rag

@@ -17,6 +17,7 @@ from assay.rag.metrics.variants import parents
 from assay.rag.names import parse_metrics, with_services
 from assay.rag.reading import Aligned, Missing, align, read_outputs, read_samples
 from assay.rag.records import EvaluationSample
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 
 # What is computed where no metric is named: everything that needs no model. What has nothing to measure says so.
@@ -276,9 +277,9 @@ def evaluate(
         aligned = align(cases, read_outputs(given), missing, name)
         if aligned.missing:
             what = "left out" if missing == "skip" else "counted as 0"
-            notes.append(f"{name}: {len(aligned.missing):,} samples without an output are {what}")
+            notes.append(f"{name}: {amount(len(aligned.missing), 'sample')} without an output {what}")
         if aligned.extra:
-            notes.append(f"{name}: {len(aligned.extra):,} outputs without a sample are left out")
+            notes.append(f"{name}: {amount(len(aligned.extra), 'output')} without a sample left out")
         results = [metric.compute(aligned.samples, aligned.outputs) for metric in chosen]
         scores = _scores(chosen, results, level, resamples, seed)
         parts = _slices(chosen, aligned, scores, slices, level, resamples, seed)
@@ -290,7 +291,7 @@ def _odd_variants(samples: Sequence[EvaluationSample]) -> list[str]:
     """Count the variants whose parent cannot be used: metrics over variants leave them out."""
     reasons = Counter(parent.reason for parent in parents(samples) if isinstance(parent, Skip))
     return [
-        f"{count:,} samples are left out of metrics over variants: {REASONS[reason]}"
+        f"{amount(count, 'sample')} left out of metrics over variants: {REASONS[reason]}"
         for reason, count in reasons.items()
     ]
 

@@ -16,7 +16,9 @@ from judgments.formats.json_lines import id_text
 # The names of each field, ours first. Rows of ragas and of Hugging Face data sets hold a sample and an output in one.
 SAMPLE_ID = ("sample_id", "id", "_id", "question_id", "query_id")
 QUERY = ("query", "question", "user_input", "query_text")
-REFERENCE = ("reference_answer", "ground_truth", "ground_truths", "reference", "expected_answer", "expected_answers")
+REFERENCE = (
+    "reference_answer", "ground_truth", "ground_truths", "reference", "expected_answer", "expected_answers", "answers",
+)  # fmt: skip
 RELEVANT = ("relevant_docs", "reference_contexts")
 CANDIDATES = ("candidate_docs",)
 RESPONSE = ("response", "answer")
@@ -118,6 +120,8 @@ def _answers(of: Mapping[str, Any]) -> list[Answer]:
     name, value = _first(of, REFERENCE)
     if value is None:
         return []
+    if isinstance(value, Mapping) and _is_list(value.get("text")):  # SQuAD: {"text": [...], "answer_start": [...]}
+        value = value["text"]
     return [_answer(name, one) for one in _items(value)] if _is_list(value) else [_answer(name, value)]
 
 

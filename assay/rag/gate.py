@@ -19,6 +19,7 @@ from evaluation.metrics.means import mean
 from evaluation.metrics.results import Summary
 from evaluation.significance.comparison import effect
 from evaluation.significance.paired import PERMUTATIONS, paired_p_values
+from judgments.core.amounts import amount
 from judgments.core.errors import NotValid
 
 EXAMPLE = "TokenF1 >= 0.6"
@@ -162,7 +163,7 @@ def _few(numbers: Sequence[int]) -> list[str]:
     fewest = min(numbers)
     if fewest >= FEW_QUERIES:
         return []
-    return [f"decided on {fewest} samples, fewer than {FEW_QUERIES}: other samples may decide otherwise"]
+    return [f"decided on {amount(fewest, 'sample')}, fewer than {FEW_QUERIES}: other samples may decide otherwise"]
 
 
 def _skipped(found: RagEvaluation) -> list[str]:

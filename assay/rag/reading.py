@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from assay.rag import outputs_jsonl, samples_jsonl
 from assay.rag.fields import output_of, sample_of
-from assay.rag.records import EvaluationSample, Record, SystemOutputs
+from assay.rag.records import Answer, Document, EvaluationSample, Record, RetrievedDocument, SystemOutputs
 from judgments.core.errors import NotValid
 from judgments.formats.grades import RowFault
 
@@ -22,7 +22,7 @@ def read_samples(source: Any) -> list[EvaluationSample]:
 
     Parameters
     ----------
-    source : path, iterable of dict or EvaluationSample, or DataFrame
+    source : path, iterable of dict, dataclass or EvaluationSample, or DataFrame
         A JSONL file, the objects of one, or a polars or pandas data frame with the same fields as columns.
 
     Returns
@@ -54,7 +54,7 @@ def read_outputs(source: Any) -> list[SystemOutputs]:
 
     Parameters
     ----------
-    source : path, iterable of dict or SystemOutputs, or DataFrame
+    source : path, iterable of dict, dataclass or SystemOutputs, or DataFrame
         As in `read_samples`.
 
     Returns
@@ -150,7 +150,11 @@ def _records(
 ) -> list[Record]:
     found: dict[str, Record] = {}
     for place, row in enumerate(_rows(source, what), 1):
+        if is_dataclass(row) and not isinstance(row, type | kind):
+            row = asdict(row)
         if isinstance(row, kind):
+            if fault := _wrong_type(row):
+                raise NotValid(f"{what} {place}: {fault}")
             record = row
         elif isinstance(row, Mapping):
             try:
@@ -158,10 +162,26 @@ def _records(
             except RowFault as fault:
                 raise NotValid(f"{what} {place}: {fault}" + (f"; {fault.fix}" if fault.fix else "")) from None
         else:
-            raise NotValid(f"{what} {place} is {type(row).__name__}; give a dict or a {kind.__name__}")
+            raise NotValid(f"{what} {place} is {type(row).__name__}; give a dict, a dataclass or a {kind.__name__}")
         if found.setdefault(record.sample_id, record) != record:
             raise NotValid(f"{what} {place}: the id {record.sample_id!r} came before, with other content; keep one")
     return list(found.values())
+
+
+def _wrong_type(record: EvaluationSample | SystemOutputs) -> str:
+    """Return which field of a record holds something else than its type says, if any."""
+    if isinstance(record, EvaluationSample):
+        answers = {"reference_answer": (record.reference_answer,), "further_answers": record.further_answers}
+        docs: dict[str, Any] = {"relevant_docs": record.relevant_docs, "candidate_docs": record.candidate_docs}
+        expected: type = Document
+    else:
+        answers, docs, expected = {"response": (record.response,)}, {"retrieved": record.retrieved}, RetrievedDocument
+    checks = [(name, one, Answer) for name, given in answers.items() for one in given if one is not None]
+    checks += [(name, one, expected) for name, given in docs.items() for one in given or ()]
+    for name, one, wanted in checks:
+        if not isinstance(one, wanted):
+            return f"`{name}` holds {type(one).__name__}; give {wanted.__name__}, or pass a dict in place of the record"
+    return ""
 
 
 def _rows(source: Any, what: str) -> Iterable[Any]:

@@ -15,6 +15,7 @@ from evaluation import blindness
 from evaluation.models import RagSample, RagSampleSet
 from evaluation.rag import files
 from judgments import access
+from judgments.core.amounts import amount
 from judgments.core.errors import Conflict, NotAllowed, NotValid
 from judgments.core.ids import id_fault
 from judgments.core.storable import storable
@@ -35,13 +36,13 @@ def check(collection: Collection, rows: Sequence[EvaluationSample], upload: Uplo
     ids = {row.sample_id for row in rows}
     strays = [row for row in rows if PARENT in row.labels and row.labels[PARENT] not in ids]
     if strays:
-        what = f"{len(strays):,} samples are variants of a sample that is not in the file; the first is "
+        what = f"{amount(len(strays), 'variant')} of a sample that is not in the file; the first is "
         fix = "Add the samples that `variant_of` names, or correct the ids."
         done = "stored; robustness metrics skip these samples"
         findings.append(_finding("W60", strays[0], what + repr(strays[0].sample_id), done, fix))
     bare = [row for row in rows if not row.references and not row.relevant_docs and not _is_unanswerable(row)]
     if bare:
-        what = f"{len(bare):,} samples have neither a reference answer nor relevant documents; the first is "
+        what = f"{amount(len(bare), 'sample')} without reference answer and relevant documents; the first is "
         fix = "Add `reference_answer` or `relevant_docs`."
         done = "stored; metrics that need them skip these samples"
         findings.append(_finding("W61", bare[0], what + repr(bare[0].sample_id), done, fix))

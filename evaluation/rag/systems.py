@@ -107,7 +107,7 @@ def store(
         actor=actor,
         **files.upload_fields(upload, options, "system"),
     )
-    return {"rows": made.rows, "id": str(made.uuid), "name": made.name}
+    return {"rows": made.rows, "id": str(made.uuid), "name": made.name, "samples": str(made.sample_set.uuid)}
 
 
 def _chosen_set(collection: Collection, checked: Checked, wanted: str, actor: User) -> RagSampleSet:

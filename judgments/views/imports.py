@@ -44,8 +44,8 @@ LISTS = {
 }
 LISTED_AT = {"judgments": "rounds", "samples": "rag", "outputs": "rag"}
 MOST_TOGETHER = 100
-# A log is stored to draw from it, clicks to look at the labels: each on its own page.
-NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source"}
+# A log is stored to draw from it, clicks to look at the labels, samples to add systems: each on its own page.
+NEXT_ACT = {"query-logs": "query_log", "clicks": "click_source", "samples": "rag_set"}
 
 
 @takes_files
@@ -300,6 +300,8 @@ def _store(request: HttpRequest, row: Upload, form: StoreForm) -> HttpResponse:
     messages.success(request, f"Stored {rows} of {row.filename}.{left_out}")
     if row.kind == "judgments":
         return redirect("round_agreement", stored["id"])
+    if row.kind == "outputs":
+        return redirect("rag_set", row.collection.slug, stored["samples"])
     if row.kind in NEXT_ACT:
         return redirect(NEXT_ACT[row.kind], row.collection.slug, stored["id"])
     return redirect(_list_url(row.collection, KINDS[row.kind]))

@@ -46,7 +46,7 @@ def imported(page: Page, live_server: Any, collection: Any, engineer: Any, log_i
 def test_an_engineer_imports_two_systems_and_reads_the_scorecard(
     page: Page, imported: RagSampleSet, faults: list[str]
 ) -> None:
-    page.get_by_role("link", name="kits").click()
+    page.reload()
     scorecard = page.get_by_role("region", name="Scorecard")
     f1 = scorecard.get_by_role("row").filter(has=page.get_by_role("rowheader", name="TokenF1 Token F1", exact=True))
     expect(f1).to_contain_text("better")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,44 @@ OUTPUT = {"sample_id": "s1", "retrieved": ["d1"], "response": "Here."}
         {"question_id": "s1", "user_input": "Where?", "reference": "here", "relevant_docs": ("d1",), "extra": 5},
         {**SAMPLE, "reference_answer": ["here"], "candidate_docs": None, "labels": None},
         {**SAMPLE, "reference_answer": None, "ground_truths": ["here"], "labels": {}},
+        {"id": "s1", "question": "Where?", "answers": {"text": ["here"], "answer_start": [3]}, "relevant_docs": ["d1"]},
     ],
 )
 def test_samples_are_read_under_the_names_of_other_tools(row: dict[str, Any]) -> None:
     assert read_samples([row]) == read_samples([SAMPLE])
     (sample,) = read_samples([row])
     assert (sample.references, sample.relevant_ids) == (["here"], {"d1"})
+
+
+def test_dataclasses_are_read_as_their_fields() -> None:
+    @dataclass
+    class Case:
+        question: str
+        ground_truth: str
+
+    @dataclass
+    class Reply:
+        answer: str
+        contexts: list[str]
+
+    found = evaluate([Case("Where?", "here")], [Reply("Here.", ["It is here."])], "TokenF1")
+    score = found.systems[0].scores["TokenF1"]
+    assert (score.value, score.result.details["num_samples"]) == (1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        (EvaluationSample("s1", "Where?", "here"), "reference_answer"),  # type: ignore[arg-type]
+        (EvaluationSample("s1", "Where?", relevant_docs=("d1",)), "relevant_docs"),  # type: ignore[arg-type]
+        (SystemOutputs("s1", response="Here."), "response"),  # type: ignore[arg-type]
+        (SystemOutputs("s1", ({"doc_id": "d1"},)), "retrieved"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_record_with_a_wrong_type_names_its_field(record: Any, field: str) -> None:
+    read = read_samples if isinstance(record, EvaluationSample) else read_outputs
+    with pytest.raises(NotValid, match=rf"1: `{field}` "):
+        read([record])
 
 
 def test_rows_of_ragas_hold_a_sample_and_an_output() -> None:

@@ -41,16 +41,20 @@ def test_an_empty_list_leads_to_the_import(collection: Any, client_of: Any, engi
 def test_a_file_is_previewed_stored_and_scored(collection: Any, client_of: Any, engineer: Any) -> None:
     client = client_of(engineer)
     check = client.post(reverse("samples_new", args=["shop"]), {"file": io.BytesIO(lines(SAMPLES))})["Location"]
-    assert "What does kit 3 contain?" in body(client.get(check))
-    client.post(check, {"name": "kits"})
+    page = body(client.get(check))
+    assert "What does kit 3 contain?" in page
+    assert "<td>3 rubber seals and a tube of glue</td>" in re.sub(r"<td[^>]*>\s*(.*?)\s*</td>", r"<td>\1</td>", page)
+    stored = client.post(check, {"name": "kits"})
     made = RagSampleSet.objects.get()
+    assert stored["Location"] == at("rag_set", made)
     check = client.post(reverse("outputs_new", args=["shop"]), {"file": io.BytesIO(lines(OLD[:-1]))})["Location"]
     page = body(client.get(check))
     assert f'<option value="{made.uuid}" selected>' in page
     refused = client.post(check, {"name": "old", "samples": str(made.uuid), "missing": "error"})
     assert refused.status_code == 422
     assert not RagSystem.objects.exists()
-    client.post(check, {"name": "old", "samples": str(made.uuid), "missing": "zero"})
+    stored = client.post(check, {"name": "old", "samples": str(made.uuid), "missing": "zero"})
+    assert stored["Location"] == at("rag_set", made)
     assert RagSystem.objects.get().figures["samples without an output"] == 1
     work(made)
     page = body(client.get(at("rag_set", made)))
