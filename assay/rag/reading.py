@@ -170,17 +170,20 @@ def _records(
 
 def _wrong_type(record: EvaluationSample | SystemOutputs) -> str:
     """Return which field of a record holds something else than its type says, if any."""
+    checks: list[tuple[str, Iterable[Any], type]]
     if isinstance(record, EvaluationSample):
-        answers = {"reference_answer": (record.reference_answer,), "further_answers": record.further_answers}
-        docs: dict[str, Any] = {"relevant_docs": record.relevant_docs, "candidate_docs": record.candidate_docs}
-        expected: type = Document
+        checks = [
+            ("reference_answer", (record.reference_answer,), Answer),
+            ("further_answers", record.further_answers, Answer),
+            ("relevant_docs", record.relevant_docs or (), Document),
+            ("candidate_docs", record.candidate_docs or (), Document),
+        ]
     else:
-        answers, docs, expected = {"response": (record.response,)}, {"retrieved": record.retrieved}, RetrievedDocument
-    checks = [(name, one, Answer) for name, given in answers.items() for one in given if one is not None]
-    checks += [(name, one, expected) for name, given in docs.items() for one in given or ()]
-    for name, one, wanted in checks:
-        if not isinstance(one, wanted):
-            return f"`{name}` holds {type(one).__name__}; give {wanted.__name__}, or pass a dict in place of the record"
+        checks = [("response", (record.response,), Answer), ("retrieved", record.retrieved, RetrievedDocument)]
+    for name, values, wanted in checks:
+        for one in values:
+            if one is not None and not isinstance(one, wanted):
+                return f"`{name}` holds {type(one).__name__}; give {wanted.__name__}, or pass a dict, not a record"
     return ""
 
 
