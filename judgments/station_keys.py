@@ -20,10 +20,10 @@ ACTS: dict[str, tuple[str, str, str]] = {
     "undo": ("z", "backspace", "take the last answer back"),
     "note": ("n", "", "write a note"),
     "guide": ("g", "", "guidelines"),
-    "marks": ("h", "", "mark the words of the query, or not"),
+    "marks": ("h", "", "show or hide the marks"),
     "whole": ("f", "", "the whole text, then the picture larger, then as before"),
-    "down": ("j", "arrowdown", "in a list: the next document"),
-    "up": ("k", "arrowup", "in a list: the one before"),
+    "down": ("j", "arrowdown", "in a list: the next row"),
+    "up": ("k", "arrowup", "in a list: the row before"),
     "last": ("r", "", "your last answers, to read or to change"),
     "keys": ("?", "", "this list"),
 }

@@ -11,6 +11,7 @@ from judgments.models.collection import Collection
 from judgments.models.document import DocumentKind
 from judgments.models.fields import Archivable, ArchivableQuerySet, OpaqueIdField, PublicModel
 from judgments.models.guidelines import GuidelinesVersion
+from judgments.models.query import QueryKind
 from judgments.models.scale import Scale
 from judgments.models.user import User
 
@@ -117,6 +118,11 @@ class Round(PublicModel, Archivable):
     def kind(self) -> str:
         """The kind of what raters grade: ``document`` or ``answer``."""
         return DocumentKind.ANSWER if self.dimension else DocumentKind.DOCUMENT
+
+    @property
+    def query_kind(self) -> str:
+        """What raters read above it: a ``query`` or a ``question``."""
+        return QueryKind.QUESTION if self.dimension else QueryKind.QUERY
 
     @property
     def shows_reference(self) -> bool:

@@ -24,7 +24,7 @@ from judgments.models import Probe, Round
 from judgments.standings import Standing
 from judgments.station_keys import table
 from judgments.views.sent import uuid_of
-from judgments.views.station_answers import REASONS, read_answer
+from judgments.views.station_answers import read_answer, reasons
 from judgments.views.station_cards import Card
 from judgments.views.station_script import keys_context
 
@@ -88,7 +88,7 @@ def _common(request: HttpRequest, round_: Round, now: Sitting) -> dict[str, Any]
         **shared,
         "table": table(request.user),
         "sitting": now,
-        "reasons": REASONS,
+        "reasons": reasons(round_),
     }
 
 

@@ -25,7 +25,7 @@ from judgments.last_answers import LastAnswer, last_answer_for
 from judgments.models import Judgment, Pair, Round
 from judgments.views import station_list
 from judgments.views.sent import uuid_of
-from judgments.views.station_answers import REASONS, in_words, read_answer, read_list, said
+from judgments.views.station_answers import in_words, read_answer, read_list, reasons, said
 from judgments.views.station_cards import card_again, cards
 from judgments.views.station_empty import nothing
 from judgments.views.station_script import station_context
@@ -149,7 +149,7 @@ def _page(
         "card": card,
         "pair": pair,
         "client_id": uuid_module.uuid4(),
-        "reasons": REASONS,
+        "reasons": reasons(round_),
         "facts": card.facts,
         "undoable": submission.last_answer(round_, request.user) is not None,
         "news": guidelines_read.news(round_, request.user),

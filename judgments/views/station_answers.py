@@ -15,11 +15,14 @@ from judgments.core.errors import NotValid
 from judgments.models import Judgment, ProbeAnswer, Round
 from judgments.views.sent import uuid_of
 
-# What keeps a pair from being judged; the number is its key.
-REASONS = ("query unclear", "document broken", "language", "other")
 LONGEST_TIME = 24 * 3600.0
 # A row of the list that names no grade but says that it cannot be judged.
 UNABLE = "unable"
+
+
+def reasons(round_: Round) -> tuple[str, ...]:
+    """What keeps a pair from being judged; the number is its key."""
+    return f"{round_.query_kind} unclear", f"{round_.kind} broken", "language", "other"
 
 
 def read_answer(post: QueryDict) -> Answer:
@@ -34,7 +37,7 @@ def read_answer(post: QueryDict) -> Answer:
     # PostgreSQL keeps no NUL; for one in a note no answer is lost.
     reason, note = (post.get(name, "").replace("\0", "") for name in ("reason", "note"))
     if pair is None or client_id is None:
-        raise NotValid("This page is out of date. The document stands here again: grade it once more.")
+        raise NotValid("This page is out of date. Grade the pair below once more.")
     state = post.get("state", "")
     grade = post.get("grade", "")
     if not state and not _is_grade(grade):

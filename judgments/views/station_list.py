@@ -22,7 +22,7 @@ from judgments.core.amounts import amount
 from judgments.core.errors import AssayError
 from judgments.models import Judgment, Pair, Probe, ProbeAnswer, Round, User
 from judgments.views.sent import uuid_of
-from judgments.views.station_answers import REASONS, UNABLE
+from judgments.views.station_answers import UNABLE, reasons
 from judgments.views.station_cards import Card, cards
 from judgments.views.station_script import station_context
 
@@ -62,7 +62,7 @@ def page(
         "card": next((row.card for row in rows if row.given == ""), rows[0].card),
         "graded": graded,
         "open": len(rows) - graded,
-        "reasons": REASONS,
+        "reasons": reasons(round_),
         "undoable": submission.last_answer(round_, request.user) is not None,
         "news": guidelines_read.news(round_, request.user),
         **more,

@@ -37,6 +37,7 @@ def station_context(request: HttpRequest, round_: Round) -> dict[str, Any]:
             "keys": table(request.user),
             "growing": round_.growing,
             "noun": round_.kind,
+            "query_noun": round_.query_kind,
         },
     }
 

@@ -53,9 +53,9 @@ function show(said, { undo = false, before = "" } = {}) {
   query = card.query;
   const fresh = ask.querySelector(".ask__new");
   fresh.hidden = !changed;
-  fresh.textContent = before || "New query";
+  fresh.textContent = before || `New ${data.query_noun}`;
   const place = `${Noun} ${card.place}`;
-  const need = changed ? ` ${before || "New query"}: ${card.text}. ${card.need}` : "";
+  const need = changed ? ` ${fresh.textContent}: ${card.text}. ${card.need}` : "";
   aloud(`${said || owed} ${place}.${need}`.trim());
   owed = "";
   document.title = `${card.text}: ${data.noun} ${card.place} · ${suffix}`;
@@ -176,7 +176,7 @@ function undo() {
   if (last) {
     outbox.takeBack(last.client_id);
     tabs.tell("undone", last.card.pair);
-    return show("Taken back. Here it is again.", { before: last.card.query === query ? "" : "Back to the query before" });
+    return show("Taken back. Here it is again.", { before: last.card.query === query ? "" : `Back to the ${data.query_noun} before` });
   }
   return earlier ? kept.undo(form) : toast("There is nothing to take back.");
 }
@@ -280,5 +280,5 @@ async function begin() {
   }
   await deck.refill();
 }
-setTimeout(() => aloud(`${find("#toast > span")?.textContent ?? ""} ${Noun} ${first.place}, query ${first.text}.`.trim()), UNSEEN);
+setTimeout(() => aloud(`${find("#toast > span")?.textContent ?? ""} ${Noun} ${first.place}, ${data.query_noun} ${first.text}.`.trim()), UNSEEN);
 begin();

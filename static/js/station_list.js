@@ -55,7 +55,7 @@ function tell(said = "") {
   const left = open().length;
   find("[data-graded]").textContent = String(rows.length - left);
   find("[data-rows]").textContent = String(rows.length);
-  const words = left ? `Next query, ${left} for later` : "Next query";
+  const words = left ? `Next ${data.query_noun}, ${left} for later` : `Next ${data.query_noun}`;
   goOn.textContent = stopped ? "Look again" : words;
   goOn.classList.toggle("btn--main", !left);
   undoButton.disabled = Boolean(stopped) || !(given.length || earlier);
@@ -148,7 +148,7 @@ async function next() {
   leaving = false;
   list.inert = Boolean(stopped);
   nowSeen();
-  toast(stopped || "The next query comes when your answers are sent: there is no connection right now.");
+  toast(stopped || `The next ${data.query_noun} comes when your answers are sent: there is no connection right now.`);
 }
 
 /** Whether every row is recorded as it stands; one that was walked to "cannot judge" is asked why. */
@@ -317,7 +317,7 @@ function show({ title, ask, list: documents }) {
   began();
   tell();
   rows[0].focus();
-  aloud(`New query: ${find(".ask__query").textContent}. ${find(".ask__need")?.textContent ?? ""} ${rows.length} ${data.noun}${rows.length === 1 ? "" : "s"}.`);
+  aloud(`New ${data.query_noun}: ${find(".ask__query").textContent}. ${find(".ask__need")?.textContent ?? ""} ${rows.length} ${data.noun}${rows.length === 1 ? "" : "s"}.`);
 }
 
 async function begin() {

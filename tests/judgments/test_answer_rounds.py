@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from evaluation.standing import Standing
 from judgments import assignment, documents, gold, guidelines, rounds, snapshots, submission
@@ -432,3 +434,27 @@ def test_pages_of_an_answer_round(
     assert (refused.status_code, set(refused.json()["error"]["fields"])) == (400, {"snapshot"})
     for name in ("freshness/", "", "documents/", "snapshots/", "queries/", "scores/", "runs/"):
         assert browser.get(f"/c/shop/{name}").status_code == 200
+
+
+@pytest.mark.parametrize("way", ["?mode=one", "?mode=list"])
+def test_the_station_of_answers_names_no_document_and_no_query(
+    make: Any, client_of: Any, rater: Any, rater2: Any, way: str
+) -> None:
+    (made,) = make(dimensions=["faithful"], ratings_per_pair=1)
+    page = client_of(rater).get(reverse("rate", args=[made.uuid]) + way)
+    assert page.context["reasons"][:2] == ("question unclear", "answer broken")
+    shown = _words(page)
+    assert {"answer", "question"} <= shown
+    assert not shown & {"document", "documents", "query", "queries"}
+    while batch := assignment.claim_batch(made, rater=rater, size=10):
+        grade_together(made, rater, {pair.uuid: 2 for pair in batch})
+    for one in (rater, rater2):
+        assert not _words(client_of(one).get(reverse("rate", args=[made.uuid]))) & {"document", "documents", "query"}
+
+
+def _words(page: Any) -> set[str]:
+    """The words of the page that a person reads, with labels."""
+    assert page.status_code == 200
+    html = re.sub(r"<script.*?</script>|<head.*?</head>", " ", page.content.decode(), flags=re.DOTALL)
+    labels = " ".join(re.findall(r'aria-label="([^"]*)"', html))
+    return set(re.findall(r"[a-z]+", f"{strip_tags(html)} {labels}".lower()))

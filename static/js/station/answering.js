@@ -45,7 +45,7 @@ export function toggleMarks() {
   const off = marked();
   showMarks(off);
   try { localStorage.setItem(KEY, off ? "off" : "on"); } catch { /* then it holds for this page */ }
-  return off ? "Words of the query are not marked." : "Words of the query are marked.";
+  return off ? "Marks are hidden." : "Marks are shown.";
 }
 
 showMarks(remembered());
