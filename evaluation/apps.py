@@ -15,17 +15,18 @@ class Config(AppConfig):
         from evaluation.advice import paired
         from evaluation.leverage import leverage
         from evaluation.models import RagSampleSet, RagSystem
-        from evaluation.rag import from_collection, scorecards
+        from evaluation.rag import critics, from_collection, scorecards
         from evaluation.rag.sample_sets import SAMPLES
         from evaluation.rag.systems import OUTPUTS
         from evaluation.scoring import cutoff_of
         from evaluation.scoring_job import score_frozen, score_new, work_on_scores
-        from judgments import archive
+        from judgments import archive, judging_waking
         from judgments.baselines import PROVIDERS
         from judgments.conflict_effects import APPRAISERS, Appraiser
         from judgments.freezing import FROZEN
         from judgments.import_kinds import KINDS as IMPORTS
         from judgments.jobs import KINDS, TICKS, UNFINISHED
+        from judgments.machine_runs import OTHERS_ASK
         from judgments.routing import WEIGHERS
         from pooling.cutoffs import FINDERS
         from pooling.runs import STORED
@@ -44,12 +45,15 @@ class Config(AppConfig):
         KINDS.register(scorecards.KIND, scorecards.work_on)
         UNFINISHED.register(scorecards.KIND, scorecards.unfinished)
         KINDS.register(from_collection.KIND, from_collection.work_on)
+        KINDS.register(critics.KIND, critics.work_on)
+        OTHERS_ASK.append(critics.asks)
+        judging_waking.KINDS.append(critics.WAITING)
         rounds = archive.KINDS["round"]
         archive.KINDS["round"] = replace(rounds, goes=rounds.goes | {"RagGrading"})
         archive.KINDS["rag-samples"] = archive.Kind(
             RagSampleSet,
             "rag",
-            frozenset({"RagSample", "RagGrading"}),
+            frozenset({"RagSample", "RagGrading", "RagCriticRun"}),
             needed=lambda row: "Systems belong to it. Delete them first." if row.systems.exists() else "",
             file=lambda row: row.path,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation.rag.views import comparison, downloads, grading, samples, scorecard, sets
+from evaluation.rag.views import comparison, critic, downloads, grading, samples, scorecard, sets
 from evaluation.views import (
     answers,
     compare,
@@ -49,6 +49,9 @@ urlpatterns = [
     path("c/<slug:slug>/rag/new/", sets.new, name="rag_new"),
     path("c/<slug:slug>/rag/<uuid:uuid>/", scorecard.sample_set, name="rag_set"),
     path("c/<slug:slug>/rag/<uuid:uuid>/grade/", grading.grade, name="rag_grade"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/critic/", critic.critic, name="rag_critic"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/critic/pause/", critic.pause, name="rag_critic_pause"),
+    path("c/<slug:slug>/rag/<uuid:uuid>/critic/go-on/", critic.go_on, name="rag_critic_go_on"),
     path("c/<slug:slug>/rag/<uuid:uuid>/score/", scorecard.score, name="rag_score"),
     path("c/<slug:slug>/rag/<uuid:uuid>/compare/", comparison.compare, name="rag_compare"),
     path("c/<slug:slug>/rag/<uuid:uuid>/samples/", samples.samples, name="rag_samples"),

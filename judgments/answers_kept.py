@@ -7,6 +7,8 @@ hang on them, all or none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Sum
@@ -16,7 +18,7 @@ from judgments.judge_choice import on_scale
 from judgments.judges.answers import Reply
 from judgments.judges.asking import Answered, prompt_sha256
 from judgments.judges.contract import Outcome
-from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair
+from judgments.models import Judge, JudgeRun, MachineJudgment, ModelCall, Pair, ProviderCall
 from judgments.providers.pace import Ratio
 
 # So many of the last calls say how a provider counts.
@@ -80,29 +82,10 @@ class AnswersKept:
             pair=pair,
             purpose=purpose,
             trap=trap,
-            key=call.question.key,
-            prompt_sha256=prompt_sha256(call.question),
-            model_asked=model,
-            model_answered=storable(reply.model)[:200],
-            parameters={
-                "temperature": call.question.temperature,
-                "seed": call.question.seed,
-                "most_tokens": call.question.most_tokens,
-                "stop": reply.stop,
-                "tokens_estimated": call.question.tokens,
-            },
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            cost_usd=reply.cost_usd,
-            cost_estimated=reply.estimated,
-            left_out=list(reply.left_out),
-            seconds=reply.seconds,
-            outcome=outcome.name,
             grade=outcome.grade,
-            usefulness=outcome.usefulness,
             probabilities=outcome.probabilities,
             rationale=storable(outcome.rationale),
-            raw=storable(outcome.raw),
+            **call_fields(replace(call, outcome=outcome), model),
         )
         self._new_calls.append(row)
         self._last[pair.pk] = row
@@ -145,6 +128,33 @@ def _one_by_one(calls: list[ModelCall]) -> None:
             row.pk = None
 
 
+def call_fields(call: Answered, model: str) -> dict[str, Any]:
+    """The fields of a `ProviderCall`."""
+    question, outcome, reply = call.question, call.outcome, call.reply
+    return {
+        "key": question.key,
+        "prompt_sha256": prompt_sha256(question),
+        "model_asked": model,
+        "model_answered": storable(reply.model)[:200],
+        "parameters": {
+            "temperature": question.temperature,
+            "seed": question.seed,
+            "most_tokens": question.most_tokens,
+            "stop": reply.stop,
+            "tokens_estimated": question.tokens,
+        },
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "cost_usd": reply.cost_usd,
+        "cost_estimated": reply.estimated,
+        "left_out": list(reply.left_out),
+        "seconds": reply.seconds,
+        "outcome": outcome.name,
+        "usefulness": outcome.usefulness,
+        "raw": storable(outcome.raw),
+    }
+
+
 def ratio_of(judge: Judge) -> Ratio:
     """How many tokens its provider counted for one that was estimated, when this model was asked last."""
     ratio = Ratio()
@@ -155,9 +165,9 @@ def ratio_of(judge: Judge) -> Ratio:
     return ratio
 
 
-def reply_of(row: ModelCall) -> Reply:
+def reply_of(row: ProviderCall) -> Reply:
     """The answer as it came, to be read again."""
-    stop = row.parameters.get("stop", "done")
+    stop, probabilities = row.parameters.get("stop", "done"), getattr(row, "probabilities", None)
     return Reply(
-        row.raw, stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds, row.probabilities
+        row.raw, stop, row.tokens_in, row.tokens_out, row.cost_usd, row.model_answered, row.seconds, probabilities
     )

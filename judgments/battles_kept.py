@@ -17,7 +17,7 @@ from judgments.core.storable import storable
 from judgments.judges.answers import Reply
 from judgments.judges.asking import Answered, key_of, prompt_sha256
 from judgments.judges.contract import Context, Outcome
-from judgments.judges.model_judge import again
+from judgments.judges.model_judge import ModelJudge, again
 from judgments.judges.pairwise import Pairwise
 from judgments.models import Battle, BattleCanary, BattleRun
 from judgments.providers.protocol import Endpoint
@@ -69,8 +69,8 @@ def owners_of(asker: Pairwise, endpoint: Endpoint, meetings: Sequence[Meeting]) 
     return found
 
 
-def keys_of(asker: Pairwise, endpoint: Endpoint, context: Context) -> list[str]:
-    """Under which keys an answer to these two texts can stand."""
+def keys_of(asker: ModelJudge, endpoint: Endpoint, context: Context) -> list[str]:
+    """The keys under which answers about a context are found: those of the questions and of their repetitions."""
     found: list[str] = []
     for question in asker.questions(context):
         repeated = [again(question, Outcome(name)) for name in ("truncated", "unparseable")]

@@ -32,7 +32,7 @@ LATEST = 512
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """What sets runs of judges and of battles apart.
 
     Parameters
@@ -64,8 +64,9 @@ def _check_members(run: BattleRun) -> None:
         battle_draws.provider_of(run.round, member)
 
 
-KINDS = (
-    _Kind(
+# Apps above add theirs.
+KINDS = [
+    Kind(
         JudgeRun,
         ("judge__provider", "round__collection", "job", "created_by"),
         lambda run: ModelCall.objects.filter(run=run),
@@ -73,7 +74,7 @@ KINDS = (
         judging.queue,
         lambda run: f"{run.judge} is tried again in round {run.round}, since its provider did not answer",
     ),
-    _Kind(
+    Kind(
         BattleRun,
         ("round__collection", "job", "created_by"),
         # What was taken over from other battles was not asked.
@@ -82,7 +83,7 @@ KINDS = (
         battling.queue,
         lambda run: f"{str(run).capitalize()} are tried again in round {run.round}, since a provider did not answer",
     ),
-)
+]
 
 
 @dataclass(frozen=True)
@@ -141,13 +142,13 @@ def wake_due(now: datetime | None = None) -> int:
     return sum(_woken(kind, pk, now) for kind in KINDS for pk in _down(kind, now))
 
 
-def _down(kind: _Kind, now: datetime) -> list[int]:
+def _down(kind: Kind, now: datetime) -> list[int]:
     rows = kind.runs.objects.filter(state=State.DOWN, pause_asked=False, ended_at__lte=now - FIRST)
     return list(rows.values_list("pk", flat=True))
 
 
 @transaction.atomic
-def _woken(kind: _Kind, pk: int, now: datetime) -> bool:
+def _woken(kind: Kind, pk: int, now: datetime) -> bool:
     """Queue it, unless a lead or another tick was first."""
     run = kind.runs.objects.select_for_update(of=("self",)).select_related(*kind.related).get(pk=pk)
     found = waiting(run)
@@ -159,7 +160,7 @@ def _woken(kind: _Kind, pk: int, now: datetime) -> bool:
         machine_runs.ended(run, State.STOPPED, f"It cannot be tried again: {error}")
         return False
     kind.queue(run, run.created_by, woken=found.tried + 1)
-    collection = run.round.collection
+    collection = run.collection
     audit.record("judging_waking.wake_due", kind.named(run), actor=None, collection=collection, target=run)
     return True
 

@@ -6,7 +6,7 @@ provider that cannot go while it is asked, needs this alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
@@ -49,6 +49,10 @@ def battles_ask(provider: Provider) -> bool:
     return any(one["provider"] == str(provider.uuid) for run in here for one in run.ensemble)
 
 
+# Apps above say here whether a run of theirs asks a provider right now.
+OTHERS_ASK: list[Callable[[Provider], bool]] = []
+
+
 def state_of(run: MachineRun) -> tuple[str, str]:
     """How it stands, and why in words."""
     if not run.over and is_over(run):
@@ -65,10 +69,10 @@ def ask_to_pause(run: MachineRun) -> bool:
     return True
 
 
-def queue(run: JudgeRun | BattleRun, kind: str, title: str, *, actor: User | None, woken: int = 0) -> None:
+def queue(run: MachineRun, kind: str, title: str, *, actor: User | None, woken: int = 0) -> None:
     """Put an attempt in line, as a job of this kind; `woken` counts those in a row that nobody asked for."""
     parameters = {"run": str(run.uuid), **({"woken": woken} if woken else {})}
-    run.job = jobs.start(kind, title=title, parameters=parameters, collection=run.round.collection, actor=actor)
+    run.job = jobs.start(kind, title=title, parameters=parameters, collection=run.collection, actor=actor)
     run.state, run.said, run.pause_asked, run.ended_at, run.not_before = State.WAITING, "", False, None, None
     run.save(update_fields=["job", "state", "said", "pause_asked", "ended_at", "not_before"])
 

@@ -111,6 +111,8 @@ def remove(provider: Provider, *, actor: User) -> None:
         raise Conflict(f"{provider} is being asked right now. Pause that judge first.")
     if machine_runs.battles_ask(provider):
         raise Conflict(f"{provider} is being asked about battles right now. Pause those first.")
+    if any(asks(provider) for asks in machine_runs.OTHERS_ASK):
+        raise Conflict(f"{provider} is being asked by a critic right now. Pause that critic first.")
     sentence = f"{actor} removed the model provider {provider}"
     audit.record("providers_kept.remove", sentence, actor=actor, collection=provider.collection, target=provider)
     provider.delete()

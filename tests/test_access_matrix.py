@@ -105,6 +105,10 @@ GET    c/<slug:slug>/rag/<uuid:uuid>/compare/                         404 403 20
 GET    c/<slug:slug>/rag/<uuid:uuid>/files/<str:name>/                404 403 200 200 302
 GET    c/<slug:slug>/rag/<uuid:uuid>/grade/                           404 403 403 200 302
 POST   c/<slug:slug>/rag/<uuid:uuid>/grade/                           404 403 403 422 302
+GET    c/<slug:slug>/rag/<uuid:uuid>/critic/                          404 403 403 200 302
+POST   c/<slug:slug>/rag/<uuid:uuid>/critic/                          404 403 403 422 302
+POST   c/<slug:slug>/rag/<uuid:uuid>/critic/pause/                    404 403 403 404 302
+POST   c/<slug:slug>/rag/<uuid:uuid>/critic/go-on/                    404 403 403 404 302
 GET    c/<slug:slug>/rag/<uuid:uuid>/samples/                         404 403 200 200 302
 GET    c/<slug:slug>/rag/<uuid:uuid>/samples/<uuid:sample>/           404 403 200 200 302
 POST   c/<slug:slug>/rag/<uuid:uuid>/score/                           404 403 302 302 302
@@ -362,6 +366,10 @@ GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/        404 403 20
 GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/file/   404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/ 404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/ 404 403 202 202 401
+GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/ 404 403 404 404 401
+POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/ 404 403 403 400 401
+POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/pause/ 404 403 403 404 401
+POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/go-on/ 404 403 403 404 401
 GET    api/v1/collections/<slug:slug>/rag/outputs/                    404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/rag/outputs/                    404 403 400 400 401
 GET    api/v1/collections/<slug:slug>/rag/outputs/<uuid:uuid>/        404 403 200 200 401

@@ -36,8 +36,10 @@ def add_model_options(parser: argparse.ArgumentParser, what: str) -> None:
 
 def needs_critic(metric: Metric) -> bool:
     """Whether a metric, or one inside it, asks a model."""
-    inner = getattr(metric, "metric", None)
-    return (hasattr(metric, "critic") and metric.critic is None) or (inner is not None and needs_critic(inner))
+    from assay.rag.names import asking
+
+    one = asking(metric)
+    return one is not None and getattr(one, "critic", None) is None
 
 
 def model_calls(args: argparse.Namespace, who: str) -> PromptCalls:

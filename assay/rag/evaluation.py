@@ -14,7 +14,7 @@ from assay.rag.critic import LLMCritic, Remembering
 from assay.rag.metric import REASONS, Metric, MetricResult, Skip, part_of
 from assay.rag.metrics.sliced_metric import label_text
 from assay.rag.metrics.variants import parents
-from assay.rag.names import parse_metrics, with_services
+from assay.rag.names import asking, parse_metrics, with_services
 from assay.rag.reading import Aligned, Missing, align, read_outputs, read_samples
 from assay.rag.records import EvaluationSample
 from judgments.core.amounts import amount
@@ -310,11 +310,9 @@ def _metrics(given: str | Metric | Iterable[str | Metric], services: Mapping[str
 
 
 def _check_critic(metric: Metric) -> None:
-    inner = getattr(metric, "metric", None)
-    if inner is not None:
-        _check_critic(inner)
-    if hasattr(metric, "critic") and metric.critic is None:
-        raise NotValid(f"{type(metric).__name__} needs a critic: name a model with --provider, or pass critic=")
+    one = asking(metric)
+    if one is not None and getattr(one, "critic", None) is None:
+        raise NotValid(f"{type(one).__name__} needs a critic: name a model with --provider, or pass critic=")
 
 
 def _systems(outputs: Any) -> list[tuple[str, Any]]:

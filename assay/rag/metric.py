@@ -37,7 +37,7 @@ REASONS = {
     "critic_error": "the critic failed",
     "critic_unparseable": "the critic's reply has no score",
     "critic_off_scale": "the critic's score is off its scale",
-    "critic_not_asked": "the critic was not asked, since the run ended early",
+    "critic_not_asked": "the critic was not asked",
 }
 
 

@@ -90,6 +90,14 @@ def with_services(metric: Metric, services: Mapping[str, Any]) -> Metric:
     return replace(metric, **changes) if changes else metric
 
 
+def asking(metric: Metric) -> Metric | None:
+    """Return the metric that asks a critic: this one, the one inside it, or None."""
+    if hasattr(metric, "critic"):
+        return metric
+    inner = getattr(metric, "metric", None)
+    return asking(inner) if isinstance(inner, Metric) else None
+
+
 def _by_name(text: str) -> Metric | None:
     for cls in METRICS.values():
         if (found := cls.from_name(text)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.rag.critic import SCALES, CriticError, LLMCritic, number_in, on_scale
 from assay.rag.metric import Skip
@@ -13,6 +13,9 @@ from judgments.core.errors import NotValid
 from judgments.judges.contract import Outcome
 from judgments.providers.limits import Limits
 from judgments.providers.protocol import Endpoint
+
+if TYPE_CHECKING:
+    from judgments.providers.calls import Ended
 
 MOST_TOKENS = 100
 # The reason of a sample without a score, by the outcome of its question.
@@ -23,12 +26,21 @@ REASONS = {
 }
 
 
+class Calls(Protocol):
+    """Questions to one model: `PromptCalls`, or another class with its `ask` and `ended`."""
+
+    ended: Ended | None
+
+    def ask(self, prompts: Sequence[Prompt], reader: PromptReader) -> list[Outcome | None]:
+        """Return the outcome of each prompt; None for one that was not asked."""
+
+
 class ProviderCritic(LLMCritic):
     """A critic over a model of OpenAI, Anthropic, Gemini, or any server that speaks as they do.
 
     Parameters
     ----------
-    model : str, Endpoint or PromptCalls
+    model : str, Endpoint or Calls
         Which model; an endpoint has all that ``provider`` to ``price_out`` say, calls all up to ``dry_run``.
     provider, base_url, key : str
         Who is asked. Without a key it is read from the provider's environment variable.
@@ -49,7 +61,7 @@ class ProviderCritic(LLMCritic):
 
     Attributes
     ----------
-    calls : PromptCalls
+    calls : Calls
         What was asked, and what it took.
 
     Raises
@@ -66,7 +78,7 @@ class ProviderCritic(LLMCritic):
 
     def __init__(
         self,
-        model: str | Endpoint | PromptCalls,
+        model: str | Endpoint | Calls,
         *,
         provider: str = "openai",
         base_url: str = "",

@@ -2,12 +2,23 @@
 
 from evaluation.models.check import FreshnessCheck, FreshnessReading
 from evaluation.models.effect import RoundEffect
-from evaluation.models.rag import RagGrading, RagOutput, RagSample, RagSampleSet, RagScorecard, RagSystem
+from evaluation.models.rag import (
+    RagCriticCall,
+    RagCriticRun,
+    RagGrading,
+    RagOutput,
+    RagSample,
+    RagSampleSet,
+    RagScorecard,
+    RagSystem,
+)
 from evaluation.models.score import Score, Scoring
 
 __all__ = [
     "FreshnessCheck",
     "FreshnessReading",
+    "RagCriticCall",
+    "RagCriticRun",
     "RagGrading",
     "RagOutput",
     "RagSample",

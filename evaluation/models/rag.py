@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from judgments.models import Collection, Round, Snapshot, User
+from judgments.models import Collection, MachineRun, Provider, ProviderCall, Round, Snapshot, User
 from judgments.models.fields import Archivable, OpaqueIdField, PublicModel
 
 
@@ -158,3 +158,47 @@ class RagGrading(models.Model):
 
     def __str__(self) -> str:
         return f"{self.round} of {self.sample_set}"
+
+
+class RagCriticRun(MachineRun):
+    """A model that scores the answers of a set's systems, within caps. The newest run is the critic of the scorecards.
+
+    ``metrics`` holds the labels of the metrics that ask it; ``parameters`` holds all that decides its answers: the
+    provider's protocol and address, how the model is asked, and the prompts with their versions and hashes.
+    """
+
+    sample_set = models.ForeignKey(RagSampleSet, on_delete=models.CASCADE, related_name="critics")
+    provider = models.ForeignKey(Provider, null=True, on_delete=models.SET_NULL, related_name="+")
+    model = models.CharField(max_length=200)
+    metrics = models.JSONField(default=list)
+    parameters = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(cap_usd__isnull=False) | Q(cap_calls__isnull=False), name="rag_critic_run_is_capped"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"critic {self.model}"
+
+    @property
+    def collection(self) -> Collection:
+        return self.sample_set.collection
+
+
+class RagCriticCall(ProviderCall):
+    """A question to a critic: its ledger. What is answered is not asked again in the collection."""
+
+    run = models.ForeignKey(RagCriticRun, on_delete=models.PROTECT, related_name="ledger")
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "key"], condition=~Q(outcome="transport_error"), name="rag_critic_answered_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["key"], name="rag_critic_call_key")]

@@ -15,17 +15,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assay.rag.reading import MISSING
-from evaluation.models import RagSampleSet, RagSystem
-from evaluation.rag import files, from_collection, scorecards, systems
+from evaluation.models import RagCriticRun, RagSampleSet, RagSystem
+from evaluation.rag import critics, files, from_collection, scorecards, systems
+from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.sample_sets import sample_set_for
 from judgments import access, storage
 from judgments.api.endpoint import InCollection, rows_called
 from judgments.api.import_bodies import FileSent, Reading, documented
 from judgments.api.imports import Imports
-from judgments.api.jobs import Started, started
+from judgments.api.jobs import Started, StartedWith, started
+from judgments.api.judge_bodies import CapsSent
+from judgments.api.machine_runs import run_told
 from judgments.api.posted import PostedFile, json_lines
 from judgments.api.strict import Strict
-from judgments.core.errors import NotValid
+from judgments.core.errors import NotFound, NotValid
 from judgments.views.downloads import CONTENT_TYPES, disposition
 from judgments.views.sent import uuid_of
 
@@ -191,6 +194,49 @@ class RagScorecardsBody(serializers.Serializer):
     job = serializers.UUIDField(allow_null=True, help_text="The job that computes them now; null when none does.")
 
 
+class CriticSent(CapsSent):
+    """A critic, its metrics and its caps."""
+
+    provider = serializers.UUIDField()
+    model = serializers.CharField(max_length=200)
+    metrics = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        default=list(critics.METRICS),
+        help_text="Metrics that ask a critic, as `assay rag -m` takes them.",
+    )
+    dry_run = serializers.BooleanField(default=False, help_text="Return the estimate, and ask nothing.")
+
+
+class CriticEstimateBody(serializers.Serializer):
+    """What a critic would cost; two numbers are low and high."""
+
+    systems = serializers.IntegerField()
+    samples = serializers.IntegerField()
+    known = serializers.IntegerField(help_text="Questions whose answer is stored; they are not asked again.")
+    calls = serializers.ListField(child=serializers.IntegerField())
+    tokens_in = serializers.ListField(child=serializers.IntegerField())
+    tokens_out = serializers.ListField(child=serializers.IntegerField())
+    usd = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    looked_at = serializers.IntegerField(help_text="Samples that the estimate is based on.")
+
+
+class CriticBody(serializers.Serializer):
+    """The critic of a sample set: its newest run."""
+
+    id = serializers.UUIDField()
+    model = serializers.CharField()
+    metrics = serializers.ListField(child=serializers.CharField())
+    prompts = serializers.DictField(help_text="By metric: name, version and SHA-256 of the prompt.")
+    state = serializers.ChoiceField(choices=RagCriticRun.State.choices)
+    said = serializers.CharField(help_text="Why the run ended.")
+    tried_again_at = serializers.DateTimeField(allow_null=True)
+    job = serializers.UUIDField(allow_null=True)
+    cap_usd = serializers.FloatField(allow_null=True)
+    cap_calls = serializers.IntegerField(allow_null=True)
+    spent_usd = serializers.FloatField()
+    calls = serializers.IntegerField()
+
+
 @extend_schema_view(
     get=extend_schema(summary="The RAG sample sets", parameters=[OpenApiParameter("name")]),
     post=documented(
@@ -289,7 +335,9 @@ class Scorecards(InSampleSet):
     )
     def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
         """Stored values of each metric with intervals, slices, and paired comparisons of all systems."""
-        found = scorecards.as_json(self.sample_set, per_sample=request.query_params.get("per_sample") == "true")
+        found = scorecards.as_json(
+            self.sample_set, request.user, per_sample=request.query_params.get("per_sample") == "true"
+        )
         job = scorecards.job_of(self.sample_set)
         return Response({**found, "job": str(job.uuid) if job and not job.over else None})
 
@@ -305,6 +353,76 @@ class Scorecards(InSampleSet):
             actor=request.user,
         )
         return started(job)
+
+
+class OfCritic(InSampleSet):
+    """An address below ``critic/``."""
+
+    serializer_class: type[serializers.Serializer] = CriticBody
+    writes = access.LEADS
+    also = (409,)
+
+    @property
+    def run(self) -> RagCriticRun:
+        found = critic_of(self.sample_set)
+        if found is None:
+            raise NotFound("This sample set has no critic.")
+        return found
+
+    def body(self) -> Response:
+        run = self.run
+        named = {"id": run.uuid, "model": run.model, "metrics": run.metrics, "prompts": run.parameters["prompts"]}
+        return self.told(CriticBody, named | run_told(run))
+
+
+class Critic(OfCritic):
+    """The critic of a sample set."""
+
+    @extend_schema(summary="The critic of RAG systems")
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Its state, caps and cost. Its scores are in the scorecards."""
+        return self.body()
+
+    @extend_schema(
+        summary="Ask a critic about RAG systems",
+        request=CriticSent,
+        responses={200: CriticEstimateBody, 202: StartedWith},
+        examples=[
+            OpenApiExample(
+                "Estimate first", {"provider": "<id>", "model": "judge-large", "dry_run": True}, request_only=True
+            )
+        ],
+    )
+    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """With `dry_run` the estimate; else a job that never spends more than its caps. One cap is needed."""
+        sent = self.sent(CriticSent)
+        provider = rows_called(self.collection.providers.all(), [sent["provider"]], "provider", "provider")[0]
+        choice = critics.Choice(provider, sent["model"], sent["metrics"])
+        if sent["dry_run"]:
+            return self.told(CriticEstimateBody, critics.look(self.sample_set, choice).as_json())
+        caps = {name: sent[name] for name in ("cap_usd", "cap_calls")}
+        run = critics.start(self.sample_set, choice, **caps, actor=request.user)
+        return started(run.job, run.uuid)
+
+
+class PauseCritic(OfCritic):
+    """A pause of the critic."""
+
+    @extend_schema(summary="Pause the critic of RAG systems", request=None, responses=CriticBody)
+    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """It stops once the answers in flight have arrived."""
+        critics.pause(self.run, actor=request.user)
+        return self.body()
+
+
+class GoOnWithCritic(OfCritic):
+    """A critic that goes on."""
+
+    @extend_schema(summary="Go on with the critic of RAG systems", request=CapsSent, responses={202: Started})
+    def post(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """Asks what has no answer, also about new systems. Caps that are left out stay, and count all of this run."""
+        run = critics.go_on(self.run, **self.sent(CapsSent), actor=request.user)
+        return started(run.job)
 
 
 @extend_schema_view(

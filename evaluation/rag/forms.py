@@ -7,10 +7,11 @@ from typing import Any
 from django import forms
 
 from evaluation.models import RagSampleSet
-from evaluation.rag import from_collection, scorecards
-from judgments import access
+from evaluation.rag import critics, from_collection, scorecards
+from judgments import access, cap_forms
 from judgments.answer_dimensions import DIMENSIONS
 from judgments.forms import AssayForm
+from judgments.judge_forms import APART, models_of
 from judgments.models import Collection, User
 
 
@@ -104,3 +105,33 @@ class GradeForm(AssayForm):
         self.fields["systems"].queryset = sample_set.systems.active()
         members = collection.memberships.filter(role__in=access.RATERS)
         self.fields["raters"].queryset = User.objects.filter(pk__in=members.values("user")).order_by("username")
+
+
+class CriticForm(AssayForm):
+    """A critic, its metrics and its caps."""
+
+    model = forms.ChoiceField(help_text="Dollars are for a million tokens read and written.")
+    metrics = forms.CharField(
+        max_length=2000,
+        initial=" ".join(critics.METRICS),
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Separated by spaces or commas, for example LLMAnswerQuality(dimensions=[clarity]).",
+    )
+    cap_usd = cap_forms.in_dollars("Over all systems together")
+    cap_calls = cap_forms.in_calls()
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._providers = {str(one.uuid): one for one in collection.providers.all()}
+        self.fields["model"].choices = list(models_of(list(self._providers.values())))
+
+    @property
+    def choice(self) -> critics.Choice:
+        """The model and the metrics."""
+        uuid, _, model = self.cleaned_data["model"].partition(APART)
+        return critics.Choice(self._providers[uuid], model, [self.cleaned_data["metrics"]])
+
+    @property
+    def caps(self) -> dict[str, Any]:
+        """Where the critic stops."""
+        return {name: self.cleaned_data[name] for name in ("cap_usd", "cap_calls")}

@@ -10,9 +10,10 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import RagSampleSet, RagScorecard, RagSystem
+from evaluation.models import RagCriticRun, RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import files
-from judgments import audit, jobs
+from evaluation.rag.critic_ledger import critic_in_ledger, provenance
+from judgments import audit, jobs, untold
 from judgments.core.errors import NotFound, NotValid
 from judgments.models import Job, User
 
@@ -82,6 +83,7 @@ class Settings:
 
     metrics: list[str]
     slices: list[str]
+    critic: RagCriticRun | None = None
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 0
@@ -93,7 +95,8 @@ def settings_of(sample_set: RagSampleSet) -> Settings:
     slices = [
         label for label in chosen.get("slices", list(sample_set.labels)[:MOST_SLICES]) if label in sample_set.labels
     ]
-    return Settings(chosen.get("metrics") or default_metrics(), slices, seed=int(chosen.get("seed", 0)))
+    metrics = chosen.get("metrics") or default_metrics()
+    return Settings(metrics, slices, sample_set.critics.first(), seed=int(chosen.get("seed", 0)))
 
 
 @transaction.atomic
@@ -149,7 +152,9 @@ def unfinished(job: Job) -> bool:
 
 def _asked(settings: Settings) -> dict[str, Any]:
     """What a stored scorecard says of the settings that it was computed with."""
-    return {"metrics": settings.metrics, "slices": settings.slices}
+    run = settings.critic
+    critic = "" if run is None else f"{run.uuid} {run.ended_at}"
+    return {"metrics": settings.metrics, "slices": settings.slices, "critic": critic}
 
 
 def job_of(sample_set: RagSampleSet) -> Job | None:
@@ -177,6 +182,7 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
     if not systems:
         return
     settings = settings_of(sample_set)
+    run = settings.critic
     with files.checked(sample_set) as path:
         samples = read_samples(path)
     found: list[RagEvaluation] = []
@@ -188,7 +194,8 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
             evaluate(
                 samples,
                 {system.name: outputs},
-                settings.metrics,
+                [*settings.metrics, *(run.metrics if run else ())],
+                critic=critic_in_ledger(run) if run else None,
                 missing=system.missing,  # type: ignore[arg-type]
                 slices=settings.slices,
                 level=settings.level,
@@ -214,12 +221,17 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
 
 def _store(system: RagSystem, evaluation: Any, settings: Settings) -> None:
     told = evaluation.to_dict(per_sample=False)
-    scored = evaluation.systems[0]
+    scored, run = evaluation.systems[0], settings.critic
+    critics = {label: provenance(run, label) for label in run.metrics} if run else {}
     RagScorecard.objects.update_or_create(
         system=system,
         defaults={
             "about": {
-                metric.label: {**told["metrics"][metric.label], "higher_is_better": metric.higher_is_better}
+                metric.label: {
+                    **told["metrics"][metric.label],
+                    "higher_is_better": metric.higher_is_better,
+                    "critic": critics.get(metric.label),
+                }
                 for metric in evaluation.metrics
             },
             "metrics": told["systems"][0]["metrics"],
@@ -232,11 +244,36 @@ def _store(system: RagSystem, evaluation: Any, settings: Settings) -> None:
     )
 
 
-def cards_of(sample_set: RagSampleSet, *, per_sample: bool = False) -> list[RagScorecard]:
-    """The scorecards of the active systems of a set, the baseline first."""
+def cards_of(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool = False) -> list[RagScorecard]:
+    """The scorecards of the active systems of a set, the baseline first.
+
+    A reader who may still have to grade answers of the set gets them without the scores of critics.
+    """
     rows = RagScorecard.objects.filter(system__sample_set=sample_set, system__archived_at__isnull=True)
     rows = rows.select_related("system").order_by("-system__baseline", "system__name")
-    return list(rows if per_sample else rows.defer("per_sample"))
+    cards = list(rows if per_sample else rows.defer("per_sample"))
+    if reader is not None and hides_critics(sample_set, reader):
+        for card in cards:
+            _drop_critics(card, per_sample)
+    return cards
+
+
+def hides_critics(sample_set: RagSampleSet, reader: Any) -> bool:
+    """Whether the reader may still have to grade answers of the set, and so sees no critic's scores of them."""
+    gradings = sample_set.gradings.select_related("round__collection")
+    return any(not untold.may_be_told_means(reader, grading.round) for grading in gradings)
+
+
+def _drop_critics(card: RagScorecard, per_sample: bool) -> None:
+    shown = {label: about for label, about in card.about.items() if not about.get("critic")}
+
+    def only(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {label: value for label, value in values.items() if label in shown}
+
+    card.about, card.metrics = shown, only(card.metrics)
+    card.slices = {name: {value: only(of) for value, of in values.items()} for name, values in card.slices.items()}
+    if per_sample:
+        card.per_sample = only(card.per_sample)
 
 
 def parts_of(cards: Sequence[RagScorecard]) -> dict[str, list[str]]:
@@ -301,9 +338,9 @@ def in_words(row: Mapping[str, Any] | None, higher_is_better: bool | None = True
     return "better" if up == higher_is_better else "worse"
 
 
-def as_json(sample_set: RagSampleSet, *, per_sample: bool = False) -> dict[str, Any]:
+def as_json(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool = False) -> dict[str, Any]:
     """The scorecards of a set in the shape of ``assay rag --format json``, with the comparisons."""
-    cards = cards_of(sample_set, per_sample=per_sample)
+    cards = cards_of(sample_set, reader, per_sample=per_sample)
     names = {str(card.system.uuid): card.system.name for card in cards}
     settings = settings_of(sample_set)
     about: dict[str, Any] = {}
@@ -337,9 +374,15 @@ def as_json(sample_set: RagSampleSet, *, per_sample: bool = False) -> dict[str, 
         "comparisons": [
             {**row, "a": names[row["a"]], "b": names[row["b"]]}
             for row in sample_set.comparisons
-            if row["a"] in names and row["b"] in names
+            if row["a"] in names and row["b"] in names and row["metric"] in about
         ],
     }
+
+
+def critic_words(about: Mapping[str, Any]) -> str:
+    """The model and the prompt behind a metric; empty where no critic is asked."""
+    critic = about.get("critic")
+    return "" if not critic else f"{critic['model']}, prompt {critic['prompt']['name']} v{critic['prompt']['version']}"
 
 
 def by_sample(card: RagScorecard) -> dict[str, dict[str, float | None]]:
@@ -351,10 +394,10 @@ def by_sample(card: RagScorecard) -> dict[str, dict[str, float | None]]:
     return found
 
 
-def rows_of(sample_set: RagSampleSet) -> list[dict[str, Any]]:
+def rows_of(sample_set: RagSampleSet, reader: Any = None) -> list[dict[str, Any]]:
     """One row for each system, slice and metric, for CSV; the slice of all samples is empty."""
     found = []
-    for card in cards_of(sample_set):
+    for card in cards_of(sample_set, reader):
         parts = [("", "", card.metrics)]
         parts += [(name, value, of) for name, values in card.slices.items() for value, of in values.items()]
         for name, value, metrics in parts:
@@ -372,6 +415,7 @@ def rows_of(sample_set: RagSampleSet) -> list[dict[str, Any]]:
                         "num_samples": details["num_samples"],
                         "num_skipped": details["num_skipped"],
                         "reason": details["reason"],
+                        "critic": critic_words(card.about[label]),
                     }
                 )
     return found

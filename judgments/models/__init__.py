@@ -11,7 +11,7 @@ from judgments.models.grant import Grant
 from judgments.models.guidelines import GuidelinesVersion
 from judgments.models.invite_link import InviteLink
 from judgments.models.job import Job
-from judgments.models.judging import AutoAccept, JudgeRun, MachineRun, ModelCall
+from judgments.models.judging import AutoAccept, JudgeRun, MachineRun, ModelCall, ProviderCall
 from judgments.models.judgment import Adjudication, Judgment
 from judgments.models.login_tries import LoginTries
 from judgments.models.lookups import Among
@@ -67,6 +67,7 @@ __all__ = [
     "ProbeAnswer",
     "PromptVersion",
     "Provider",
+    "ProviderCall",
     "Query",
     "QueryGroup",
     "QuerySample",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from judgments.models.collection import Collection
 from judgments.models.fields import EventModel, PublicModel
 from judgments.models.judging import MachineRun
 from judgments.models.machine import OUTCOMES
@@ -45,6 +46,10 @@ class BattleRun(MachineRun):
                 condition=Q(cap_usd__isnull=False) | Q(cap_calls__isnull=False), name="battle_run_is_capped"
             ),
         ]
+
+    @property
+    def collection(self) -> Collection:
+        return self.round.collection
 
     def __str__(self) -> str:
         return f"battles {self.number}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from judgments.models.collection import Collection
 from judgments.models.fields import EventModel, PublicModel
 from judgments.models.job import Job
 from judgments.models.machine import ANSWERED, OUTCOMES, Judge
@@ -53,6 +54,10 @@ class MachineRun(PublicModel):
     def over(self) -> bool:
         return self.state not in (self.State.WAITING, self.State.RUNNING)
 
+    @property
+    def collection(self) -> Collection:
+        raise NotImplementedError
+
 
 class JudgeRun(MachineRun):
     """One judge at work in one round."""
@@ -76,20 +81,14 @@ class JudgeRun(MachineRun):
     def __str__(self) -> str:
         return f"{self.judge} in {self.round}"
 
+    @property
+    def collection(self) -> Collection:
+        return self.round.collection
 
-class ModelCall(PublicModel, EventModel):
-    """One answer that a model gave, or that did not come: the ledger. An answer is found again by its key."""
 
-    class Purpose(models.TextChoices):
-        PAIR = "pair", "a pair"
-        REPAIR = "repair", "a pair, once more"
-        CANARY = "canary", "a canary"
+class ProviderCall(models.Model):
+    """One answer that a model gave, or that did not come. An answer is found again by its key."""
 
-    run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="ledger")
-    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")
-    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="+")
-    purpose = models.CharField(max_length=8, choices=Purpose.choices)
-    trap = models.CharField(max_length=20, blank=True)
     key = models.CharField(max_length=64)  # of all that was asked, of whom, and how
     prompt_sha256 = models.CharField(max_length=64)
     model_asked = models.CharField(max_length=200)
@@ -104,12 +103,33 @@ class ModelCall(PublicModel, EventModel):
     left_out = models.JSONField(default=list)
     seconds = models.FloatField(default=0.0)
     outcome = models.CharField(max_length=20, choices=[(name, name) for name in OUTCOMES])
-    grade = models.SmallIntegerField(null=True)
     usefulness = models.FloatField(null=True)
-    probabilities = models.JSONField(null=True)
-    rationale = models.TextField(blank=True)
     raw = models.TextField(blank=True)
     at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.model_asked}: {self.outcome}"
+
+
+class ModelCall(PublicModel, ProviderCall, EventModel):
+    """A call about a pair: the ledger of judges."""
+
+    class Purpose(models.TextChoices):
+        PAIR = "pair", "a pair"
+        REPAIR = "repair", "a pair, once more"
+        CANARY = "canary", "a canary"
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="ledger")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")
+    pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="+")
+    purpose = models.CharField(max_length=8, choices=Purpose.choices)
+    trap = models.CharField(max_length=20, blank=True)
+    grade = models.SmallIntegerField(null=True)
+    probabilities = models.JSONField(null=True)
+    rationale = models.TextField(blank=True)
 
     class Meta:
         ordering = ["pk"]
@@ -124,9 +144,6 @@ class ModelCall(PublicModel, EventModel):
             ),
         ]
         indexes = [models.Index(fields=["run", "purpose", "pair"], name="model_call_of_pair")]
-
-    def __str__(self) -> str:
-        return f"{self.model_asked}: {self.outcome}"
 
 
 class AutoAccept(PublicModel):

@@ -26,6 +26,7 @@ class LLMAnswerQuality(SampleMetric):
     description = "How good the answer is in each dimension, as a model scores it; mapped to 0..1 and averaged."
     formula = "mean over samples of the weighted mean over dimensions of (score - lowest) / (highest - lowest)"
     source = "Auepora metrics specification, 5.1"
+    template = QUALITY
     pattern = "llm_answer_quality"
     needs = ("response",)
 

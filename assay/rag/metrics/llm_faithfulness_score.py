@@ -21,6 +21,7 @@ class LLMFaithfulnessScore(SampleMetric):
     description = "How well the evidence supports the answer, as a model scores it; mapped to 0..1."
     formula = "mean of (score - lowest) / (highest - lowest)"
     source = "Auepora metrics specification, 4.4.2"
+    template = FAITHFULNESS
     pattern = "llm_faithfulness"
     needs = ("response",)
 

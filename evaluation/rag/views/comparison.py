@@ -31,7 +31,7 @@ def compare(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the answers of two systems side by side, with what changed."""
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = sample_set_for(request.user, collection, uuid)
-    cards = scorecards.cards_of(row, per_sample=True)
+    cards = scorecards.cards_of(row, request.user, per_sample=True)
     context: dict[str, Any] = {"collection": collection, "sample_set": row, "cards": cards}
     if len(cards) < 2:
         return render(request, "evaluation/rag/compare_empty.html", context)

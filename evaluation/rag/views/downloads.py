@@ -30,7 +30,7 @@ def set_file(request: HttpRequest, slug: str, uuid: str, name: str) -> HttpRespo
     if name not in FILES:
         raise NotFound(f"Unknown file {name!r}. Known files: {', '.join(FILES)}.")
     on_record(request, f"{name} of {row}", collection)
-    return FILES[name](row)
+    return FILES[name](row, request.user)
 
 
 def _stored_file(row: RagSampleSet | RagSystem, name: str) -> FileResponse:
@@ -44,12 +44,12 @@ def _file_name(row: RagSampleSet, name: str) -> str:
     return f"{slugify(f'{row.collection.slug} {row.name}')}-{name}"
 
 
-def _samples_file(row: RagSampleSet) -> FileResponse:
+def _samples_file(row: RagSampleSet, reader: Any) -> FileResponse:
     return _stored_file(row, _file_name(row, "samples.jsonl"))
 
 
-def _scorecards_json(row: RagSampleSet) -> HttpResponse:
-    body = json.dumps(scorecards.as_json(row, per_sample=True), ensure_ascii=False, indent=1)
+def _scorecards_json(row: RagSampleSet, reader: Any) -> HttpResponse:
+    body = json.dumps(scorecards.as_json(row, reader, per_sample=True), ensure_ascii=False, indent=1)
     return attachment(_file_name(row, "scorecards.json"), body)
 
 
@@ -72,18 +72,19 @@ def _plain(value: Any) -> str:
 
 SCORE_COLUMNS = (
     "system", "slice", "slice_value", "metric", "value", "low", "high", "num_samples", "num_skipped", "reason",
+    "critic",
 )  # fmt: skip
 SAMPLE_COLUMNS = ("system", "sample_id", "metric", "value")
 
 
-def _scorecards_csv(row: RagSampleSet) -> StreamingHttpResponse:
-    return _csv(row, "scorecards.csv", iter(scorecards.rows_of(row)), SCORE_COLUMNS)
+def _scorecards_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
+    return _csv(row, "scorecards.csv", iter(scorecards.rows_of(row, reader)), SCORE_COLUMNS)
 
 
-def _samples_csv(row: RagSampleSet) -> StreamingHttpResponse:
+def _samples_csv(row: RagSampleSet, reader: Any) -> StreamingHttpResponse:
     found = (
         {"system": card.system.name, "sample_id": sample_id, "metric": label, "value": value}
-        for card in scorecards.cards_of(row, per_sample=True)
+        for card in scorecards.cards_of(row, reader, per_sample=True)
         for label, values in card.per_sample.items()
         for sample_id, value in values.items()
     )

@@ -119,7 +119,7 @@ def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpRespo
     wanted = [request.GET.get(name, "") for name in ("a", "b")]
     chosen = [system for text in wanted for system in found if str(system.uuid) == text]
     shown = (chosen or found)[:MOST_SYSTEMS]
-    sides = _sides(row, one, record, shown)
+    sides = _sides(row, one, record, shown, request.user)
     context = {
         "collection": collection,
         "sample_set": row,
@@ -145,9 +145,11 @@ def _cut(text: str) -> tuple[str, bool]:
     return text[:LONGEST], len(text) > LONGEST
 
 
-def _sides(row: RagSampleSet, one: RagSample, record: EvaluationSample, shown: Sequence[RagSystem]) -> list[Side]:
+def _sides(
+    row: RagSampleSet, one: RagSample, record: EvaluationSample, shown: Sequence[RagSystem], reader: Any
+) -> list[Side]:
     places = {place.system_id: place for place in RagOutput.objects.filter(sample=one, system__in=shown)}
-    cards = {card.system_id: card for card in scorecards.cards_of(row, per_sample=True) if card.system in shown}
+    cards = {card.system_id: card for card in scorecards.cards_of(row, reader, per_sample=True) if card.system in shown}
     sides: list[Side] = []
     for system in shown:
         place = places.get(system.pk)

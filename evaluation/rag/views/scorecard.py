@@ -50,6 +50,7 @@ class Row:
     title: str
     cells: list[Cell]
     higher_is_better: bool | None
+    critic: str = ""
 
 
 @login_required
@@ -58,7 +59,7 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     """Show the scorecards of the systems of a sample set."""
     collection = access.collection_for(request.user, slug, access.STAFF)
     row = sample_set_for(request.user, collection, uuid)
-    cards = scorecards.cards_of(row)
+    cards, settings = scorecards.cards_of(row, request.user), scorecards.settings_of(row)
     found = list(row.systems.active().select_related("created_by"))
     for one in found:
         one.has_card = any(card.system_id == one.pk for card in cards)
@@ -72,8 +73,10 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "hidden": len(cards) - len(shown),
         "parts": [(part, _rows(row, shown, labels)) for part, labels in scorecards.parts_of(shown).items()],
         "baseline": next((card.system for card in shown if card.system.baseline), None),
-        "settings": scorecards.settings_of(row),
+        "settings": settings,
         "job": scorecards.job_of(row),
+        "critic": settings.critic,
+        "critic_hidden": settings.critic is not None and scorecards.hides_critics(row, request.user),
         "waiting": any(not one.has_card for one in found),
         "slices": slices,
         "form": SettingsForm(row),
@@ -104,7 +107,7 @@ def _rows(row: RagSampleSet, cards: Sequence[RagScorecard], labels: Sequence[str
             if baseline is not None and card.system_id != baseline.pk:
                 against = scorecards.comparison(row, baseline, card.system, label)
             cells.append(_cell(card.metrics.get(label), about["target"], against, better))
-        found.append(Row(label, about["title"], cells, better))
+        found.append(Row(label, about["title"], cells, better, scorecards.critic_words(about)))
     return found
 
 

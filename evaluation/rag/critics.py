@@ -1,0 +1,395 @@
+"""Critics of RAG systems: a provider's model scores the answers of a sample set, as a job within caps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Sum
+
+from assay.rag.fields import output_of, sample_of
+from assay.rag.metric import Metric
+from assay.rag.names import asking, parse_metrics
+from assay.rag.provider_critic import ProviderCritic
+from evaluation.models import RagCriticCall, RagCriticRun, RagOutput, RagSampleSet
+from evaluation.rag import files, scorecards
+from evaluation.rag.critic_ledger import LedgerCalls, critic_of
+from judgments import audit, jobs, judging_waking, machine_runs, model_judges, providers_kept
+from judgments.answers_kept import call_fields
+from judgments.core.errors import Conflict, NotFound, NotValid
+from judgments.desk import Desk
+from judgments.judges.asking import Answered, Asking, Verdict
+from judgments.models import Judge, Provider, User
+from judgments.providers.calls import Ended
+from judgments.providers.limits import Budget
+
+KIND = "rag-critic"
+METRICS = ("LLMFaithfulnessScore", "LLMAnswerQuality")
+MOST_METRICS = 10
+# The estimate reads so many samples, spread over the set.
+LOOKED_AT = 200
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model of a provider, and the metrics that ask it."""
+
+    provider: Provider
+    model: str
+    metrics: Sequence[str] = METRICS
+
+    def parsed(self) -> list[Metric]:
+        """Return the metrics.
+
+        Raises
+        ------
+        NotValid
+            By field: the provider does not offer the model, or a metric is unknown or asks no critic.
+        """
+        if self.provider.offered(self.model) is None:
+            message = f"{self.provider} does not offer the model {self.model!r}."
+            raise NotValid(message, {"model": message})
+        found = {metric.label: metric for metric in parse_metrics(self.metrics)}
+        if wrong := [label for label, metric in found.items() if asking(metric) is None]:
+            message = f"{wrong[0]} asks no critic. Name it under Metrics and slices."
+            raise NotValid(message, {"metrics": message})
+        if not 0 < len(found) <= MOST_METRICS:
+            message = f"Name 1 to {MOST_METRICS} metrics that ask a critic, for example {METRICS[0]}."
+            raise NotValid(message, {"metrics": message})
+        return list(found.values())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a critic would cost, in proportion to the samples that were read.
+
+    Parameters
+    ----------
+    systems, samples : int
+        Active systems, and samples of the set.
+    known : int
+        Questions that are answered in the ledger.
+    calls, tokens_in, tokens_out : (int, int)
+        Low and high.
+    usd : (float, float) or None
+        Low and high; None where the model has no price.
+    looked_at : int
+        How many samples were read.
+    """
+
+    systems: int
+    samples: int
+    known: int
+    calls: tuple[int, int]
+    tokens_in: tuple[int, int]
+    tokens_out: tuple[int, int]
+    usd: tuple[float, float] | None
+    looked_at: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values under plain names."""
+        return asdict(self)
+
+
+def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:
+    """Estimate what a critic would cost; nothing is asked.
+
+    Raises
+    ------
+    NotValid
+        As `Choice.parsed`.
+    Conflict
+        The provider's key cannot be decrypted.
+    """
+    metrics, systems = choice.parsed(), list(sample_set.systems.active())
+    calls = LedgerCalls(sample_set, providers_kept.endpoint(choice.provider, choice.model))
+    index = list(sample_set.samples.all())
+    some = index[:: max(1, len(index) // LOOKED_AT)][:LOOKED_AT]
+    samples = [sample_of(record, 1) for record in files.objects(sample_set, some)]
+    for system in systems:
+        places = list(RagOutput.objects.filter(system=system, sample__in=some).order_by("start"))
+        outputs = [output_of(record, 1) for record in files.objects(system, places)]
+        if outputs:
+            _evaluate(samples, {system.name: outputs}, metrics, "skip", calls)
+    plan, times = calls.plan, len(index) / max(1, len(some))
+
+    def scaled(pair: tuple[int, int]) -> tuple[int, int]:
+        return round(pair[0] * times), round(pair[1] * times)
+
+    return Estimate(
+        systems=len(systems),
+        samples=len(index),
+        known=round(plan.known * times),
+        calls=scaled((plan.questions, 2 * plan.questions)),
+        tokens_in=scaled(plan.tokens_in),
+        tokens_out=scaled(plan.tokens_out),
+        usd=None if plan.usd is None else (plan.usd[0] * times, plan.usd[1] * times),
+        looked_at=len(some),
+    )
+
+
+def _evaluate(
+    samples: Any, outputs: Mapping[str, Any], metrics: Sequence[Metric], missing: Any, calls: LedgerCalls
+) -> None:
+    """Send the questions of the metrics through the calls; the values are not used."""
+    from assay.rag import evaluate
+
+    evaluate(samples, outputs, metrics, missing=missing, resamples=1, critic=ProviderCritic(calls))
+
+
+@transaction.atomic
+def start(
+    sample_set: RagSampleSet, choice: Choice, *, cap_usd: float | None, cap_calls: int | None, actor: User
+) -> RagCriticRun:
+    """Ask a critic about the answers of all systems of a set, as a job. It becomes the critic of the scorecards.
+
+    Parameters
+    ----------
+    sample_set : RagSampleSet
+        The set.
+    choice : Choice
+        The model and the metrics.
+    cap_usd, cap_calls : float, int or None
+        Where the job stops; one of them is needed. The most that a question can cost is reserved before it is asked.
+    actor : User
+        The lead who confirms the caps.
+
+    Raises
+    ------
+    NotValid
+        By field: a cap, the model, or a metric.
+    Conflict
+        Another critic of this set is at work, or there is nothing to ask.
+    """
+    machine_runs.check_caps(cap_usd, cap_calls, of="A critic needs")
+    metrics = choice.parsed()
+    if cap_usd is not None:
+        machine_runs.check_price(choice.provider, choice.model)
+    RagSampleSet.objects.select_for_update(of=("self",)).get(pk=sample_set.pk)
+    before = critic_of(sample_set)
+    if before is not None and not machine_runs.is_over(before):
+        raise Conflict(f"The {before} is at work on this sample set. Pause it first.")
+    estimate = look(sample_set, choice)
+    if not estimate.calls[0] and not estimate.known:
+        raise Conflict(
+            "There is nothing to ask: no system of this set has an answer. Import outputs with answers first."
+        )
+    prompts = {metric.label: _prompt(metric) for metric in metrics}
+    run = RagCriticRun.objects.create(
+        sample_set=sample_set,
+        provider=choice.provider,
+        model=choice.model,
+        metrics=[metric.label for metric in metrics],
+        parameters={
+            "protocol": choice.provider.protocol,
+            "base_url": choice.provider.base_url,
+            "asked_as": providers_kept.settings_of(choice.provider, choice.model),
+            "prompts": prompts,
+        },
+        cap_usd=cap_usd,
+        cap_calls=cap_calls,
+        estimate=estimate.as_json(),
+        created_by=actor,
+    )
+    sentence = f"{actor} had {choice.model} score the answers of {sample_set}"
+    _record("start", sentence, run, actor, cap_usd=cap_usd, cap_calls=cap_calls)
+    _queue(run, actor)
+    return run
+
+
+@transaction.atomic
+def pause(run: RagCriticRun, *, actor: User) -> None:
+    """Stop once the answers in flight have arrived.
+
+    Raises
+    ------
+    Conflict
+        The critic is not at work.
+    """
+    if not machine_runs.ask_to_pause(run):
+        raise Conflict(f"The {run} is not at work.")
+    _record("pause", f"{actor} paused the {run} of {run.sample_set}", run, actor)
+
+
+@transaction.atomic
+def go_on(
+    run: RagCriticRun, *, cap_usd: float | None = None, cap_calls: int | None = None, actor: User
+) -> RagCriticRun:
+    """Ask what has no answer yet, also about systems that were added since.
+
+    Parameters
+    ----------
+    run : RagCriticRun
+        The critic of the set, not at work.
+    cap_usd, cap_calls : float, int or None
+        Other caps over all that this run spends; None leaves each as it is.
+    actor : User
+        The lead who confirms them.
+
+    Raises
+    ------
+    Conflict
+        The critic is at work, another one took its place, or its provider was removed or changed its address.
+    NotValid
+        A cap is below what was spent, or the model has no price for a cap in dollars.
+    """
+    RagSampleSet.objects.select_for_update(of=("self",)).get(pk=run.sample_set_id)
+    found = critic_of(run.sample_set)
+    if found is None or found.pk != run.pk:
+        raise Conflict(f"The {run} is not the critic of this sample set any more.")
+    if not machine_runs.is_over(found):
+        raise Conflict(f"The {run} is at work. Pause it first.")
+    provider = _provider(found)
+    if (found.cap_usd if cap_usd is None else cap_usd) is not None:
+        machine_runs.check_price(provider, found.model)
+    machine_runs.change(found, cap_usd, cap_calls)
+    _record("go_on", f"{actor} went on with the {found} of {found.sample_set}", found, actor)
+    _queue(found, actor)
+    return found
+
+
+def asks(provider: Provider) -> bool:
+    """Whether a critic that is at work asks this provider."""
+    return any(not machine_runs.is_over(run) for run in RagCriticRun.objects.filter(provider=provider))
+
+
+def _prompt(metric: Metric) -> dict[str, Any]:
+    template = asking(metric).template
+    return {"name": template.name, "version": template.version, "sha256": template.sha256}
+
+
+def _provider(run: RagCriticRun) -> Provider:
+    named = Judge(name=str(run), provider=run.provider, model=run.model, parameters=run.parameters)
+    return model_judges.check_provider(named)
+
+
+def _queue(run: RagCriticRun, actor: User | None, *, woken: int = 0) -> None:
+    machine_runs.queue(run, KIND, f"Score {run.sample_set} with the {run}", actor=actor, woken=woken)
+
+
+def _record(verb: str, sentence: str, run: RagCriticRun, actor: User, **detail: Any) -> None:
+    audit.record(f"rag.critic_{verb}", sentence, actor=actor, collection=run.collection, target=run, **detail)
+
+
+class _AskingCalls(LedgerCalls):
+    """The calls of one attempt at a run: questions without an answer are asked, and each answer is stored at once.
+
+    Threads ask; the job's own thread reads and writes the database. A thread goes on when its answer is committed, so
+    a process that is killed repeats the questions in flight and no other.
+    """
+
+    def __init__(self, work: jobs.Work, run: RagCriticRun, client: Any, provider: Provider) -> None:
+        super().__init__(run.sample_set, providers_kept.endpoint(provider, run.model, run.parameters["asked_as"]))
+        used = RagCriticCall.objects.filter(run=run).aggregate(calls=Count("pk"), usd=Sum("cost_usd"))
+        self.spent, self.calls = used["usd"] or 0.0, used["calls"]
+        self.budget = Budget(run.cap_usd, run.cap_calls, self.spent, self.calls)
+        self.answered = 0
+        self.interrupted: jobs.Cancelled | jobs.Lost | None = None
+        self._work, self._job_run, self._client = work, run, client
+        self._limits = providers_kept.limits(provider)
+        self._paused = False
+        self._new: list[RagCriticCall] = []
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more may be asked in this attempt."""
+        return self.ended is not None and self.ended.end != "done"
+
+    def _run(self, questions: Asking, add: Callable[[Verdict], None]) -> Ended:
+        if self.over and self.ended is not None:
+            super()._run(questions, add)
+            return self.ended
+        desk = Desk(self._beat)
+        ended = desk.during(
+            lambda: questions.run(
+                add,
+                answered=self._answered,
+                limits=self._limits,
+                budget=self.budget,
+                stop=lambda: self._paused,
+                client=self._client,
+                together=lambda work: desk.here(lambda: self._store(work)),
+            )
+        )
+        self.update_run()
+        return ended
+
+    def _answered(self, call: Answered) -> None:
+        self._new.append(RagCriticCall(run=self._job_run, **call_fields(call, self.endpoint.model)))
+        self.spent, self.calls = self.spent + (call.reply.cost_usd or 0.0), self.calls + 1
+        self.answered += 1
+
+    def _store(self, work: Callable[[], None]) -> None:
+        """Do some work, and commit the answers that it brings before any thread goes on."""
+        work()
+        rows, self._new = self._new, []
+        if not rows:
+            return
+        try:
+            with transaction.atomic():
+                RagCriticCall.objects.bulk_create(rows)
+        except IntegrityError:
+            # While a lease runs out two attempts are possible; the answer that is stored stays.
+            RagCriticCall.objects.bulk_create(rows, ignore_conflicts=True)
+
+    def _beat(self) -> None:
+        """Every second: store the progress, and see whether to stop."""
+        self.update_run()
+        try:
+            total = max(self.answered, self._job_run.estimate.get("calls", [0])[0])
+            self._work.progress(self.answered, total)
+            self._paused = RagCriticRun.objects.filter(pk=self._job_run.pk, pause_asked=True).exists()
+        except (jobs.Cancelled, jobs.Lost) as error:
+            self.interrupted, self._paused = error, True
+
+    def update_run(self) -> None:
+        """Store what the run has used so far."""
+        RagCriticRun.objects.filter(pk=self._job_run.pk).update(spent_usd=self.spent, calls=self.calls)
+
+
+def work_on(work: jobs.Work) -> dict[str, Any]:
+    """The job: ask what has no answer, then queue the scorecards."""
+    rows = RagCriticRun.objects.select_related("provider", "sample_set__collection", "created_by")
+    run = rows.filter(uuid=work.job.parameters["run"]).first()
+    if run is None:
+        raise NotFound("This critic was deleted before it was asked.")
+    with machine_runs.at_work(run):
+        calls = _ask_all(work, run)
+    ended = calls.ended or Ended("done", "", 0, 0)
+    try:
+        machine_runs.close(run, ended.end, ended.said, leave_alone=ended.leave_alone, page="the page of the critic")
+    finally:
+        scorecards.queue(run.sample_set, actor=run.created_by)
+    return {"end": ended.end, "said": ended.said, "answered": calls.answered}
+
+
+def _ask_all(work: jobs.Work, run: RagCriticRun) -> _AskingCalls:
+    from assay.rag import read_outputs, read_samples
+
+    provider, metrics = _provider(run), parse_metrics(run.metrics)
+    with closing(providers_kept.client(provider)) as client:
+        calls = _AskingCalls(work, run, client, provider)
+        with files.checked(run.sample_set) as path:
+            samples = read_samples(path)
+        for system in run.sample_set.systems.active():
+            with files.checked(system) as path:
+                outputs = read_outputs(path)
+            _evaluate(samples, {system.name: outputs}, metrics, system.missing, calls)
+            if calls.interrupted is not None:
+                raise calls.interrupted
+            if calls.over:
+                break
+    return calls
+
+
+WAITING = judging_waking.Kind(
+    RagCriticRun,
+    ("sample_set__collection", "provider", "job", "created_by"),
+    lambda run: RagCriticCall.objects.filter(run=run),
+    _provider,
+    _queue,
+    lambda run: f"The {run} of {run.sample_set} is asked again, since its provider did not answer",
+)

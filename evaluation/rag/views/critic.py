@@ -1,0 +1,107 @@
+"""The critic of a sample set: estimate, caps, progress."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evaluation.models import RagCriticRun, RagSampleSet
+from evaluation.rag import critics
+from evaluation.rag.critic_ledger import critic_of
+from evaluation.rag.forms import CriticForm
+from evaluation.rag.sample_sets import sample_set_for
+from judgments import access, judging_waking, machine_runs
+from judgments.cap_forms import GoOnForm
+from judgments.core.errors import AssayError, NotFound
+from judgments.templatetags.figures import state
+from judgments.views.judges import SHAPES, dollars
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def critic(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Show the critic of a set; estimate and start a new one."""
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    row = sample_set_for(request.user, collection, uuid)
+    form = CriticForm(collection, request.POST if request.method == "POST" else None)
+    estimate = None
+    if request.method == "POST" and form.is_valid():
+        with form.telling():
+            if request.POST.get("act") == "start":
+                run = critics.start(row, form.choice, **form.caps, actor=request.user)  # type: ignore[arg-type]
+                messages.success(request, f"The {run} is asked now. You can leave the page.")
+                return redirect("rag_critic", slug, row.uuid)
+            estimate = critics.look(row, form.choice)
+        if form.errors:
+            with suppress(AssayError):
+                estimate = critics.look(row, form.choice)
+    context = {
+        "collection": collection,
+        "sample_set": row,
+        "form": form,
+        "estimate": estimate,
+        "money": [dollars(one) for one in estimate.usd] if estimate and estimate.usd else None,
+        "providers": collection.providers.exists(),
+        **_current(row),
+    }
+    return render(request, "evaluation/rag/critic.html", context, status=form.status)
+
+
+def _current(row: RagSampleSet, go_on: GoOnForm | None = None) -> dict[str, object]:
+    """The critic of the set, and how it goes on."""
+    run = critic_of(row)
+    if run is None:
+        return {}
+    name, reason = machine_runs.state_of(run)
+    return {
+        "run": run,
+        "run_state": state(SHAPES[name], RagCriticRun.State(name).label),
+        "reason": reason,
+        "waiting": judging_waking.waiting(run),
+        "at_work": not machine_runs.is_over(run),
+        "go_on": go_on or GoOnForm.of(run),
+        "spent": dollars(run.spent_usd),
+    }
+
+
+def _run(request: HttpRequest, slug: str, uuid: str) -> RagCriticRun:
+    collection = access.collection_for(request.user, slug, access.LEADS)
+    run = critic_of(sample_set_for(request.user, collection, uuid))
+    if run is None:
+        raise NotFound("This sample set has no critic.")
+    return run
+
+
+@login_required
+@require_POST
+def pause(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Stop the critic once the answers in flight have arrived."""
+    critics.pause(_run(request, slug, uuid), actor=request.user)  # type: ignore[arg-type]
+    return redirect("rag_critic", slug, uuid)
+
+
+@login_required
+@require_POST
+def go_on(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
+    """Ask what has no answer yet, within other caps if they are given."""
+    run = _run(request, slug, uuid)
+    form = GoOnForm(request.POST)
+    if form.is_valid():
+        with form.telling():
+            critics.go_on(run, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
+            messages.success(request, f"The {run} is asked now. You can leave the page.")
+            return redirect("rag_critic", slug, uuid)
+    row = run.sample_set
+    context = {
+        "collection": row.collection,
+        "sample_set": row,
+        "form": CriticForm(row.collection),
+        "providers": True,
+        **_current(row, form),
+    }
+    return render(request, "evaluation/rag/critic.html", context, status=form.status)
