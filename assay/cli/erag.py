@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     samples, outputs, _ = rag_retrieval.prepared(args, samples, outputs, None)
     if args.outputs_out and len(outputs) > 1:
         raise NotValid(f"--outputs-out holds the answers of one system, and there are {len(outputs)}; run each alone")
-    found = usefulness(
+    result = usefulness(
         samples,
         outputs,
         _task(args, calls),
@@ -97,10 +97,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if calls is not None and not calls.complete:
         return rag_critic.tell_calls(calls)
-    if not found.labels:
-        raise NotValid(f"no document has a label: {_reasons(found) or 'nothing was retrieved'}")
-    _write_files(args, found, outputs, metric, calls)
-    write_out(_output(args, found, outputs, metric), args.out)
+    if not result.labels:
+        raise NotValid(f"no document has a label: {_reasons(result) or 'nothing was retrieved'}")
+    _write_files(args, result, outputs, metric, calls)
+    write_out(_output(args, result, outputs, metric), args.out)
     return rag_critic.tell_calls(calls)
 
 
@@ -122,7 +122,7 @@ def _task(args: argparse.Namespace, calls: PromptCalls | None) -> Task:
 
 
 def _output(
-    args: argparse.Namespace, found: Usefulness, outputs: dict[str, list[SystemOutputs]], metric: Metric
+    args: argparse.Namespace, result: Usefulness, outputs: dict[str, list[SystemOutputs]], metric: Metric
 ) -> str:
     from assay.cli.usefulness import as_table, run_values
     from judgments.core.run import Run
@@ -130,57 +130,62 @@ def _output(
     runs = []
     for name, given in outputs.items():
         ranked = {one.sample_id: _ranks(one, args.k) for one in given}
-        answers = found.end_to_end.get(name, {})
-        told = run_values(
-            found.labels,
+        answers = result.end_to_end.get(name, {})
+        values = run_values(
+            result.labels,
             Run.from_dict(ranked, name),
             args.k,
             args.metric or [f"nDCG@{args.k}"],
             answers if args.end_to_end != 0 else None,
         )
-        told["end_to_end"] = {"mean": fmean(answers.values()) if answers else None, "queries": len(answers)}
-        runs.append(told)
+        values["end_to_end"] = {"mean": fmean(answers.values()) if answers else None, "queries": len(answers)}
+        runs.append(values)
     if args.format == "json":
         whole = {
             "k": args.k,
             "task": args.task or args.model,
             "task_metric": metric.label,
-            "labels": len(found.labels),
-            "unlabeled": found.unlabeled,
-            "left_out": found.left_out,
+            "labels": len(result.labels),
+            "unlabeled": result.unlabeled,
+            "left_out": result.left_out,
             "runs": runs,
         }
         return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
     lines = [as_table(runs, args.k, 0)]
-    for told in runs:
-        if told["end_to_end"]["queries"]:
-            queries = counted(told["end_to_end"]["queries"], "query", "queries")
-            lines.append(f"{told['run']}: {number(told['end_to_end']['mean'])} from the whole list, {queries}\n")
-    lines.append(f"labels: {metric.label} of {args.task or args.model} with {counted(len(found.labels), 'document')}\n")
-    if reasons := _reasons(found):
+    for values in runs:
+        if values["end_to_end"]["queries"]:
+            queries = counted(values["end_to_end"]["queries"], "query", "queries")
+            lines.append(f"{values['run']}: {number(values['end_to_end']['mean'])} from the whole list, {queries}\n")
+    lines.append(
+        f"labels: {metric.label} of {args.task or args.model} with {counted(len(result.labels), 'document')}\n"
+    )
+    if reasons := _reasons(result):
         lines.append(f"note: {reasons}\n")
     return "".join(lines)
 
 
 def _ranks(output: SystemOutputs, k: int) -> dict[str, float]:
-    """The first k documents with scores that fall; of a document that stands there twice the first place counts."""
+    """The first k documents with scores that fall; of a document that appears twice the first place counts."""
     return {one.doc.doc_id: -float(place) for place, one in reversed([*enumerate(output.retrieved[:k])])}
 
 
-def _reasons(found: Usefulness) -> str:
+def _reasons(result: Usefulness) -> str:
     from assay.rag.metric import REASONS
 
     words = REASONS | {"no_answer": "there is no answer"}
-    told = [f"{counted(number, 'sample')} not asked: {words.get(why, why)}" for why, number in found.left_out.items()]
-    told += [
-        f"{counted(count, 'document')} without a label: {words.get(why, why)}" for why, count in found.unlabeled.items()
+    reasons = [
+        f"{counted(number, 'sample')} not asked: {words.get(why, why)}" for why, number in result.left_out.items()
     ]
-    return "; ".join(told)
+    reasons += [
+        f"{counted(count, 'document')} without a label: {words.get(why, why)}"
+        for why, count in result.unlabeled.items()
+    ]
+    return "; ".join(reasons)
 
 
 def _write_files(
     args: argparse.Namespace,
-    found: Usefulness,
+    result: Usefulness,
     outputs: dict[str, list[SystemOutputs]],
     metric: Metric,
     calls: PromptCalls | None,
@@ -205,13 +210,13 @@ def _write_files(
                         parameters=parameters,
                         usefulness=value,
                     )
-                    for (sample_id, doc_id), value in found.labels.items()
+                    for (sample_id, doc_id), value in result.labels.items()
                 ),
                 stream,
             )
     if args.outputs_out:
         ((name, given),) = outputs.items()
-        answers = found.responses.get(name, {})
+        answers = result.responses.get(name, {})
         with Path(args.outputs_out).open("wb") as stream:
             outputs_jsonl.write(
                 (

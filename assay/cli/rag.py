@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
             evaluate(samples, outputs, asking, missing=args.missing, resamples=1, critic=critic)
         sys.stdout.write("nothing here asks a model\n" if calls is None else str(calls.plan))
         return 0
-    found = evaluate(
+    evaluation = evaluate(
         samples,
         outputs,
         metrics,
@@ -129,16 +129,16 @@ def run(args: argparse.Namespace) -> int:
         resamples=args.resamples,
         seed=args.seed,
     )
-    found = replace(found, notes=(*notes, *found.notes))
-    compared = compare(found, baseline=args.baseline, plan=plan) if args.baseline or args.compare else []
+    evaluation = replace(evaluation, notes=(*notes, *evaluation.notes))
+    compared = compare(evaluation, baseline=args.baseline, plan=plan) if args.baseline or args.compare else []
     people = None
     if judged is not None:
         values = scale_values(args.scale or "0:2")
         grades, report = read_grades(args.people, values)
-        people = compare_with_people(found, judged, grades, values, level=args.ci, seed=args.seed)
+        people = compare_with_people(evaluation, judged, grades, values, level=args.ci, seed=args.seed)
         tell_warnings([report])
     tell_warnings(reports)
-    write_out(FORMATS[args.format](Output(found, compared, files, args.per_sample, people)), args.out)
+    write_out(FORMATS[args.format](Output(evaluation, compared, files, args.per_sample, people)), args.out)
     return rag_critic.tell_calls(calls)
 
 
@@ -180,8 +180,8 @@ def read(samples: str, systems: list[tuple[str, str]]) -> tuple[list[Any], dict[
     """
     from assay.rag import outputs_jsonl, samples_jsonl
 
-    found = samples_jsonl.read(Path(samples), path=samples)
-    reports = [found.report]
+    cases = samples_jsonl.read(Path(samples), path=samples)
+    reports = [cases.report]
     outputs: dict[str, list[Any]] = {}
     for name, path in systems:
         if (run := rag_retrieval.run_as_outputs(path, name)) is not None:
@@ -193,7 +193,7 @@ def read(samples: str, systems: list[tuple[str, str]]) -> tuple[list[Any], dict[
         reports.append(rows.report)
     for report in reports:
         report.raise_if_errors()
-    return list(found.rows), outputs, reports
+    return list(cases.rows), outputs, reports
 
 
 def _about(report: Report) -> dict[str, Any]:

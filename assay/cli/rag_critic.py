@@ -133,10 +133,10 @@ def tell_calls(calls: PromptCalls | None) -> int:
     if calls.plan.known:
         sys.stderr.write(f"  answers known, not asked again: {calls.plan.known:,}\n")
     if len(calls.models) > 1:
-        told = ", ".join(f"{name} ({number:,})" for name, number in sorted(calls.models.items()))
-        sys.stderr.write(f"note: several models answered: {told}\n")
+        names = ", ".join(f"{name} ({number:,})" for name, number in sorted(calls.models.items()))
+        sys.stderr.write(f"note: several models answered: {names}\n")
     if calls.complete:
         return DONE
-    said = calls.ended.said if calls.ended else ""
-    sys.stderr.write(f"not all was asked: {said}; run it again with the same ledger\n")
+    reason = calls.ended.said if calls.ended else ""
+    sys.stderr.write(f"not all was asked: {reason}; run it again with the same ledger\n")
     return NOT_ALL

@@ -25,7 +25,7 @@ class Output:
 
     Parameters
     ----------
-    found : RagEvaluation
+    evaluation : RagEvaluation
         The evaluation.
     compared : sequence of RagComparison
         Pairs of systems; empty where no comparison was asked for.
@@ -37,7 +37,7 @@ class Output:
         A metric beside people's grades.
     """
 
-    found: RagEvaluation
+    evaluation: RagEvaluation
     compared: Sequence[RagComparison]
     files: Mapping[str, Any]
     per_sample: bool
@@ -48,7 +48,7 @@ def as_table(output: Output) -> str:
     """Tables for people."""
     parts = [f"{title}\n{text_table(header, rows)}" if title else text_table(header, rows)
              for title, header, rows in _tables(output)]  # fmt: skip
-    return "\n".join([*parts, "".join(_notes(output.found))])
+    return "\n".join([*parts, "".join(_notes(output.evaluation))])
 
 
 def as_markdown(output: Output) -> str:
@@ -61,12 +61,12 @@ def as_markdown(output: Output) -> str:
         lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
         parts.append("\n".join(lines) + "\n")
     # A line of notes is a paragraph of Markdown.
-    return "\n".join([*parts, *_notes(output.found)])
+    return "\n".join([*parts, *_notes(output.evaluation)])
 
 
 def as_json(output: Output) -> str:
     """Everything, unrounded."""
-    whole = output.found.to_dict(per_sample=output.per_sample)
+    whole = output.evaluation.to_dict(per_sample=output.per_sample)
     whole["files"] = dict(output.files)
     if output.compared:
         whole["comparisons"] = [one.to_dict() for one in output.compared]
@@ -77,16 +77,16 @@ def as_json(output: Output) -> str:
 
 def as_csv(output: Output) -> str:
     """One row for each system, slice and metric; with ``per_sample`` one for each system, sample and metric."""
-    found = output.found
+    evaluation = output.evaluation
     if output.per_sample:
         rows = [
             {"system": system.name, "sample_id": sample, "metric": metric, "value": value}
-            for system in found.systems
+            for system in evaluation.systems
             for sample, values in system.per_sample().items()
             for metric, value in values.items()
         ]
     else:
-        rows = found.rows()
+        rows = evaluation.rows()
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else ["system"], lineterminator="\n")
     writer.writeheader()
@@ -105,37 +105,41 @@ FORMATS: dict[str, Callable[[Output], str]] = {
 
 
 def _tables(output: Output) -> Iterable[Table]:
-    found, people = output.found, output.people
-    names = [system.name for system in found.systems]
-    yield "", ["metric", *names], _rows(found, [system.scores for system in found.systems])
-    for label in dict.fromkeys(label for system in found.systems for label in system.slices):
-        values = dict.fromkeys(value for system in found.systems for value in system.slices[label])
+    evaluation, people = output.evaluation, output.people
+    names = [system.name for system in evaluation.systems]
+    yield "", ["metric", *names], _rows(evaluation, [system.scores for system in evaluation.systems])
+    for label in dict.fromkeys(label for system in evaluation.systems for label in system.slices):
+        values = dict.fromkeys(value for system in evaluation.systems for value in system.slices[label])
         for value in sorted(values, key=lambda text: (not text, text)):
             title = f"{label} = {value}" if value else f"{label} is not set"
-            yield title, ["metric", *names], _rows(found, [one.slices[label].get(value, {}) for one in found.systems])
+            yield (
+                title,
+                ["metric", *names],
+                _rows(evaluation, [one.slices[label].get(value, {}) for one in evaluation.systems]),
+            )
     if output.compared:
         header = ["metric", "a", "b", "b - a", "interval", "p", "corrected p", "wins/ties/losses", "samples"]
         yield "Comparison", header, [_compared(one) for one in output.compared]
     if people is not None:
         header = ["system", people.metric, "corrected mean", "people alone", "graded answers"]
         yield "Corrected by people's grades", header, [_corrected(one) for one in people.systems]
-        told = people.calibration
-        rows = [[f"kappa, {name}", _number(one.value), f"{one.n:,}"] for name, one in told.kappa.items()]
-        rows += [[f"alpha, {name}", _number(one.value), f"{one.n:,}"] for name, one in told.alpha.items()]
-        rows.append(["bias in grades (metric less people)", _number(told.bias), f"{told.pairs:,}"])
+        calibration = people.calibration
+        rows = [[f"kappa, {name}", _number(one.value), f"{one.n:,}"] for name, one in calibration.kappa.items()]
+        rows += [[f"alpha, {name}", _number(one.value), f"{one.n:,}"] for name, one in calibration.alpha.items()]
+        rows.append(["bias in grades (metric less people)", _number(calibration.bias), f"{calibration.pairs:,}"])
         yield f"{people.metric} and people's grades", ["agreement", "value", "answers"], rows
     if output.per_sample:
-        for system in found.systems:
-            header = ["sample", *(metric.label for metric in found.metrics)]
+        for system in evaluation.systems:
+            header = ["sample", *(metric.label for metric in evaluation.metrics)]
             rows = [
-                [sample, *(_number(values.get(metric.label)) for metric in found.metrics)]
+                [sample, *(_number(values.get(metric.label)) for metric in evaluation.metrics)]
                 for sample, values in system.per_sample().items()
             ]
             yield f"{system.name}, by sample", header, rows
 
 
-def _rows(found: RagEvaluation, systems: Sequence[Mapping[str, Score]]) -> list[list[str]]:
-    return [[metric.label, *(_score(scores.get(metric.label)) for scores in systems)] for metric in found.metrics]
+def _rows(evaluation: RagEvaluation, systems: Sequence[Mapping[str, Score]]) -> list[list[str]]:
+    return [[metric.label, *(_score(scores.get(metric.label)) for scores in systems)] for metric in evaluation.metrics]
 
 
 def _score(score: Score | None) -> str:
@@ -146,12 +150,12 @@ def _score(score: Score | None) -> str:
 
 
 def _corrected(one: Any) -> list[str]:
-    found = one.estimate
-    if found is None:
+    estimate = one.estimate
+    if estimate is None:
         return [one.system, _number(one.metric_mean), one.reason, "-", "-"]
-    parts = [(found.estimate, found.low, found.high), found.human_only]
+    parts = [(estimate.estimate, estimate.low, estimate.high), estimate.human_only]
     cells = [f"{_number(value)} [{_number(low)}, {_number(high)}]" for value, low, high in parts]
-    return [one.system, _number(one.metric_mean), *cells, f"{found.queries:,}"]
+    return [one.system, _number(one.metric_mean), *cells, f"{estimate.queries:,}"]
 
 
 def _compared(one: RagComparison) -> list[str]:
@@ -161,20 +165,20 @@ def _compared(one: RagComparison) -> list[str]:
     return [one.metric, one.a, one.b, _number(one.difference), ends, p, corrected, counts, f"{one.samples:,}"]
 
 
-def _notes(found: RagEvaluation) -> list[str]:
+def _notes(evaluation: RagEvaluation) -> list[str]:
     from assay.rag.evaluation import FEWEST
 
-    scores = [score for system in found.systems for score in system.scores.values()]
+    scores = [score for system in evaluation.systems for score in system.scores.values()]
     intervals = (
-        f"[low, high] is a {found.level:.0%} bootstrap interval"
+        f"[low, high] is a {evaluation.level:.0%} bootstrap interval"
         if any(score.low is not None for score in scores)
         else f"intervals need {FEWEST} samples with a value"
     )
-    lines = [f"{counted(len(found.samples), 'sample')}; {intervals}\n"]
-    for metric in found.metrics:
-        for system in found.systems:
+    lines = [f"{counted(len(evaluation.samples), 'sample')}; {intervals}\n"]
+    for metric in evaluation.metrics:
+        for system in evaluation.systems:
             details = system.scores[metric.label].result.details
-            who = f"{metric.label}, {system.name}" if len(found.systems) > 1 else metric.label
+            who = f"{metric.label}, {system.name}" if len(evaluation.systems) > 1 else metric.label
             if not details["defined"]:
                 lines.append(f"{who}: {NOT_MEASURED}: {details['reason']}\n")
             elif skipped := {key: count for key, count in details["skipped"].items() if key != "not_selected"}:
@@ -182,7 +186,7 @@ def _notes(found: RagEvaluation) -> list[str]:
 
                 why = ", ".join(f"{count:,} because {REASONS.get(key, key)}" for key, count in skipped.items())
                 lines.append(f"{who}: skipped {why}\n")
-    return [*lines, *(f"{note}\n" for note in found.notes)]
+    return [*lines, *(f"{note}\n" for note in evaluation.notes)]
 
 
 def _number(value: float | None) -> str:

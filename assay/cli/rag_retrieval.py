@@ -119,30 +119,30 @@ def retrieve(args: argparse.Namespace, samples: Sequence[EvaluationSample]) -> d
     depth = DEPTH if args.depth is None else args.depth
     if depth < 1:
         raise NotValid(f"--depth is {depth}; give 1 or more")
-    found: dict[str, list[SystemOutputs]] = {}
+    outputs: dict[str, list[SystemOutputs]] = {}
     for argument in args.retriever:
         name, _, spec = argument.rpartition("=")
         name = name or spec.rpartition(":")[2]
-        if name in found:
+        if name in outputs:
             raise NotValid(f"two retrievers are called {name!r}; name them with NAME=MODULE:FUNCTION")
-        found[name] = _from_function(spec, samples, depth, seconds(args))
+        outputs[name] = _from_function(spec, samples, depth, seconds(args))
     if args.engine:
-        if args.engine in found:
+        if args.engine in outputs:
             raise NotValid(f"a retriever is called {args.engine!r} as the engine is; name it with NAME=MODULE:FUNCTION")
-        found[args.engine] = _from_engine(args, samples, depth)
-    return found
+        outputs[args.engine] = _from_engine(args, samples, depth)
+    return outputs
 
 
 def seconds(args: argparse.Namespace) -> float:
     """Return how long one call of a function or class may take."""
-    found = TIMEOUT if args.timeout is None else float(args.timeout)
-    if not 0 < found < float("inf"):
-        raise NotValid(f"--timeout is {found:g}; give seconds above 0")
-    return found
+    limit = TIMEOUT if args.timeout is None else float(args.timeout)
+    if not 0 < limit < float("inf"):
+        raise NotValid(f"--timeout is {limit:g}; give seconds above 0")
+    return limit
 
 
 def run_as_outputs(path: str, name: str) -> tuple[list[SystemOutputs], Report] | None:
-    """Return the outputs that a run stands for; None where the file is no run."""
+    """Return a run as outputs; None if the file is not a run."""
     from assay.rag.records import Document, RetrievedDocument, SystemOutputs
     from judgments.formats import sniff
     from judgments.formats.decoding import HEAD, Content, kept
@@ -248,8 +248,8 @@ def judge_of(args: argparse.Namespace, calls: PromptCalls | None) -> YesNoJudge 
         return OwnJudge(args.judge, seconds(args))
     kind = JUDGES[args.judge]
     kinds[args.judge].checked(given)
-    found = kind.judge({"model" if name == JUDGE_MODEL else name: value for name, value in given.items()})
-    return cast("YesNoJudge", found)
+    judge = kind.judge({"model" if name == JUDGE_MODEL else name: value for name, value in given.items()})
+    return cast("YesNoJudge", judge)
 
 
 class ModelYesNo:
@@ -288,16 +288,16 @@ def _from_function(spec: str, samples: Sequence[EvaluationSample], depth: int, l
         raise NotValid(f"the retriever {spec} is {type(function).__name__}, not a function")
     with_depth = _takes_depth(function)
     watch = progress(len(samples), "retrieving")
-    found = []
+    outputs = []
     for done, sample in enumerate(samples, 1):
         about = f"query {sample.sample_id!r}"
         began = time.perf_counter()
         arguments = [sample.query, depth] if with_depth else [sample.query]
         documents = call(function, *arguments, seconds=limit, who=spec, about=about)
         timings = {"retrieval": time.perf_counter() - began}
-        found.append(_output(sample.sample_id, documents, depth, timings, f"{spec}, {about}"))
+        outputs.append(_output(sample.sample_id, documents, depth, timings, f"{spec}, {about}"))
         watch(done)
-    return found
+    return outputs
 
 
 def _takes_depth(function: Callable[..., Any]) -> bool:
@@ -325,7 +325,7 @@ def _output(sample_id: str, documents: Any, depth: int, timings: Mapping[str, fl
 
 
 def _object(document: Any) -> Any:
-    """A document of a retriever as the object that stands for it in outputs.jsonl."""
+    """Return a document of a retriever as the object that outputs.jsonl holds."""
     if isinstance(document, str):
         return {"text": document}
     if isinstance(document, dict) or not (hasattr(document, "metadata") or hasattr(document, "text")):
@@ -333,11 +333,11 @@ def _object(document: Any) -> Any:
     # Documents of Evret, LangChain and others.
     metadata = getattr(document, "metadata", None) or {}
     text = next(
-        (found for name in ("text", "page_content") if isinstance(found := getattr(document, name, None), str)),
+        (content for name in ("text", "page_content") if isinstance(content := getattr(document, name, None), str)),
         metadata.get("text", "") if isinstance(metadata, dict) else "",
     )
-    told = {name: getattr(document, name, None) for name in ("doc_id", "score")}
-    return {"text": text, **{name: value for name, value in told.items() if value is not None}}
+    values = {name: getattr(document, name, None) for name in ("doc_id", "score")}
+    return {"text": text, **{name: value for name, value in values.items() if value is not None}}
 
 
 def _from_engine(args: argparse.Namespace, samples: Sequence[EvaluationSample], depth: int) -> list[SystemOutputs]:
@@ -350,7 +350,7 @@ def _from_engine(args: argparse.Namespace, samples: Sequence[EvaluationSample], 
 
     kind, values = engine_settings(args)
     kind.check_depth(depth, values)
-    found: dict[str, SystemOutputs] = {}
+    outputs: dict[str, SystemOutputs] = {}
     failed: dict[str, str] = {}
     plan = Plan(depth=depth, concurrency=4)
     try:
@@ -359,7 +359,7 @@ def _from_engine(args: argparse.Namespace, samples: Sequence[EvaluationSample], 
                 if answer.error:
                     failed[answer.query_id] = answer.error
                     continue
-                found[answer.query_id] = SystemOutputs(
+                outputs[answer.query_id] = SystemOutputs(
                     answer.query_id,
                     tuple(
                         RetrievedDocument(
@@ -374,4 +374,4 @@ def _from_engine(args: argparse.Namespace, samples: Sequence[EvaluationSample], 
         raise NotValid(f"the engine {kind.name} stopped: {fault}") from None
     for query_id, error in list(failed.items())[:5]:
         sys.stderr.write(f"note: {kind.name} did not answer {query_id}: {error}\n")
-    return [found[one.sample_id] for one in samples if one.sample_id in found]
+    return [outputs[one.sample_id] for one in samples if one.sample_id in outputs]

@@ -112,14 +112,14 @@ def compare(
         raise NotValid(f"no system is called {baseline!r}; systems: {', '.join(systems)}")
     pairs = [(baseline, name) for name in systems if name != baseline] if baseline else [*combinations(systems, 2)]
     chosen = plan or Plan(seed=evaluation.seed, level=evaluation.level, resamples=evaluation.resamples)
-    found: list[RagComparison] = []
+    comparisons: list[RagComparison] = []
     for metric in evaluation.metrics:
         rows = [_compared(metric, systems[a], systems[b], chosen) for a, b in pairs]
         adjusted = _corrected([row.p for row in rows], chosen)
-        found += [
+        comparisons += [
             RagComparison(**{**asdict(row), "p_corrected": value}) for row, value in zip(rows, adjusted, strict=True)
         ]
-    return found
+    return comparisons
 
 
 def paired_values(metric: str, a: SystemScores, b: SystemScores) -> tuple[list[str], np.ndarray[Any, Any]]:

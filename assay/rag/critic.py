@@ -37,7 +37,7 @@ class CriticError(Exception):
 
 
 class LLMCritic(ABC):
-    """Whoever scores a prompt; `score` is all that it needs."""
+    """The base class of critics; a subclass implements `score`."""
 
     @abstractmethod
     def score(self, *, prompt: str, metadata: Mapping[str, Any] | None = None) -> float:
@@ -57,18 +57,18 @@ class LLMCritic(ABC):
         """
 
     def score_all(self, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> list[float | CriticError]:
-        """Score several prompts; a critic that can ask at once overrides it."""
-        found: list[float | CriticError] = []
+        """Score several prompts; override it in a critic that can score them concurrently."""
+        scores: list[float | CriticError] = []
         for prompt, about in zip(prompts, metadata, strict=True):
             try:
-                found.append(self.score(prompt=prompt, metadata=about))
+                scores.append(self.score(prompt=prompt, metadata=about))
             except CriticError as error:
-                found.append(error)
-        return found
+                scores.append(error)
+        return scores
 
 
 class Remembering(LLMCritic):
-    """A critic that is asked each question once, so that slices and systems with one answer share its score."""
+    """A critic that scores each different prompt once, so that slices and systems with equal answers share scores."""
 
     def __init__(self, critic: LLMCritic) -> None:
         self.critic = critic
@@ -83,21 +83,21 @@ class Remembering(LLMCritic):
         keys = [repr((text, sorted(of.items()))) for text, of in zip(prompts, metadata, strict=True)]
         new = {key: at for at, key in enumerate(keys) if key not in self._known}
         if new:
-            found = self.critic.score_all([prompts[at] for at in new.values()], [metadata[at] for at in new.values()])
-            self._known.update(zip(new, _as_many(self.critic, found, len(new)), strict=True))
+            scores = self.critic.score_all([prompts[at] for at in new.values()], [metadata[at] for at in new.values()])
+            self._known.update(zip(new, _as_many(self.critic, scores, len(new)), strict=True))
         return [self._known[key] for key in keys]
 
 
-def _as_many(critic: LLMCritic, found: Sequence[float | CriticError], number: int) -> Sequence[float | CriticError]:
-    if len(found) != number:
-        raise NotValid(f"the critic {type(critic).__name__} returned {len(found):,} scores for {number:,} prompts")
-    return found
+def _as_many(critic: LLMCritic, scores: Sequence[float | CriticError], number: int) -> Sequence[float | CriticError]:
+    if len(scores) != number:
+        raise NotValid(f"the critic {type(critic).__name__} returned {len(scores):,} scores for {number:,} prompts")
+    return scores
 
 
 def scored(
     critic: LLMCritic | None, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]], scale: str
 ) -> list[float | Skip]:
-    """Ask a critic, and map its scores to 0..1; what is no number or off the scale is a `Skip`.
+    """Score prompts with a critic, and map the scores to 0..1; a score that is not on the scale is a `Skip`.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def on_scale(value: object, scale: str) -> float | Skip:
 
 
 def number_in(text: str, highest: float | None = None) -> float:
-    """Read the score from a model's reply: the first line is a number, or somewhere ``score:`` stands before one.
+    """Read the score from a model's reply: the first line is a number, or ``score:`` comes before one.
 
     A number in a sentence is not the score, nor is one with another denominator than the highest score.
 
@@ -154,14 +154,14 @@ def number_in(text: str, highest: float | None = None) -> float:
         ...
     assay.rag.critic.CriticError: the reply has no score: '3 of 4 claims are supported'
     """
-    found = {one.groups() for one in _LABELED.finditer(text)}
-    if not found:
+    scores = {one.groups() for one in _LABELED.finditer(text)}
+    if not scores:
         first = _ALONE.match(text.strip())
-        found = {first.groups()} if first else set()
-    if len(found) != 1:
-        why = "several scores" if found else "no score"
+        scores = {first.groups()} if first else set()
+    if len(scores) != 1:
+        why = "several scores" if scores else "no score"
         raise CriticError(f"the reply has {why}: {text.strip()[:200]!r}", "critic_unparseable")
-    ((score, denominator),) = found
+    ((score, denominator),) = scores
     if denominator and highest is not None and float(denominator) != highest:
         raise CriticError(f"the reply is out of {denominator}, not {highest:g}", "critic_unparseable")
     return float(score)

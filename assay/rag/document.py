@@ -1,4 +1,4 @@
-"""The page docs/rag.md, written from the declarations of the metrics.
+"""The page docs/rag.md, generated from the declarations of the metrics.
 
 ``python -m assay.rag.document > docs/rag.md`` writes the page.
 """
@@ -46,11 +46,12 @@ OUTPUTS = """\
 
 HEAD = """# RAG evaluation
 
-Assay measures the answers of RAG systems beside their retrieval. A *sample* is one test case: a question, and what is
-known about it. An *output* is what one system retrieved and answered for it. `assay rag` reads both from files and
-prints every metric of every system; `assay.rag.evaluate` does the same in Python; [cli.md](cli.md) lists the options.
+Assay measures the retrieval and the answers of RAG systems. A *sample* is one test case: a question, with its
+reference answer, relevant documents and labels. An *output* is what one system retrieved and answered for it.
+`assay rag` reads both from files and prints every metric of every system; `assay.rag.evaluate` does the same in
+Python; [cli.md](cli.md) lists the options.
 
-This page is written from the declarations in `assay/rag/metrics/`; `python -m assay.rag.document` prints it.
+This page is generated from the declarations in `assay/rag/metrics/`; `python -m assay.rag.document` prints it.
 
 ## Example
 
@@ -79,10 +80,10 @@ The same in Python. Samples and outputs are paths, lists of dicts, dataclasses o
 ```python
 import assay.rag
 
-found = assay.rag.evaluate("samples.jsonl", {"first": "outputs.jsonl"}, ["TokenF1", "recall@2"], slices=["topic"])
-score = found.systems[0].scores["TokenF1"]
+evaluation = assay.rag.evaluate("samples.jsonl", {"first": "outputs.jsonl"}, ["TokenF1", "recall@2"], slices=["topic"])
+score = evaluation.systems[0].scores["TokenF1"]
 print(score.value, score.result.details["num_samples"], score.result.per_sample)
-table = found.to_polars()
+table = evaluation.to_polars()
 ```
 
 """
@@ -106,9 +107,9 @@ and an output in one object, are read as samples and as outputs: give the same f
 - **Documents** are an id, or an object with {document_names} for the id and {text_names} for the text. Other keys,
   such as `embedding`, go to `metadata`. In `contexts`, `retrieved_contexts` and `reference_contexts` a string is a
   text and not an id. A document without an id gets one from its text: equal texts are the same document.
-- **Order.** Retrieved documents stand in the order of the list, or by `rank` (from 1) where every document has one.
-- **Ids.** Samples and outputs meet by `sample_id`; their order does not matter. A row without an id is called by its
-  place in the file, from 1.
+- **Order.** Retrieved documents keep the order of the list, or are sorted by `rank` (from 1) if every document has one.
+- **Ids.** Samples and outputs are matched by `sample_id`; their order does not matter. The id of a row without one is
+  its place in the file, from 1.
 - **Labels** are any names and values. Two have a meaning: `scenario` (`paraphrase`, `typo`, `counterfactual`,
   `unanswerable`) and `variant_of` (the id of the clean sample). Every label can be used with `--slice`.
 - **Nothing is guessed.** A field of a wrong type, an id that comes twice with other content, a rank twice in one list
@@ -137,7 +138,7 @@ show "not measured", CSV has an empty cell, and a rule of `assay gate` on it fai
 
 An empty answer is an answer: it has 0 in `ExactMatch`, `TokenF1`, ROUGE, BLEU, `BertScoreMetric`,
 `EmbeddingSimilarity` and `LLMAnswerQuality`, and no model is run on it. Metrics of faithfulness skip it, because it
-claims nothing.
+makes no claim.
 
 ## Intervals and comparisons
 
@@ -154,15 +155,15 @@ Two systems are compared on the samples that have a value for both, with the pai
 NAMES = """## Names
 
 `-m` takes class names with parameters where they differ from the default, as in `RecallAtK(k=5)`, and the names of
-the specification, as in `recall@5`. Several stand in one text, separated by blanks or commas. A metric that takes
-another one has it in parentheses: `NoiseRobustness(TokenF1)`. A text needs quotation marks only where it is more than
-a word. Without `-m`, `assay rag` computes {default}.
+the specification, as in `recall@5`. Separate several names with blanks or commas. A metric that takes another one has
+it in parentheses: `NoiseRobustness(TokenF1)`. A text needs quotation marks only if it is more than one word. Without
+`-m`, `assay rag` computes {default}.
 
 ## Differences from the ranking metrics
 
-`assay evaluate` has metrics with similar names ([metrics.md](metrics.md)). They are others, and never aliases:
+`assay evaluate` has metrics with similar names ([metrics.md](metrics.md)). They are different metrics, never aliases:
 
-- **Relevance is binary.** A document stands in `relevant_docs` or not; the metrics of `assay evaluate` read grades.
+- **Relevance is binary.** `relevant_docs` contains a document or not; the metrics of `assay evaluate` read grades.
 - **A sample without relevant documents is skipped** and counted. `assay evaluate` counts a query without relevant
   documents as 0, as trec_eval does. A set of samples mixes questions about retrieval with others, such as unanswerable
   ones, which would only lower the mean.
@@ -178,11 +179,11 @@ The section of each metric says what else is different.
 ADDING = """## Adding a metric
 
 One file in `assay/rag/metrics/` with a frozen dataclass that extends `SampleMetric` (or `Metric`, where the value is
-no mean over samples), and one line in `assay/rag/metrics/__init__.py`; then write this page anew. Another package
+no mean over samples), and one line in `assay/rag/metrics/__init__.py`; then generate this page again. Another package
 adds one by the entry point `assay.rag_metrics`.
 """
 
-# What is needed to run metrics that ask a model, with one that does without.
+# Examples for metrics that need a critic or an embedding function.
 CRITIC = """\
 from assay.rag import LLMCritic, evaluate
 
@@ -192,7 +193,7 @@ class Fixed(LLMCritic):
         return {value}  # a real critic asks a model here
 
 
-found = evaluate("samples.jsonl", "outputs.jsonl", "{name}", critic=Fixed())
+evaluation = evaluate("samples.jsonl", "outputs.jsonl", "{name}", critic=Fixed())
 """
 EMBED_FN = """\
 from assay.rag import evaluate
@@ -202,7 +203,7 @@ def letters(texts):
     return [[text.count(letter) for letter in "aeiost"] for text in texts]
 
 
-found = evaluate("samples.jsonl", "outputs.jsonl", "{name}", embed_fn=letters)
+evaluation = evaluate("samples.jsonl", "outputs.jsonl", "{name}", embed_fn=letters)
 """
 HOLDS = {
     "sample_id": "the id",
@@ -210,7 +211,7 @@ HOLDS = {
     "reference_answer": "the right answer, or a list of them",
     "relevant_docs": "the relevant documents; null where they are not known",
     "candidate_docs": "the documents among which the system could choose",
-    "labels": "an object of labels; `variant_of` and `scenario` may stand beside it",
+    "labels": "an object of labels; `variant_of` and `scenario` may also be fields of the sample",
     "response": "the answer of the system",
     "retrieved": "the retrieved documents, best first",
     "timings": "an object of stages and seconds, such as `end_to_end`",
@@ -334,9 +335,9 @@ def _shown(member: type[Metric], example: Metric, takes: set[str]) -> str:
         return _fenced(command) + (f"\n{python}" if python else "")
     result = evaluate(rows(SAMPLES), rows(OUTPUTS), example).systems[0].scores[example.label].result
     number = result.details["num_samples"]
-    found = f"{result.value:.4f} over {number} sample{'' if number == 1 else 's'}"
+    value = f"{result.value:.4f} over {number} sample{'' if number == 1 else 's'}"
     skipped = ", ".join(f"{count} `{reason}`" for reason, count in result.details["skipped"].items())
-    return f"{_fenced(command)}\nThe value is {found}{f'; skipped: {skipped}' if skipped else ''}.\n"
+    return f"{_fenced(command)}\nThe value is {value}{f'; skipped: {skipped}' if skipped else ''}.\n"
 
 
 if __name__ == "__main__":

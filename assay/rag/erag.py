@@ -102,14 +102,14 @@ class FunctionTask:
             The function raises, does not return in time, or returns no text.
         """
         known: dict[tuple[str, tuple[str, ...]], str] = {}
-        found: list[str | None] = []
+        answers: list[str | None] = []
         for done, one in enumerate(inputs, 1):
             key = (one.query, one.documents)
             if key not in known:
                 known[key] = self._answer(one)
-            found.append(known[key])
+            answers.append(known[key])
             self._watch(done)
-        return found
+        return answers
 
     def _answer(self, one: TaskInput) -> str:
         about = f"query {one.sample_id!r}"
@@ -146,7 +146,7 @@ class Usefulness:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     """One input with what it is for: a document alone, or the list of a system."""
 
     input: TaskInput
@@ -193,31 +193,31 @@ def usefulness(
         raise NotValid(f"k is {k}; give 1 or more")
     if end_to_end is not None and end_to_end < 0:
         raise NotValid(f"end_to_end is {end_to_end}; give 0 or more")
-    found = Usefulness()
+    result = Usefulness()
     why = {sample.sample_id: _left_out(metric, sample) for sample in samples}
-    found.left_out.update(Counter(skip.reason for skip in why.values() if skip is not None))
+    result.left_out.update(Counter(skip.reason for skip in why.values() if skip is not None))
     cases = {sample.sample_id: sample for sample in samples if why[sample.sample_id] is None}
     drawn = list(cases)
     if end_to_end is not None and end_to_end < len(drawn):
         drawn = random.Random(seed).sample(drawn, end_to_end)  # noqa: S311 (a draw that can be repeated)
-    asked = [*_alone(cases, outputs, k), *_lists(cases, outputs, k, frozenset(drawn))]
-    answers = task([one.input for one in asked])
-    scores = _scores(metric, asked, answers)
+    requests = [*_alone(cases, outputs, k), *_lists(cases, outputs, k, frozenset(drawn))]
+    answers = task([one.input for one in requests])
+    scores = _scores(metric, requests, answers)
     unlabeled: Counter[str] = Counter()
-    for one, answer, score in zip(asked, answers, scores, strict=True):
+    for one, answer, score in zip(requests, answers, scores, strict=True):
         sample_id = one.sample.sample_id
         if one.system is None:
             if isinstance(score, Skip):
                 unlabeled[score.reason] += 1
             else:
-                found.labels[sample_id, one.documents[0].doc.doc_id] = float(score)
+                result.labels[sample_id, one.documents[0].doc.doc_id] = float(score)
             continue
         if answer is not None:
-            found.responses.setdefault(one.system, {})[sample_id] = answer
+            result.responses.setdefault(one.system, {})[sample_id] = answer
         if not isinstance(score, Skip):
-            found.end_to_end.setdefault(one.system, {})[sample_id] = float(score)
-    found.unlabeled.update(unlabeled)
-    return found
+            result.end_to_end.setdefault(one.system, {})[sample_id] = float(score)
+    result.unlabeled.update(unlabeled)
+    return result
 
 
 def _left_out(metric: Metric, sample: EvaluationSample) -> Skip | None:
@@ -229,29 +229,29 @@ def _left_out(metric: Metric, sample: EvaluationSample) -> Skip | None:
 
 def _first(output: SystemOutputs, k: int) -> tuple[RetrievedDocument, ...]:
     """The first k documents, each once."""
-    found = {one.doc.doc_id: one for one in reversed(output.retrieved[:k])}
-    kept = sorted(found.values(), key=lambda one: one.rank)
-    for one in kept:
+    documents = {one.doc.doc_id: one for one in reversed(output.retrieved[:k])}
+    ranked = sorted(documents.values(), key=lambda one: one.rank)
+    for one in ranked:
         if not one.doc.text.strip():
             what = f"the document {one.doc.doc_id!r} that was retrieved for {output.sample_id!r} has no text"
             raise NotValid(f"{what}; add it to the outputs, or give --documents FILE")
-    return tuple(kept)
+    return tuple(ranked)
 
 
 def _alone(
     cases: Mapping[str, EvaluationSample], outputs: Mapping[str, Sequence[SystemOutputs]], k: int
-) -> list[_Asked]:
-    found: dict[tuple[str, str], _Asked] = {}
+) -> list[_Request]:
+    requests: dict[tuple[str, str], _Request] = {}
     for output in (one for given in outputs.values() for one in given if one.sample_id in cases):
         sample = cases[output.sample_id]
         for one in _first(output, k):
-            asked = _Asked(TaskInput(sample.sample_id, sample.query, (one.doc.text,)), sample, (one,), None)
-            earlier = found.setdefault((sample.sample_id, one.doc.doc_id), asked)
-            if earlier.input != asked.input:
+            request = _Request(TaskInput(sample.sample_id, sample.query, (one.doc.text,)), sample, (one,), None)
+            earlier = requests.setdefault((sample.sample_id, one.doc.doc_id), request)
+            if earlier.input != request.input:
                 raise NotValid(
                     f"the document {one.doc.doc_id!r} has two texts for {sample.sample_id!r}; give it two ids"
                 )
-    return list(found.values())
+    return list(requests.values())
 
 
 def _lists(
@@ -259,23 +259,23 @@ def _lists(
     outputs: Mapping[str, Sequence[SystemOutputs]],
     k: int,
     drawn: frozenset[str],
-) -> list[_Asked]:
-    found = []
+) -> list[_Request]:
+    requests = []
     for system, given in outputs.items():
         for output in given:
             if output.sample_id in drawn and output.retrieved:
                 sample, documents = cases[output.sample_id], _first(output, k)
                 texts = tuple(one.doc.text for one in documents)
-                found.append(_Asked(TaskInput(sample.sample_id, sample.query, texts), sample, documents, system))
-    return found
+                requests.append(_Request(TaskInput(sample.sample_id, sample.query, texts), sample, documents, system))
+    return requests
 
 
-def _scores(metric: Metric, asked: Sequence[_Asked], answers: Sequence[str | None]) -> list[float | Skip]:
+def _scores(metric: Metric, requests: Sequence[_Request], answers: Sequence[str | None]) -> list[float | Skip]:
     """Score all answers; a metric that is no mean over samples scores each alone."""
     places = [at for at, answer in enumerate(answers) if answer is not None]
-    samples = [asked[at].sample for at in places]
+    samples = [requests[at].sample for at in places]
     outputs = [
-        SystemOutputs(asked[at].sample.sample_id, asked[at].documents, Answer(answers[at] or "")) for at in places
+        SystemOutputs(requests[at].sample.sample_id, requests[at].documents, Answer(answers[at] or "")) for at in places
     ]
     if isinstance(metric, SampleMetric):
         values = metric.values(samples, outputs)
@@ -284,9 +284,9 @@ def _scores(metric: Metric, asked: Sequence[_Asked], answers: Sequence[str | Non
         for sample, output in zip(samples, outputs, strict=True):
             result = metric.compute([sample], [output])
             values.append(result.value if result.defined else Skip(str(result.details["reason"])))
-    found: list[float | Skip] = [Skip("no_answer")] * len(asked)
+    scores: list[float | Skip] = [Skip("no_answer")] * len(requests)
     for at, value in zip(places, values, strict=True):
         if not isinstance(value, Skip) and not 0 <= value <= 1:
             raise NotValid(f"{metric.label} is {value:g} for an answer; take a metric that lies between 0 and 1")
-        found[at] = value
-    return found
+        scores[at] = value
+    return scores

@@ -101,11 +101,11 @@ class SystemScores:
 
     def per_sample(self) -> dict[str, dict[str, float | None]]:
         """Return the values of each sample, for metrics that have such values."""
-        found: dict[str, dict[str, float | None]] = {sample.sample_id: {} for sample in self.aligned.samples}
+        rows: dict[str, dict[str, float | None]] = {sample.sample_id: {} for sample in self.aligned.samples}
         for label, score in self.scores.items():
             for sample, value in zip(self.aligned.samples, score.result.per_sample, strict=False):
-                found[sample.sample_id][label] = value
-        return found
+                rows[sample.sample_id][label] = value
+        return rows
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class RagEvaluation:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each system, slice and metric; the slice of all samples is empty."""
-        found = []
+        rows = []
         for system in self.systems:
             parts = [("", "", system.scores)]
             parts += [
@@ -180,7 +180,7 @@ class RagEvaluation:
             ]
             for slice_label, slice_value, scores in parts:
                 for label, score in scores.items():
-                    found.append(
+                    rows.append(
                         {
                             "system": system.name,
                             "slice": slice_label,
@@ -194,7 +194,7 @@ class RagEvaluation:
                             "reason": score.result.details["reason"],
                         }
                     )
-        return found
+        return rows
 
     def to_polars(self) -> Any:
         """Return `rows` as a polars data frame."""
@@ -272,7 +272,7 @@ def evaluate(
     if not cases:
         raise NotValid("there are no samples")
     _check_slices(cases, slices)
-    found, notes = [], _odd_variants(cases)
+    systems, notes = [], _odd_variants(cases)
     for name, given in _systems(outputs):
         aligned = align(cases, read_outputs(given), missing, name)
         if aligned.missing:
@@ -283,8 +283,8 @@ def evaluate(
         results = [metric.compute(aligned.samples, aligned.outputs) for metric in chosen]
         scores = _scores(chosen, results, level, resamples, seed)
         parts = _slices(chosen, aligned, scores, slices, level, resamples, seed)
-        found.append(SystemScores(name, scores, parts, aligned))
-    return RagEvaluation(tuple(found), tuple(chosen), tuple(cases), missing, level, resamples, seed, tuple(notes))
+        systems.append(SystemScores(name, scores, parts, aligned))
+    return RagEvaluation(tuple(systems), tuple(chosen), tuple(cases), missing, level, resamples, seed, tuple(notes))
 
 
 def _odd_variants(samples: Sequence[EvaluationSample]) -> list[str]:
@@ -298,15 +298,15 @@ def _odd_variants(samples: Sequence[EvaluationSample]) -> list[str]:
 
 def _metrics(given: str | Metric | Iterable[str | Metric], services: Mapping[str, Any]) -> list[Metric]:
     many = [given] if isinstance(given, str | Metric) else list(given)
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for one in many:
         for metric in parse_metrics([one], services) if isinstance(one, str) else [with_services(one, services)]:
-            found.setdefault(metric.label, metric)
-    if not found:
+            metrics.setdefault(metric.label, metric)
+    if not metrics:
         raise NotValid("no metric is named; write for example TokenF1")
-    for metric in found.values():
+    for metric in metrics.values():
         _check_critic(metric)
-    return list(found.values())
+    return list(metrics.values())
 
 
 def _check_critic(metric: Metric) -> None:
@@ -343,12 +343,12 @@ def _slices(
     resamples: int,
     seed: int,
 ) -> dict[str, dict[str, dict[str, Score]]]:
-    found: dict[str, dict[str, dict[str, Score]]] = {}
+    scores: dict[str, dict[str, dict[str, Score]]] = {}
     for label in slices:
         places: dict[str, list[int]] = {}
         for at, sample in enumerate(aligned.samples):
             places.setdefault(label_text(sample.labels.get(label)), []).append(at)
-        found[label] = {}
+        scores[label] = {}
         for value, part in sorted(places.items()):
             samples, outputs = [aligned.samples[at] for at in part], [aligned.outputs[at] for at in part]
             # A mean is taken from the values that are there: a model is not run again.
@@ -356,8 +356,8 @@ def _slices(
                 part_of(result, part) if result.is_mean and result.reasons else metric.compute(samples, outputs)
                 for metric, result in ((metric, whole[metric.label].result) for metric in metrics)
             ]
-            found[label][value] = _scores(metrics, results, level, resamples, seed)
-    return found
+            scores[label][value] = _scores(metrics, results, level, resamples, seed)
+    return scores
 
 
 def _scores(
@@ -383,11 +383,11 @@ def _intervals(
         centers = np.array([np.nanmean(column) if not np.isnan(column).all() else 0.0 for column in columns.T])
         ones, strata = np.ones(len(columns)), [np.arange(len(columns))]
         means = resampled_means(columns, centers, ones, strata, resamples=resamples, seed=seed)
-    found: list[tuple[float | None, float | None, str | None]] = []
+    intervals: list[tuple[float | None, float | None, str | None]] = []
     begin = 0
     for result in results:
         if (why := _why_none(result)) is not None:
-            found.append((None, None, why))
+            intervals.append((None, None, why))
             continue
         width = 0 if result.columns is None else result.columns.shape[1]
         own = means[:, begin : begin + width]
@@ -395,11 +395,11 @@ def _intervals(
         values = own[:, 0] if result.combine is None else result.combine(own)
         values = values[np.isfinite(values)]
         if not len(values):
-            found.append((None, None, "no resample has a value"))
+            intervals.append((None, None, "no resample has a value"))
             continue
         low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        found.append((float(low), float(high), None))
-    return found
+        intervals.append((float(low), float(high), None))
+    return intervals
 
 
 def _why_none(result: MetricResult) -> str | None:

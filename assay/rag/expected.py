@@ -1,7 +1,7 @@
-"""Relevance by expected answers: a judge says which answer each retrieved text says, and ids say it to the metrics.
+"""Relevance by expected answers: a judge decides which expected answer each retrieved text contains.
 
-The rule is that of the judge design of Evret. A text that says an expected answer gets the id of the first such answer;
-any other text gets an id of its own. The expected answers are the relevant documents.
+The rule is that of the judge design of Evret. A text that contains an expected answer gets the id of the first such
+answer; any other text gets an id of its own. The expected answers are the relevant documents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from judgments.judges.contract import Context
 from judgments.judges.matching import YesNoJudge
 from judgments.judges.wording import normalized
 
-# So many texts and answers are judged together: enough for models that take batches, few enough to be held.
+# Pairs of text and answer that are judged together: enough to fill batches, few enough to fit in memory.
 TOGETHER = 4_096
 
 
@@ -45,16 +45,16 @@ def expected_as_relevant(samples: Sequence[EvaluationSample]) -> list[Evaluation
 def judged(
     samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs], judge: YesNoJudge
 ) -> list[SystemOutputs]:
-    """Return outputs whose retrieved documents have the ids of the expected answers that they say.
+    """Return outputs whose retrieved documents have the ids of the expected answers that they contain.
 
     Parameters
     ----------
     samples : sequence of EvaluationSample
         With the expected answers as reference answers.
     outputs : sequence of SystemOutputs
-        With the texts of what was retrieved; they meet the samples by id.
+        With the texts of what was retrieved; they are matched with the samples by id.
     judge : object with ``batch_judge(contexts) -> list of bool``
-        Whoever decides. Each context has one text and one expected answer.
+        The judge. Each context has one text and one expected answer.
 
     Returns
     -------
@@ -114,11 +114,11 @@ def _verdicts(judge: YesNoJudge, contexts: Sequence[Context]) -> Iterator[bool]:
 
 
 def _mapped(output: SystemOutputs, answers: int, verdicts: Iterator[bool]) -> SystemOutputs:
-    found = []
+    retrieved = []
     for place, one in enumerate(output.retrieved):
-        said = [next(verdicts) for _ in range(answers)]
-        first = next((at for at, yes in enumerate(said) if yes), None)
+        decisions = [next(verdicts) for _ in range(answers)]
+        first = next((at for at, yes in enumerate(decisions) if yes), None)
         doc_id = f"retrieved_{place}:{normalized(one.doc.text)}" if first is None else relevant_id(first)
         doc = replace(one.doc, doc_id=doc_id, metadata={**one.doc.metadata, "doc_id": one.doc.doc_id})
-        found.append(replace(one, doc=doc))
-    return replace(output, retrieved=tuple(found))
+        retrieved.append(replace(one, doc=doc))
+    return replace(output, retrieved=tuple(retrieved))

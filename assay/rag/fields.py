@@ -25,7 +25,7 @@ RESPONSE = ("response", "answer")
 RETRIEVED = ("retrieved", "retrieved_docs", "contexts", "retrieved_contexts")
 # Lists of texts, where the other lists of documents hold ids or objects.
 OF_TEXTS = ("reference_contexts", "contexts", "retrieved_contexts")
-# Labels that may stand beside the other fields.
+# Labels that may also be fields of the sample.
 LABELS = ("variant_of", "scenario")
 OF_SAMPLES = (*SAMPLE_ID, *QUERY, *REFERENCE, *RELEVANT, *CANDIDATES, *LABELS, "labels")
 OF_OUTPUTS = (*SAMPLE_ID, *RESPONSE, *RETRIEVED, "timings")
@@ -34,17 +34,17 @@ TEXT = ("text", "content", "page_content")
 
 
 def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
-    """Return the sample that an object holds; without an id it is called by its place, from 1.
+    """Return the sample of an object; without an id, its place in the file, from 1, is the id.
 
     Raises
     ------
     RowFault
-        When a field is missing, or cannot be what it is.
+        When a field is missing or invalid.
     """
     name, query = _first(of, QUERY)
     if not isinstance(query, str) or not query.strip():
         raise RowFault(
-            "E11" if query in (None, "") else "E23", f"the field `{name}` is {_told(query)}", "give the question"
+            "E11" if query in (None, "") else "E23", f"the field `{name}` is {_problem(query)}", "give the question"
         )
     answers = _answers(of)
     return EvaluationSample(
@@ -59,12 +59,12 @@ def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
 
 
 def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
-    """Return the output that an object holds; without an id it is called by its place, from 1.
+    """Return the output of an object; without an id, its place in the file, from 1, is the id.
 
     Raises
     ------
     RowFault
-        When a field cannot be what it is, or there is neither a response nor a list of documents nor a timing.
+        When a field is invalid, or there is neither a response nor a list of documents nor a timing.
     """
     if not any(name in of for name in (*RESPONSE, *RETRIEVED, "timings")):
         raise RowFault("E23", "there is no `response`, `retrieved` or `timings`", "give what the system returned")
@@ -98,7 +98,7 @@ def _nothing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _told(value: Any) -> str:
+def _problem(value: Any) -> str:
     return "missing" if value is None else "empty" if value == "" else f"{type(value).__name__}, not text"
 
 
@@ -192,10 +192,10 @@ def _retrieved(of: Mapping[str, Any]) -> tuple[RetrievedDocument, ...]:
     for rank in given:
         if isinstance(rank, bool) or not isinstance(rank, int) or rank < 1:
             raise RowFault("E12", f"a rank in `{name}` is {rank!r}", "give whole numbers from 1")
-    found = [
+    documents = [
         RetrievedDocument(_document(name, one), ranks[at] or at + 1, _score(name, one)) for at, one in enumerate(items)
     ]
-    return tuple(sorted(found, key=lambda one: one.rank))
+    return tuple(sorted(documents, key=lambda one: one.rank))
 
 
 def _score(name: str, value: Any) -> float | None:
@@ -215,14 +215,14 @@ def _timings(of: Mapping[str, Any]) -> dict[str, float]:
         raise RowFault(
             "E23", f"the field `timings` is {type(value).__name__}", 'give an object such as {"end_to_end": 0.8}'
         )
-    found = {}
+    timings = {}
     for stage, seconds in value.items():
         if _nothing(seconds):
             continue
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
             raise RowFault("E12", f"the timing `{stage}` is {seconds!r}", "give seconds from 0")
-        found[str(stage)] = float(seconds)
-    return found
+        timings[str(stage)] = float(seconds)
+    return timings
 
 
 def _labels(of: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,8 +231,8 @@ def _labels(of: Mapping[str, Any]) -> dict[str, Any]:
         raise RowFault(
             "E23", f"the field `labels` is {type(labels).__name__}", 'give an object such as {"scenario": "typo"}'
         )
-    found = {str(name): value for name, value in (labels or {}).items() if not _nothing(value)}
-    found |= {name: of[name] for name in LABELS if name not in found and not _nothing(of.get(name))}
-    if "variant_of" in found:
-        found["variant_of"] = _id(found["variant_of"], "the label `variant_of`", "give the id of a sample")
-    return found
+    result = {str(name): value for name, value in (labels or {}).items() if not _nothing(value)}
+    result |= {name: of[name] for name in LABELS if name not in result and not _nothing(of.get(name))}
+    if "variant_of" in result:
+        result["variant_of"] = _id(result["variant_of"], "the label `variant_of`", "give the id of a sample")
+    return result

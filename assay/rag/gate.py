@@ -108,10 +108,10 @@ def gate(
     systems = ({} if baseline is None else {BASELINE: baseline}) | {CANDIDATE: candidate}
     metrics = [metric_of(rule) for rule in chosen]
     # Rules need no intervals.
-    found = evaluate(
+    evaluation = evaluate(
         samples, systems, metrics, missing=missing, resamples=1, seed=seed, critic=critic, embed_fn=embed_fn
     )
-    before, after = found.systems[0] if baseline is not None else None, found.systems[-1]
+    before, after = evaluation.systems[0] if baseline is not None else None, evaluation.systems[-1]
     verdicts = tuple(
         decide(
             rule,
@@ -121,8 +121,8 @@ def gate(
         )
         for rule in chosen
     )
-    warnings = [*found.notes, *_few([verdict.queries for verdict in verdicts]), *_skipped(found)]
-    return GateResult(verdicts, tuple(warnings), len(found.samples), missing, permutations, seed, unit="sample")
+    warnings = [*evaluation.notes, *_few([verdict.queries for verdict in verdicts]), *_skipped(evaluation)]
+    return GateResult(verdicts, tuple(warnings), len(evaluation.samples), missing, permutations, seed, unit="sample")
 
 
 def _read_metrics(text: str) -> list[RuleMetric]:
@@ -166,9 +166,9 @@ def _few(numbers: Sequence[int]) -> list[str]:
     return [f"decided on {amount(fewest, 'sample')}, fewer than {FEW_QUERIES}: other samples may decide otherwise"]
 
 
-def _skipped(found: RagEvaluation) -> list[str]:
+def _skipped(evaluation: RagEvaluation) -> list[str]:
     lines = []
-    for system in found.systems:
+    for system in evaluation.systems:
         for label, score in system.scores.items():
             skipped = {reason: n for reason, n in score.result.details["skipped"].items() if reason != "not_selected"}
             if score.defined and skipped:

@@ -50,7 +50,7 @@ class Skip(NamedTuple):
 def option(
     default: Any, description: str, *, minimum: float | None = None, maximum: float | None = None, choices: Any = ()
 ) -> Any:
-    """Declare a parameter of a metric: its default, what it does, and what it may be."""
+    """Declare a parameter of a metric: its default, description and limits."""
     about = {"description": description, "minimum": minimum, "maximum": maximum, "choices": tuple(choices)}
     return field(default=default, metadata=about)
 
@@ -107,7 +107,7 @@ class Metric(ABC):
     description: ClassVar[str]
     formula: ClassVar[str]
     source: ClassVar[str]
-    # What stands after -m in the documentation; empty for the label.
+    # The value of -m in the documentation; empty for the label.
     example: ClassVar[str] = ""
     # Where it differs from a metric of the same name, and why.
     differs: ClassVar[str] = ""
@@ -117,7 +117,7 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool | None] = True
     # The extra of the package that has what it imports; empty for none.
     extra: ClassVar[str] = ""
-    # Parameters that always stand in the label.
+    # Parameters that the label always contains.
     shown: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[Field, ...]] = ()
 
@@ -139,14 +139,14 @@ class Metric(ABC):
     @property
     def label(self) -> str:
         """The class name with the parameters that are not at their default, such as ``RecallAtK(k=5)``."""
-        told = []
+        parameters = []
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, Metric):
-                told.append(value.label)
+                parameters.append(value.label)
             elif one.metadata and (one.name in self.shown or value != one.default):
-                told.append(f"{one.name}={_written(value)}")
-        return f"{type(self).__name__}({', '.join(told)})" if told else type(self).__name__
+                parameters.append(f"{one.name}={_written(value)}")
+        return f"{type(self).__name__}({', '.join(parameters)})" if parameters else type(self).__name__
 
     def required_fields(self) -> list[str]:
         """The fields without which a sample has no value."""
@@ -170,11 +170,11 @@ class Metric(ABC):
     @classmethod
     def from_name(cls, text: str) -> Self | None:
         """Return the metric that this name means, or None."""
-        found = re.fullmatch(cls.pattern, text) if cls.pattern else None
-        if found is None:
+        match = re.fullmatch(cls.pattern, text) if cls.pattern else None
+        if match is None:
             return None
         return cls(
-            **{key: float(value) if "." in value else int(value) for key, value in found.groupdict().items() if value}
+            **{key: float(value) if "." in value else int(value) for key, value in match.groupdict().items() if value}
         )
 
 
@@ -188,17 +188,17 @@ class SampleMetric(Metric):
 
     def values(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
         """The value of each sample, or why it has none. A missing output counts as 0."""
-        found: list[float | Skip | None] = [self.skip(*pair) for pair in zip(samples, outputs, strict=True)]
+        values: list[float | Skip | None] = [self.skip(*pair) for pair in zip(samples, outputs, strict=True)]
         open_ = []
         for place, output in enumerate(outputs):
-            if found[place] is None and output.missing:
-                found[place] = self.missing_value()
-            if found[place] is None:
+            if values[place] is None and output.missing:
+                values[place] = self.missing_value()
+            if values[place] is None:
                 open_.append(place)
         scored = self.scores([samples[place] for place in open_], [outputs[place] for place in open_])
         for place, value in zip(open_, scored, strict=True):
-            found[place] = value
-        return cast("list[float | Skip]", found)
+            values[place] = value
+        return cast("list[float | Skip]", values)
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
         """Why the sample has no value, before anything is computed."""
@@ -312,6 +312,6 @@ def _written(value: Any) -> str:
         return "[" + ", ".join(map(_written, value)) + "]"
     if not isinstance(value, str):
         return str(value)
-    # As `parse_metric` reads it: a word stands for itself, unless it means something else in Python.
+    # As `parse_metric` reads it: a word needs no quotation marks, unless it is a keyword of Python.
     plain = re.fullmatch(r"[^\W\d]\w*", value) and not iskeyword(value.title()) and not iskeyword(value)
     return value if plain else repr(value)

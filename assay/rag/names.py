@@ -42,17 +42,17 @@ def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric
     >>> parse_metric("NoiseRobustness(TokenF1, noise_scenarios=[typo])").label
     'NoiseRobustness(TokenF1, noise_scenarios=[typo])'
     """
-    told = text.strip()
-    if not told:
+    name = text.strip()
+    if not name:
         raise NotValid(f"a metric is empty; write for example {EXAMPLE}")
-    found = _by_name(told)
-    if found is None:
+    metric = _by_name(name)
+    if metric is None:
         try:
-            tree = ast.parse(told, mode="eval").body
+            tree = ast.parse(name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            _refuse(told, "cannot be read; put a text that is more than a word in quotation marks")
-        found = _metric(tree, told)
-    return with_services(found, services or {})
+            _refuse(name, "cannot be read; put a text that is more than a word in quotation marks")
+        metric = _metric(tree, name)
+    return with_services(metric, services or {})
 
 
 def parse_metrics(texts: Iterable[str], services: Mapping[str, Any] | None = None) -> list[Metric]:
@@ -100,8 +100,8 @@ def asking(metric: Metric) -> Metric | None:
 
 def _by_name(text: str) -> Metric | None:
     for cls in METRICS.values():
-        if (found := cls.from_name(text)) is not None:
-            return found
+        if (metric := cls.from_name(text)) is not None:
+            return metric
     return None
 
 

@@ -97,13 +97,13 @@ def read_grades(path: str | Path, values: Sequence[int]) -> tuple[dict[tuple[str
     """
     from judgments.formats import ratings_csv
 
-    found = ratings_csv.read(Path(path), path=str(path), grades=tuple(values), columns=COLUMNS)
-    found.report.raise_if_errors()
+    ratings = ratings_csv.read(Path(path), path=str(path), grades=tuple(values), columns=COLUMNS)
+    ratings.report.raise_if_errors()
     grades: dict[tuple[str, str], list[int]] = {}
-    for row in found.rows:
+    for row in ratings.rows:
         if row.grade is not None:
             grades.setdefault((row.query_id, row.doc_id), []).append(int(row.grade))
-    return {key: median_low(some) for key, some in grades.items()}, found.report
+    return {key: median_low(some) for key, some in grades.items()}, ratings.report
 
 
 def compare_with_people(

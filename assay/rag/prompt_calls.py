@@ -58,17 +58,17 @@ class PromptReader:
 
     def questions(self, context: Context) -> list[Question]:
         """The prompt; equal prompts have one key."""
-        told = [self.provenance(), context.narrative, context.query]
-        key = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        identity = [self.provenance(), context.narrative, context.query]
+        key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         return [Question(key, context.narrative, context.query, None, self.most_tokens, self.temperature, self.seed)]
 
     def read_one(self, context: Context, reply: Reply) -> Outcome:
         """Return the outcome of one reply, or why there is none."""
         return failure(reply) or replace(self.read(reply.text, context.text), raw=storable(reply.text))
 
-    def together(self, found: Sequence[Outcome]) -> Outcome:
+    def together(self, outcomes: Sequence[Outcome]) -> Outcome:
         """Return the one outcome: a prompt is one question."""
-        return found[0]
+        return outcomes[0]
 
 
 class PromptCalls:
@@ -154,12 +154,12 @@ class PromptCalls:
 
         asking = Asking(judge, self.endpoint, contexts, self._known.replies)
         self.plan = Plan.together([self.plan, asking.plan])
-        found: list[Outcome | None] = [None] * len(contexts)
+        outcomes: list[Outcome | None] = [None] * len(contexts)
         if self.dry_run:
-            return found
+            return outcomes
 
-        def told(verdict: Verdict) -> None:
-            found[verdict.place] = verdict.outcome
+        def record(verdict: Verdict) -> None:
+            outcomes[verdict.place] = verdict.outcome
 
         with self._ledger.opened(self.endpoint) as keep:
 
@@ -167,12 +167,12 @@ class PromptCalls:
                 keep(call)
                 self._took(call)
 
-            ended = asking.run(told, answered=answered, limits=self.limits, budget=self.budget)
+            ended = asking.run(record, answered=answered, limits=self.limits, budget=self.budget)
         if ended.end == "refused":
             raise NotValid(f"{self.endpoint.protocol.title} refused: {ended.said}; what was answered is kept")
         # What ended early stays so, also where the next questions are all known.
         self.ended = ended if self.complete else self.ended
-        return found
+        return outcomes
 
     def _took(self, call: Answered) -> None:
         if not call.reply.fault:

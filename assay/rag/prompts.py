@@ -49,8 +49,8 @@ def filled(template: Template, values: Mapping[str, str | Sequence[str]], scale:
     """Return the prompt, each text between marks that it cannot contain; evidence is a list of texts."""
     key = hashlib.sha256(repr((template.sha256, sorted(values.items()))).encode()).hexdigest()
     low, high = SCALES[scale]
-    told = {"low": f"{low:g}", "high": f"{high:g}"}
+    parts = {"low": f"{low:g}", "high": f"{high:g}"}
     for name, value in values.items():
         texts = [value] if isinstance(value, str) else list(value)
-        told[name] = texts[0] if name == "dimension" else "\n".join(shown(text, key).text for text in texts)
-    return template.filled(told)[1]
+        parts[name] = texts[0] if name == "dimension" else "\n".join(shown(text, key).text for text in texts)
+    return template.filled(parts)[1]

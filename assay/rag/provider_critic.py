@@ -117,10 +117,10 @@ class ProviderCritic(LLMCritic):
         CriticError
             There is none; its reason says why.
         """
-        (found,) = self.score_all([prompt], [metadata or {}])
-        if isinstance(found, CriticError):
-            raise found
-        return found
+        (score,) = self.score_all([prompt], [metadata or {}])
+        if isinstance(score, CriticError):
+            raise score
+        return score
 
     def score_all(self, prompts: Sequence[str], metadata: Sequence[Mapping[str, Any]]) -> list[float | CriticError]:
         """Score all prompts at once, in their order.
@@ -131,9 +131,9 @@ class ProviderCritic(LLMCritic):
             The provider refuses key, model or questions.
         """
         pairs = list(zip(prompts, metadata, strict=True))
-        asked = [Prompt(text, str(of.get("system", "")), str(of.get("scale", ""))) for text, of in pairs]
-        outcomes = self.calls.ask(asked, self._reader)
-        return [self._score(outcome, one.about) for outcome, one in zip(outcomes, asked, strict=True)]
+        questions = [Prompt(text, str(of.get("system", "")), str(of.get("scale", ""))) for text, of in pairs]
+        outcomes = self.calls.ask(questions, self._reader)
+        return [self._score(outcome, one.about) for outcome, one in zip(outcomes, questions, strict=True)]
 
     def _score(self, outcome: Outcome | None, scale: str) -> float | CriticError:
         if outcome is None:

@@ -43,9 +43,9 @@ def read_samples(source: Any) -> list[EvaluationSample]:
     'Here'
     """
     if isinstance(source, str | Path):
-        found = samples_jsonl.read(Path(source), path=str(source))
-        found.report.raise_if_errors()
-        return list(found.rows)
+        result = samples_jsonl.read(Path(source), path=str(source))
+        result.report.raise_if_errors()
+        return list(result.rows)
     return _records(source, EvaluationSample, sample_of, "sample")
 
 
@@ -70,9 +70,9 @@ def read_outputs(source: Any) -> list[SystemOutputs]:
         When a file cannot be read, or a line of it.
     """
     if isinstance(source, str | Path):
-        found = outputs_jsonl.read(Path(source), path=str(source))
-        found.report.raise_if_errors()
-        return list(found.rows)
+        result = outputs_jsonl.read(Path(source), path=str(source))
+        result.report.raise_if_errors()
+        return list(result.rows)
     return _records(source, SystemOutputs, output_of, "output")
 
 
@@ -148,7 +148,7 @@ def _some(ids: Sequence[str]) -> str:
 def _records(
     source: Any, kind: type[Record], parse: Callable[[Mapping[str, Any], int], Record], what: str
 ) -> list[Record]:
-    found: dict[str, Record] = {}
+    records: dict[str, Record] = {}
     for place, row in enumerate(_rows(source, what), 1):
         if is_dataclass(row) and not isinstance(row, type | kind):
             row = asdict(row)
@@ -163,9 +163,9 @@ def _records(
                 raise NotValid(f"{what} {place}: {fault}" + (f"; {fault.fix}" if fault.fix else "")) from None
         else:
             raise NotValid(f"{what} {place} is {type(row).__name__}; give a dict, a dataclass or a {kind.__name__}")
-        if found.setdefault(record.sample_id, record) != record:
+        if records.setdefault(record.sample_id, record) != record:
             raise NotValid(f"{what} {place}: the id {record.sample_id!r} came before, with other content; keep one")
-    return list(found.values())
+    return list(records.values())
 
 
 def _wrong_type(record: EvaluationSample | SystemOutputs) -> str:

@@ -14,7 +14,7 @@ LEAST_SHARE = 0.5
 # Further sentences are not compared: the time grows with the product of both numbers.
 MOST_ANSWER_SENTENCES, MOST_EVIDENCE_SENTENCES = 100, 2_000
 CITATION = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
-# Scripts that put no space between words: two neighboring letters stand for a word.
+# Scripts that put no space between words: two neighboring letters are taken as a word.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:['’][^\W{_UNSPACED}]+)*")
 _LETTERS = re.compile(rf"[{_UNSPACED}]")
@@ -25,7 +25,7 @@ def supported_sentences(
 ) -> list[dict[Sentence, tuple[int, ...]]]:
     """Find the sentences of the evidence that share their words with a sentence of the answer.
 
-    A hint for readers, and no measure: a sentence that shares the words may say the opposite.
+    A hint for readers, not a metric: a sentence with the same words may say the opposite.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def supported_sentences(
     spans = [sentences(text) for text in passages]
     room = MOST_EVIDENCE_SENTENCES
     held: list[list[set[str]]] = []
-    for text, found in zip(passages, spans, strict=True):
-        held.append([_words(text[slice(*one)]) for one in found[: max(room, 0)]])
-        room -= len(found)
+    for text, places in zip(passages, spans, strict=True):
+        held.append([_words(text[slice(*one)]) for one in places[: max(room, 0)]])
+        room -= len(places)
     frequency = Counter(word for passage in held for one in passage for word in one)
     number = sum(map(len, held))
 
@@ -83,10 +83,10 @@ def supported_sentences(
 
 def _words(text: str) -> set[str]:
     """The different words of a text, without case."""
-    found: set[str] = set()
+    words: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if len(word) > 1 and _LETTERS.match(word):
-            found |= {word[at : at + 2] for at in range(len(word) - 1)}
+            words |= {word[at : at + 2] for at in range(len(word) - 1)}
         else:
-            found.add(word)
-    return found
+            words.add(word)
+    return words

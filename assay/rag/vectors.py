@@ -40,12 +40,12 @@ def vectors_of(texts: Sequence[str], embed_fn: EmbedFn, owner: str) -> Floats:
     if not place:
         return np.zeros((0, 0))
     try:
-        found = embed_fn(list(place))
+        vectors = embed_fn(list(place))
     except NotValid:
         raise
     except Exception as error:
         raise NotValid(f"{owner}: embed_fn raised {type(error).__name__}: {str(error)[:300]}") from error
-    return as_matrix(found, len(place), f"{owner}: embed_fn")[[place[text] for text in texts]]
+    return as_matrix(vectors, len(place), f"{owner}: embed_fn")[[place[text] for text in texts]]
 
 
 def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
@@ -60,19 +60,19 @@ def as_matrix(vectors: Any, number: int, owner: str) -> Floats:
     if len(sizes) > 1:
         raise NotValid(f"{owner} has vectors of {' and '.join(map(str, sorted(sizes)[:2]))} numbers; give one length")
     try:
-        found = np.array(rows, dtype=float)
+        matrix = np.array(rows, dtype=float)
     except (TypeError, ValueError):
         raise NotValid(f"{owner} has a vector that is not a list of numbers") from None
-    if found.ndim != 2:
+    if matrix.ndim != 2:
         raise NotValid(f"{owner} has a vector that is not a list of numbers")
-    if not np.isfinite(found).all():
+    if not np.isfinite(matrix).all():
         raise NotValid(f"{owner} has a vector with a number that is not finite")
-    return found
+    return matrix
 
 
 def cosines(first: Floats, second: Floats) -> Floats:
     """Compute the cosine of each row with the row beside it; NaN where one has length zero."""
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.clip(np.einsum("ij,ij->i", first, second) / np.where(lengths > 0, lengths, np.nan), -1, 1)
-    return found
+        result: Floats = np.clip(np.einsum("ij,ij->i", first, second) / np.where(lengths > 0, lengths, np.nan), -1, 1)
+    return result

@@ -117,7 +117,7 @@ class Graded:
 
 
 def graded(sample_set: RagSampleSet) -> list[Graded]:
-    """The rounds over the answers of a set. Grades of a round that is not closed are shown to nobody."""
+    """The rounds over the answers of a set. Grades of a round that is not closed are hidden."""
     rows = sample_set.gradings.filter(round__archived_at__isnull=True).select_related("round__scale")
     found = []
     for row in rows:

@@ -39,7 +39,7 @@ PARTS = {
 
 
 def default_metrics() -> list[str]:
-    """The metrics of a scorecard where nobody chose others, by label."""
+    """Return the labels of the default metrics of a scorecard."""
     from assay.rag.evaluation import DEFAULT
 
     return metric_labels([*DEFAULT, *MORE_METRICS])

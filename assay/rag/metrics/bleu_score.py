@@ -24,14 +24,14 @@ class BleuScore(Metric):
 
     target = TargetCategory.GENERATION_CORRECTNESS
     title = "BLEU"
-    description = "How many n-grams of all answers together stand in their reference answers, from 0 to 100."
+    description = "The share of n-grams of all answers together that their reference answers contain, from 0 to 100."
     formula = (
         "100 BP exp(mean over n of log p_n), p_n the clipped n-gram precision over all answers, BP the brevity penalty"
     )
     source = "Papineni et al. 2002; Post 2018 (sacrebleu); Auepora metrics specification, 4.2.2"
     differs = (
-        "A sample may have several reference answers; sacrebleu's rule for them holds. BLEU is computed over all "
-        "answers at once, as sacrebleu does, and is not the mean of the values of the samples."
+        "Several reference answers of a sample count as in sacrebleu. BLEU is computed over all answers at once, as "
+        "sacrebleu does, and is not the mean of the values of the samples."
     )
     pattern = "bleu"
     extra = "rag"

@@ -1,4 +1,4 @@
-"""How alike the answers to a question and to its counterfactual variant are."""
+"""The similarity of the answers to a question and to its counterfactual variant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CounterfactualConsistency(Metric):
 
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     title = "Counterfactual consistency"
-    description = "How alike the answer to a counterfactual variant and the answer to its base sample are."
+    description = "How similar the answer to a counterfactual variant is to the answer to its base sample."
     formula = "mean over pairs of a similarity metric, with the base sample's answer as the reference"
     source = "Auepora metrics specification, 6.3"
     example = "CounterfactualConsistency(TokenF1)"
@@ -46,26 +46,26 @@ class CounterfactualConsistency(Metric):
         values: list[float | Skip] = []
         pairs: list[tuple[int, int]] = []
         for at, (sample, parent) in enumerate(zip(samples, parents(samples), strict=True)):
-            found: float | Skip = 0.0
+            similarity: float | Skip = 0.0
             if parent is None or sample.labels.get("scenario") != self.scenario:
-                found = Skip("not_selected")
+                similarity = Skip("not_selected")
             elif isinstance(parent, Skip):
-                found = parent
+                similarity = parent
             elif outputs[at].missing or outputs[parent].missing:
-                found = 0.0
+                similarity = 0.0
             elif outputs[at].response is None or outputs[parent].response is None:
-                found = Skip("no_response")
+                similarity = Skip("no_response")
             elif not response_text(outputs[parent]).strip():
-                found = Skip("empty_answer")
+                similarity = Skip("empty_answer")
             else:
                 pairs.append((at, parent))
-            values.append(found)
+            values.append(similarity)
         compared = [
             replace(samples[at], reference_answer=outputs[parent].response, further_answers=()) for at, parent in pairs
         ]
         result = self.metric.compute(compared, [outputs[at] for at, _ in pairs])
         if pairs and not result.is_mean:
-            raise NotValid(f"CounterfactualConsistency needs a value for each pair, which {self.metric.label} has not")
+            raise NotValid(f"CounterfactualConsistency needs a value for each pair, and {self.metric.label} has none")
         for (at, _), value in zip(pairs, result.per_sample, strict=True):
             values[at] = Skip("no_response") if value is None else value
         return mean_result(values, {"num_pairs": len(pairs)})

@@ -1,4 +1,4 @@
-"""How varied the words of the answers are."""
+"""The share of different n-grams in all answers together."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class DistinctN(Metric):
             if output.missing or output.response is None:
                 values.append(Skip("missing_output" if output.missing else "no_response"))
                 continue
-            found = list(ngrams(tokens(response_text(output)), self.n))
-            different.update(found)
-            total += len(found)
-            values.append(len(set(found)) / len(found) if found else Skip("empty_answer"))
-        told = counts(values) | {"num_ngrams": total, "num_distinct": len(different)}
+            own = list(ngrams(tokens(response_text(output)), self.n))
+            different.update(own)
+            total += len(own)
+            values.append(len(set(own)) / len(own) if own else Skip("empty_answer"))
+        details = counts(values) | {"num_ngrams": total, "num_distinct": len(different)}
         per_sample = tuple(None if isinstance(value, Skip) else value for value in values)
-        return MetricResult(len(different) / total if total else 0.0, told, per_sample)
+        return MetricResult(len(different) / total if total else 0.0, details, per_sample)

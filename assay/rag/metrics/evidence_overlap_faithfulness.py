@@ -1,4 +1,4 @@
-"""How much of the answer stands in the evidence, word by word."""
+"""The share of the answer's n-grams that the evidence contains."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from assay.rag.text import EVIDENCE, evidence, ngrams, response_text, tokens
 
 @dataclass(frozen=True)
 class EvidenceOverlapFaithfulness(SampleMetric):
-    """The share of the answer's n-grams that the evidence holds."""
+    """The share of the answer's n-grams that the evidence contains."""
 
     target = TargetCategory.GENERATION_FAITHFULNESS
     title = "Evidence overlap"
-    description = "The share of the answer's n-grams that stand in the evidence; a rough sign of faithfulness."
-    formula = "n-grams of the answer that stand in the evidence / n-grams of the answer"
+    description = "The share of the answer's n-grams that the evidence contains; a rough sign of faithfulness."
+    formula = "n-grams of the answer that occur in the evidence / n-grams of the answer"
     source = "Auepora metrics specification, 4.4.1"
     pattern = r"evidence_overlap(?:_(?P<n>\d+))?"
     needs = ("response",)

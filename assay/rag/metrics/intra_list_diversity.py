@@ -1,4 +1,4 @@
-"""How different the retrieved documents are from each other."""
+"""The diversity of the retrieved documents."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ class IntraListDiversity(SampleMetric):
         if self.embed_fn is not None:
             texts = [one.doc.text for docs in lists for one in docs]
             computed = iter(vectors_of(texts, self.embed_fn, "IntraListDiversity"))
-        found: list[float | Skip] = []
+        values: list[float | Skip] = []
         for sample, docs in zip(samples, lists, strict=True):
             vectors: Floats | None
             if self.embed_fn is not None:
                 vectors = np.array([next(computed) for _ in docs])
             else:
                 vectors = _given(sample.sample_id, docs)
-            found.append(_diversity(vectors))
-        return found
+            values.append(_diversity(vectors))
+        return values
 
 
 def _given(sample_id: str, docs: Sequence[RetrievedDocument]) -> Floats | None:

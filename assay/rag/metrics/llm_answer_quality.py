@@ -45,23 +45,23 @@ class LLMAnswerQuality(SampleMetric):
     @property
     def weights(self) -> dict[str, float]:
         """The weight of each dimension."""
-        found: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for text in self.dimensions:
             dimension, _, weight = text.partition(":")
             try:
-                found[dimension.strip()] = float(weight or 1)
+                weights[dimension.strip()] = float(weight or 1)
             except ValueError:
-                found[dimension.strip()] = 0.0
-        if "" in found or not all(0 < weight < float("inf") for weight in found.values()):
+                weights[dimension.strip()] = 0.0
+        if "" in weights or not all(0 < weight < float("inf") for weight in weights.values()):
             raise NotValid(f"LLMAnswerQuality: the dimensions are {list(self.dimensions)}; write name or name:WEIGHT")
-        return found
+        return weights
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
         """Ask the critic about all answers and dimensions at once; an empty answer counts as 0, unasked."""
-        asked = [at for at, output in enumerate(outputs) if response_text(output).strip()]
+        places = [at for at, output in enumerate(outputs) if response_text(output).strip()]
         prompts: list[str] = []
         about: list[dict[str, Any]] = []
-        for at in asked:
+        for at in places:
             for dimension in self.weights:
                 values = {"question": samples[at].query, "answer": response_text(outputs[at]), "dimension": dimension}
                 prompts.append(filled(QUALITY, values, self.scale))
@@ -75,11 +75,11 @@ class LLMAnswerQuality(SampleMetric):
                     }
                 )
         answers = scored(self.critic, prompts, about, self.scale) if prompts else []
-        found: list[float | Skip] = [0.0] * len(samples)
+        scores: list[float | Skip] = [0.0] * len(samples)
         width = len(self.weights)
-        for place, at in enumerate(asked):
-            found[at] = self._together(answers[place * width : (place + 1) * width])
-        return found
+        for place, at in enumerate(places):
+            scores[at] = self._together(answers[place * width : (place + 1) * width])
+        return scores
 
     def _together(self, answers: Sequence[float | Skip]) -> float | Skip:
         """The weighted mean; a sample without a score in one dimension has none."""

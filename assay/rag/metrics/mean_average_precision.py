@@ -1,4 +1,4 @@
-"""The mean of the precisions at the ranks of the relevant documents that were found."""
+"""The mean of the precisions at the ranks of the relevant documents that were retrieved."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
 
 @dataclass(frozen=True)
 class MeanAveragePrecision(SampleMetric):
-    """Average precision over the relevant documents that were found."""
+    """Average precision over the relevant documents that were retrieved."""
 
     target = TargetCategory.RETRIEVAL_ACCURACY
     title = "MAP"
     description = (
-        "Precision at the rank of each relevant document found, averaged; relevant documents not found do not count."
+        "Precision at the rank of each relevant document retrieved, averaged; those not retrieved do not count."
     )
-    formula = "mean over the relevant documents found of (relevant documents down to its rank) / rank; 0 where none is"
+    formula = (
+        "mean over the relevant documents retrieved of (relevant documents up to its rank) / rank; 0 if there is none"
+    )
     source = "Auepora metrics specification, 3.2.2"
     differs = (
         "`AP` divides by all relevant documents, so that those not retrieved count as 0. Here the mean runs over "
@@ -38,4 +40,4 @@ class MeanAveragePrecision(SampleMetric):
     def score(self, sample: EvaluationSample, output: SystemOutputs) -> float:
         """The value of one sample."""
         ranks = relevant_ranks(sample, output, self.k)
-        return fsum(found / rank for found, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
+        return fsum(count / rank for count, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0

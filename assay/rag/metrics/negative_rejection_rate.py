@@ -1,4 +1,4 @@
-"""How often the system declines a question that has no answer."""
+"""The share of unanswerable questions that the system declines to answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NegativeRejectionRate(SampleMetric):
     pattern = "negative_rejection_rate"
     needs = ("response",)
 
-    refusal_patterns: tuple[str, ...] = option(REFUSALS, "Texts of which one stands in an answer that declines.")
+    refusal_patterns: tuple[str, ...] = option(REFUSALS, "An answer that contains one of these texts declines.")
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""How much of a metric remains when queries are noisy."""
+"""A metric over noisy queries, as a share of the metric over clean ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NoiseRobustness(Metric):
 
     target = TargetCategory.NOISE_ROBUSTNESS
     title = "Noise robustness"
-    description = "What a metric keeps when queries are paraphrased or misspelled: 1 means that noise costs nothing."
+    description = "The share of a metric that remains when queries are paraphrased or misspelled; 1 means no loss."
     formula = "metric over noisy variants / metric over samples that are no variant; 0 where the latter is not above 0"
     source = "Auepora metrics specification, 6.1"
     example = "NoiseRobustness(TokenF1)"
@@ -62,7 +62,7 @@ class NoiseRobustness(Metric):
             why = f"{self.metric.label} is {clean.value:g} on the samples that are no variant"
         value = noise.value / clean.value if why is None else 0.0
         number = int(clean.details["num_samples"]) + int(noise.details["num_samples"])
-        told = details(number, skipped, why) | {
+        more = details(number, skipped, why) | {
             "base_score": clean.value,
             "noisy_score": noise.value,
             "num_base": clean.details["num_samples"],
@@ -71,11 +71,11 @@ class NoiseRobustness(Metric):
             "noisy": noise.details,
         }
         if why is not None or not (clean.is_mean and noise.is_mean):
-            return MetricResult(value, told)
+            return MetricResult(value, more)
         columns = np.full((len(samples), 2), np.nan)
         for column, (part, score) in enumerate(zip((base, noisy), scores, strict=True)):
             columns[part, column] = [np.nan if one is None else one for one in score.per_sample]
-        return MetricResult(value, told, columns=columns, combine=_ratio)
+        return MetricResult(value, more, columns=columns, combine=_ratio)
 
 
 def _ratio(means: Floats) -> Floats:

@@ -43,5 +43,5 @@ class QuantileLatency(Metric):
         known = sorted(value for value in per_sample if value is not None)
         # 0.07 * 100 is a little more than 7 in floating point.
         place = math.ceil(round(self.quantile * len(known), 9)) - 1
-        told = counts(values) | {"quantile": self.quantile}
-        return MetricResult(known[place] if known else 0.0, told, per_sample)
+        details = counts(values) | {"quantile": self.quantile}
+        return MetricResult(known[place] if known else 0.0, details, per_sample)

@@ -6,7 +6,7 @@ from assay.rag.records import EvaluationSample, SystemOutputs
 
 
 def relevant_ranks(sample: EvaluationSample, output: SystemOutputs, k: int | None) -> list[int]:
-    """Return the ranks, from 1, at which a relevant document stands for the first time, down to rank k."""
+    """Return the ranks, from 1 to k, at which each relevant document first appears."""
     gold = set(sample.relevant_ids)
     ranks = []
     for rank, retrieved in enumerate(output.retrieved[:k], 1):

@@ -1,4 +1,4 @@
-"""What the ROUGE metrics share: the words of rouge-score, each stemmed once."""
+"""The base class of the ROUGE metrics, with the tokenizer of rouge-score."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Rouge(ReferenceMetric):
     @classmethod
     def from_name(cls, text: str) -> Self | None:
         """Return the metric that this name means, or None."""
-        found = {f"{cls.variant}_answer": "reference", f"{cls.variant}_query": "query"}.get(text)
-        return None if found is None else cls(compare_to=found)
+        compare_to = {f"{cls.variant}_answer": "reference", f"{cls.variant}_query": "query"}.get(text)
+        return None if compare_to is None else cls(compare_to=compare_to)
 
     def similarities(self, answers: Sequence[str], targets: Sequence[str]) -> list[float]:
         """ROUGE of each answer and the target at its place."""

@@ -63,12 +63,12 @@ class SlicedMetric(Metric):
             spread = np.full((len(samples), columns.shape[1]), np.nan)
             spread[chosen] = columns
             columns = spread
-        told = result.details | {"num_selected": len(chosen), "num_not_selected": len(samples) - len(chosen)}
+        details = result.details | {"num_selected": len(chosen), "num_not_selected": len(samples) - len(chosen)}
         if not chosen:
-            told["reason"] = "no sample is selected"
+            details["reason"] = "no sample is selected"
         return replace(
             result,
-            details=told,
+            details=details,
             per_sample=tuple(per_sample) if result.per_sample else (),
             reasons=tuple(reasons) if result.reasons else (),
             columns=columns,

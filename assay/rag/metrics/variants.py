@@ -15,15 +15,15 @@ def parents(samples: Sequence[EvaluationSample]) -> list[int | Skip | None]:
     """
     place = {sample.sample_id: at for at, sample in enumerate(samples)}
     named = [sample.labels.get("variant_of") for sample in samples]
-    found: list[int | Skip | None] = []
+    result: list[int | Skip | None] = []
     for at, parent in enumerate(named):
         if parent is None:
-            found.append(None)
+            result.append(None)
         elif parent not in place:
-            found.append(Skip("unknown_parent"))
+            result.append(Skip("unknown_parent"))
         else:
-            found.append(Skip("circular_variant") if _circular(at, named, place) else place[parent])
-    return found
+            result.append(Skip("circular_variant") if _circular(at, named, place) else place[parent])
+    return result
 
 
 def _circular(start: int, named: Sequence[str | None], place: dict[str, int]) -> bool:

@@ -57,4 +57,4 @@ def test_each_command_runs(line: str, capsys: pytest.CaptureFixture[str]) -> Non
 def test_each_example_in_python_runs(block: str) -> None:
     known: dict[str, object] = {}
     exec(block, known)
-    assert all(score.defined for score in known["found"].systems[0].scores.values())  # type: ignore[attr-defined]
+    assert all(score.defined for score in known["evaluation"].systems[0].scores.values())  # type: ignore[attr-defined]
