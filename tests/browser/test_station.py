@@ -107,7 +107,7 @@ def test_what_is_refused_is_kept_and_shown(page, station, enter, open_round, rat
     expect(kept(page)).to_contain_text("1 not taken by the server")
     kept(page).get_by_role("button", name="See them").click()
     box = page.locator("#refused-box")
-    expect(box).to_contain_text(f"Saved 2, Good. for {name}, query {query_of(page)}")
+    expect(box).to_contain_text(f"Saved 2, Good. for {name} ({query_of(page)})")
     expect(box).to_contain_text("no longer a member of Shop search")
     assert violations(page) == []
     Membership.objects.create(user=rater, collection=collection, role=membership.role)
