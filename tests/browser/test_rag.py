@@ -86,6 +86,7 @@ def test_ten_answers_are_graded_by_a_rater_and_stand_on_the_scorecard(
     page.goto(f"{live_server.url}/rounds/{round_.uuid}/rate/")
     for number in range(10):
         press(page, str(number % 3))
+    expect(page.get_by_role("heading", name="is done")).to_be_visible()  # the station leaves for this page by itself
     assert sorted(mine(rater).values_list("grade", flat=True)) == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
     rounds.close_round(round_, actor=lead)
     log_in(engineer)

@@ -12,12 +12,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
 from evaluation import verdict
 from evaluation.models import RagOutput, RagSampleSet, RagScorecard
 from evaluation.rag import scorecards
 from evaluation.rag.sample_sets import sample_set_for
+from evaluation.rag.views.samples import LONGEST_HEADING
 from evaluation.rag.views.scorecard import chosen_metric, in_units
 from judgments import access
 from judgments.views.lists import Choice, Column, Listing, answer
@@ -155,7 +157,13 @@ def _differences_listing(
         noun=("sample", "samples"),
         columns=(
             Column("sample_id", "Sample", order="-", head=True, style="id", url=address),
-            Column("query", "Question", order="-", style="why"),
+            Column(
+                "query",
+                "Question",
+                order="-",
+                style="why",
+                show=lambda one: Truncator(one["query"]).chars(LONGEST_HEADING),
+            ),
             Column("gain", "Difference", order="-", numeric=True, show=gain),
             Column("before", a.system.name, order="-", numeric=True, show=lambda one: in_units(one["before"], target)),
             Column("after", b.system.name, order="-", numeric=True, show=lambda one: in_units(one["after"], target)),

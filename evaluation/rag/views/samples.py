@@ -16,6 +16,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
 from assay.rag.fields import output_of, sample_of
@@ -32,6 +33,8 @@ from judgments.views.lists import Choice, Column, Listing, answer
 
 # Answers and documents are shown up to here; the files have them whole.
 LONGEST = 4_000
+# Questions are cut to this in headings and lists.
+LONGEST_HEADING = 200
 MOST_DOCUMENTS = 20
 
 
@@ -46,7 +49,13 @@ def _samples_listing(row: RagSampleSet) -> Listing:
         noun=("sample", "samples"),
         columns=(
             Column("sample_id", "Sample", order="sample_id", head=True, style="id", url=_sample_url),
-            Column("query", "Question", order="query", style="clip"),
+            Column(
+                "query",
+                "Question",
+                order="query",
+                style="clip",
+                show=lambda one: Truncator(one.query).chars(LONGEST_HEADING),
+            ),
             Column("labels", "Labels", style="clip muted", value=lambda one: _label_words(one.labels)),
         ),
         search=("sample_id", "query"),
@@ -125,6 +134,8 @@ def sample(request: HttpRequest, slug: str, uuid: str, sample: str) -> HttpRespo
         "sample_set": row,
         "one": one,
         "sample": record,
+        "question": _cut(record.query)[0] if len(record.query) > LONGEST_HEADING else "",
+        "heading": Truncator(record.query).chars(LONGEST_HEADING),
         "reference": [_cut(text)[0] for text in record.references],
         "relevant": [(doc.doc_id, _cut(doc.text)[0]) for doc in (record.relevant_docs or ())[:MOST_DOCUMENTS]],
         "more_relevant": max(0, len(record.relevant_docs or ()) - MOST_DOCUMENTS),

@@ -174,6 +174,18 @@ def test_a_huge_answer_is_cut_on_its_page(store: Any, client_of: Any, engineer: 
     assert len(page.content) < 40_000
 
 
+def test_a_long_question_is_cut_in_headings_and_lists(store: Any, client_of: Any, engineer: Any) -> None:
+    long = "Why is it so? " * 100
+    made = RagSampleSet.objects.get(uuid=store("samples", [{"id": "1", "question": long}], "q.jsonl")["id"])
+    client = client_of(engineer)
+    page = body(client.get(at("rag_sample", made, made.samples.get().uuid)))
+    (heading,) = re.findall(r"<h1[^>]*>(.*?)</h1>", page)
+    assert len(heading) == 200
+    assert long.strip() in page
+    assert long.strip() not in body(client.get(at("rag_samples", made)))
+    assert long.strip() in body(client.get(at("rag_samples", made, format="csv")))
+
+
 def test_samples_are_filtered_by_label(scored: RagSampleSet, client_of: Any, engineer: Any) -> None:
     client = client_of(engineer)
     label = list(scored.labels).index("topic")
