@@ -366,6 +366,7 @@ GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/        404 403 20
 GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/file/   404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/ 404 403 200 200 401
 POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/ 404 403 202 202 401
+GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/people/ 404 403 200 200 401
 GET    api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/ 404 403 404 404 401
 POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/ 404 403 403 400 401
 POST   api/v1/collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/pause/ 404 403 403 404 401

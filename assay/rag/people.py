@@ -35,6 +35,8 @@ class Corrected:
         The prediction-powered mean of people's grades, mapped to 0..1, with its interval and that of the grades alone.
     reason : str or None
         Why there is no estimate.
+    with_metric : int
+        How many samples have a value of the metric.
     """
 
     system: str
@@ -42,6 +44,7 @@ class Corrected:
     metric_mean: float | None
     estimate: Powered | None
     reason: str | None = None
+    with_metric: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values under plain names."""
@@ -150,31 +153,51 @@ def compare_with_people(
     >>> found.calibration.kappa["quadratic"].value, found.systems[0].estimate.queries
     (1.0, 6)
     """
-    from judgments.agreement.machine import against_people
-
     if all(metric != one.label for one in evaluation.metrics):
         raise NotValid(f"{metric} was not measured; metrics: {', '.join(one.label for one in evaluation.metrics)}")
-    if len(values) < 2:
-        raise NotValid("the scale needs two grades or more")
     known = {
         (sample, system.name): value
         for system in evaluation.systems
         for sample, value in system.per_sample_of(metric).items()
         if value is not None
     }
-    if any(not 0 <= value <= 1 for value in known.values()):
-        raise NotValid(f"{metric} has values outside of 0 and 1, which cannot be compared with grades")
     ids = {sample.sample_id for sample in evaluation.samples}
     names = {system.name for system in evaluation.systems}
     strange = [key for key in grades if key[0] not in ids or key[1] not in names]
     if len(strange) == len(grades):
         what = f"no grade is of an answer; systems are called {', '.join(sorted(names))}"
         raise NotValid(f"{what}, and grades name for example sample {strange[0]}" if strange else "there are no grades")
+    return compare_values(
+        metric, [one.name for one in evaluation.systems], known, grades, values, level=level, seed=seed
+    )
+
+
+def compare_values(
+    metric: str,
+    systems: Sequence[str],
+    known: Grades,
+    grades: Grades,
+    values: Sequence[int],
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> PeopleComparison:
+    """Compare the values of a metric, by (sample_id, system), with people's grades, as `compare_with_people` does.
+
+    Raises
+    ------
+    NotValid
+        When the scale has fewer than two grades, or a value is outside of 0 and 1.
+    """
+    from judgments.agreement.machine import against_people
+
+    if len(values) < 2:
+        raise NotValid("the scale needs two grades or more")
+    if any(not 0 <= value <= 1 for value in known.values()):
+        raise NotValid(f"{metric} has values outside of 0 and 1, which cannot be compared with grades")
     nearest = {key: _nearest(value, values) for key, value in known.items()}
     calibration = against_people(grades, nearest, values, resamples=RESAMPLES, seed=seed)
-    corrected = tuple(
-        _corrected(evaluation, name.name, metric, known, grades, values, level) for name in evaluation.systems
-    )
+    corrected = tuple(_corrected(name, metric, known, grades, values, level) for name in systems)
     return PeopleComparison(metric, calibration, corrected)
 
 
@@ -185,7 +208,6 @@ def _nearest(value: float, values: Sequence[int]) -> int:
 
 
 def _corrected(
-    evaluation: RagEvaluation,
     system: str,
     metric: str,
     known: Grades,
@@ -205,8 +227,8 @@ def _corrected(
     mean = sum(own.values()) / len(own) if own else None
     if len(people) < 3:
         why = f"people graded {len(people)} answers with a value of the metric; 3 are needed"
-        return Corrected(system, metric, mean, None, why)
+        return Corrected(system, metric, mean, None, why, len(own))
     both = list(people)
     rest = [value for sample, value in own.items() if sample not in people]
     estimate = powered_mean([people[one] for one in both], [own[one] for one in both], rest, level=level)
-    return Corrected(system, metric, mean, estimate, None)
+    return Corrected(system, metric, mean, estimate, None, len(own))

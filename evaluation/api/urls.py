@@ -29,6 +29,7 @@ urlpatterns = [
     path("collections/<slug:slug>/rag/samples/<uuid:uuid>/", rag.OneSampleSet.as_view()),
     path("collections/<slug:slug>/rag/samples/<uuid:uuid>/file/", rag.SamplesFile.as_view()),
     path("collections/<slug:slug>/rag/samples/<uuid:uuid>/scorecards/", rag.Scorecards.as_view()),
+    path("collections/<slug:slug>/rag/samples/<uuid:uuid>/people/", rag.People.as_view()),
     path("collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/", rag.Critic.as_view()),
     path("collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/pause/", rag.PauseCritic.as_view()),
     path("collections/<slug:slug>/rag/samples/<uuid:uuid>/critic/go-on/", rag.GoOnWithCritic.as_view()),

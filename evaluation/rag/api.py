@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from assay.rag.reading import MISSING
 from evaluation.models import RagCriticRun, RagSampleSet, RagSystem
-from evaluation.rag import critics, files, from_collection, scorecards, systems
+from evaluation.rag import critics, files, from_collection, people, scorecards, systems
 from evaluation.rag.critic_ledger import critic_of
 from evaluation.rag.sample_sets import sample_set_for
 from judgments import access, storage
@@ -353,6 +353,33 @@ class Scorecards(InSampleSet):
             actor=request.user,
         )
         return started(job)
+
+
+class PeopleBody(serializers.Serializer):
+    """A metric compared with the labels of a closed round."""
+
+    round = serializers.UUIDField()
+    name = serializers.CharField()
+    dimension = serializers.CharField()
+    metric = serializers.CharField()
+    calibration = serializers.DictField(help_text="Kappa, alpha, confusion, bias, and what each grade is worth.")
+    systems = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Of each system: the metric's mean, and the mean corrected by people's grades with its interval.",
+    )
+
+
+class People(InSampleSet):
+    """The metrics of a set compared with people's grades."""
+
+    serializer_class = PeopleBody
+
+    @extend_schema(summary="RAG metrics compared with people's grades", responses={200: PeopleBody(many=True)})
+    def get(self, request: Request, slug: str, uuid: uuid_module.UUID) -> Response:
+        """A row for each closed round and metric of its dimension, without rounds that you may still have to grade."""
+        cards = scorecards.cards_of(self.sample_set, request.user, per_sample=True)
+        rows = people.comparisons(self.sample_set, cards, request.user)
+        return Response(PeopleBody([one.as_json() for one in rows], many=True).data)
 
 
 class OfCritic(InSampleSet):

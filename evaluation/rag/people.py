@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -12,9 +13,11 @@ from django.core.cache import cache
 from django.db import transaction
 
 from assay.rag.fields import output_of, sample_of
+from assay.rag.people import PeopleComparison, compare_values
 from evaluation.metrics.intervals import mean_intervals
-from evaluation.models import RagGrading, RagOutput, RagSampleSet, RagSystem
+from evaluation.models import RagGrading, RagOutput, RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import files
+from judgments import untold
 from judgments.answer_dimensions import DIMENSIONS
 from judgments.answer_rounds import LONGEST_QUERY, MOST_PASSAGES, GivenAnswer, Passage, create_answer_rounds
 from judgments.core.errors import NotValid
@@ -22,6 +25,9 @@ from judgments.models import Round, User
 from judgments.round_labels import label, read_rounds
 
 RULE = "median"
+# The targets of the metrics that are compared with grades of a dimension.
+ANSWER = ("generation_correctness", "generation_relevance")
+TARGETS = {"faithful": ("generation_faithfulness",), "correct": ANSWER, "complete": ANSWER}
 CACHED_SECONDS = 600
 
 
@@ -127,14 +133,22 @@ def graded(sample_set: RagSampleSet) -> list[Graded]:
 
 
 def _means(row: RagGrading) -> dict[str, MeanGrade]:
-    key = f"rag:grades:{row.pk}:{row.round.closed_at.timestamp() if row.round.closed_at else 0}"
+    key = f"rag:grades:{_closed(row)}"
     found: dict[str, MeanGrade] | None = cache.get(key)
     if found is None:
-        (rated,) = read_rounds([row.round])
-        labels = label(rated, RULE).labels
+        labels = _labels(row)
         found = {system: _mean(ids, labels) for system, ids in row.answers.items()}
         cache.set(key, found, CACHED_SECONDS)
     return found
+
+
+def _closed(row: RagGrading) -> str:
+    return f"{row.pk}:{row.round.closed_at.timestamp() if row.round.closed_at else 0}"
+
+
+def _labels(row: RagGrading) -> Mapping[tuple[str, str], int]:
+    (rated,) = read_rounds([row.round])
+    return label(rated, RULE).labels
 
 
 def _mean(ids: Mapping[str, str], labels: Mapping[Any, int]) -> MeanGrade:
@@ -143,3 +157,76 @@ def _mean(ids: Mapping[str, str], labels: Mapping[Any, int]) -> MeanGrade:
         return MeanGrade(None, None, None, 0)
     (interval,) = mean_intervals(np.array(values, dtype=float)[:, None], bounded=[False])
     return MeanGrade(sum(values) / len(values), interval.low, interval.high, len(values))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A metric beside the labels of a closed round, over the answers that have both."""
+
+    round: Round
+    metric: str
+    title: str
+    result: PeopleComparison
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values under plain names."""
+        named = {"round": str(self.round.uuid), "name": self.round.name, "dimension": self.round.dimension}
+        return named | self.result.to_dict()
+
+
+def comparisons(sample_set: RagSampleSet, cards: Sequence[RagScorecard], reader: Any) -> list[Compared]:
+    """Compare the metrics of scorecards with the labels of closed rounds about the same quality of answers.
+
+    Rounds with answers that the reader may still have to grade are left out, and metrics with values outside of 0 to 1.
+
+    Parameters
+    ----------
+    sample_set : RagSampleSet
+        The set.
+    cards : sequence of RagScorecard
+        With the values of the samples.
+    reader : User
+        Who reads the page or the answer of the API.
+    """
+    rows = sample_set.gradings.filter(round__archived_at__isnull=True, round__state=Round.State.CLOSED)
+    found = []
+    for row in rows.select_related("round__scale", "round__collection"):
+        if not untold.may_be_told_means(reader, row.round):
+            continue
+        for metric, about in _about(cards).items():
+            if about["target"] in TARGETS.get(row.round.dimension or "", ()):
+                result = _compared(row, cards, metric)
+                if result is not None:
+                    found.append(Compared(row.round, metric, about["title"], result))
+    return found
+
+
+def _about(cards: Sequence[RagScorecard]) -> dict[str, Mapping[str, Any]]:
+    return {label: about for card in reversed(cards) for label, about in card.about.items()}
+
+
+def _compared(row: RagGrading, cards: Sequence[RagScorecard], metric: str) -> PeopleComparison | None:
+    names = {str(card.system.uuid): card.system.name for card in cards}
+    stamp = sorted(f"{card.pk} {card.computed_at.isoformat()}" for card in cards)
+    key = hashlib.sha256(repr((_closed(row), metric, stamp)).encode()).hexdigest()
+    found: list[PeopleComparison] | None = cache.get(f"rag:compared:{key}")
+    if found is None:
+        labels = _labels(row)
+        grades = {
+            (sample_id, names[system]): labels[sample_id, doc_id]
+            for system, ids in row.answers.items()
+            for sample_id, doc_id in ids.items()
+            if system in names and (sample_id, doc_id) in labels
+        }
+        known = {
+            (sample_id, card.system.name): value
+            for card in cards
+            for sample_id, value in card.per_sample.get(metric, {}).items()
+            if value is not None
+        }
+        found = []
+        # A metric without a value of each sample, such as a quantile, is not compared.
+        if grades and known and all(0 <= value <= 1 for value in known.values()):
+            found = [compare_values(metric, list(names.values()), known, grades, sorted(row.round.scale.values()))]
+        cache.set(f"rag:compared:{key}", found, CACHED_SECONDS)
+    return found[0] if found else None

@@ -12,7 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from assay.rag.people import Corrected
 from evaluation import verdict
+from evaluation.estimators.estimated import REASONS
 from evaluation.models import RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import people, scorecards, systems
 from evaluation.rag.forms import SettingsForm
@@ -53,6 +55,18 @@ class Row:
     critic: str = ""
 
 
+@dataclass(frozen=True)
+class Beside:
+    """A metric beside people's grades: agreement, and one cell for each system."""
+
+    of: people.Compared
+    agreement: list[tuple[str, Cell]]
+    bias: str
+    pairs: int
+    cells: list[tuple[Cell, Cell, Cell]]
+    worth: list[tuple[int, Cell]]
+
+
 @login_required
 @require_safe
 def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
@@ -64,6 +78,8 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
     for one in found:
         one.has_card = any(card.system_id == one.pk for card in cards)
     shown = _shown_cards(cards, request.GET.getlist("system"))
+    graded = people.graded(row)
+    with_values = scorecards.cards_of(row, request.user, per_sample=True) if any(one.means for one in graded) else []
     slices = [label for label in row.labels if any(label in card.slices for card in shown)]
     context = {
         "collection": collection,
@@ -82,11 +98,43 @@ def sample_set(request: HttpRequest, slug: str, uuid: str) -> HttpResponse:
         "form": SettingsForm(row),
         "graded": [
             (one, _agreement(one.round, request.user), [_mean_grade(one, card.system) for card in shown])
-            for one in people.graded(row)
+            for one in graded
         ],
+        "beside": [_beside(one, shown) for one in people.comparisons(row, with_values, request.user)],
         **_slice(request, shown, slices),
     }
     return render(request, "evaluation/rag/set.html", context)
+
+
+def _beside(of: people.Compared, shown: Sequence[RagScorecard]) -> Beside:
+    calibration = of.result.calibration
+    coefficients = {"quadratic kappa": calibration.kappa["quadratic"], "ordinal alpha": calibration.alpha["ordinal"]}
+    systems = {one.system: one for one in of.result.systems}
+    return Beside(
+        of,
+        [(name, _number(one.value, one.low, one.high, one.n, one.reason)) for name, one in coefficients.items()],
+        "" if calibration.bias is None else verdict.signed(calibration.bias),
+        calibration.pairs,
+        [_means_of(systems[card.system.name]) for card in shown],
+        [(one.grade, _number(one.same.value, one.same.low, one.same.high, one.same.n)) for one in calibration.worth],
+    )
+
+
+def _number(value: float | None, low: float | None, high: float | None, n: int, reason: str | None = None) -> Cell:
+    if value is None:
+        return Cell("", number=n, reason=reason or "")
+    return Cell(number(value), in_units(low, ""), in_units(high, ""), n)
+
+
+def _means_of(one: Corrected) -> tuple[Cell, Cell, Cell]:
+    """People's mean, the metric's mean, and the corrected mean of one system."""
+    metric = _number(one.metric_mean, None, None, one.with_metric)
+    if one.estimate is None:
+        return Cell("", reason=one.reason or ""), metric, Cell("", reason=one.reason or "")
+    alone, found = one.estimate.human_only, one.estimate
+    why = REASONS.get(found.reason or "", found.reason or "")
+    people_mean = Cell("", reason=why) if alone is None else _number(alone.mean, alone.low, alone.high, found.queries)
+    return people_mean, metric, _number(found.estimate, found.low, found.high, found.queries + found.others, why)
 
 
 def _shown_cards(cards: Sequence[RagScorecard], wanted: Sequence[str]) -> list[RagScorecard]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import krippendorff
 import pytest
 from django.urls import reverse
 
+from assay import rag
 from evaluation.models import RagSampleSet, RagSystem
 from evaluation.rag import people
 from judgments import assignment, rounds
 from judgments.core.errors import NotValid
 from judgments.models import Round
+from tests.evaluation.rag.conftest import NEW, OLD, SAMPLES
 from tests.world import grade_together
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +56,77 @@ def test_answers_are_graded_and_the_means_stand_on_the_scorecard(
         assert mean.low <= mean.value <= (mean.high or 0)
     assert not waiting.means
     assert f"<b>{found.means[str(old.uuid)].value:.3f}</b>" in client_of(engineer).get(address).content.decode()
+
+
+def test_metrics_are_compared_with_the_grades_of_closed_rounds(
+    scored: RagSampleSet, client_of: Any, api_of: Any, lead: Any, engineer: Any, rater: Any
+) -> None:
+    old, new = RagSystem.objects.get(name="old"), RagSystem.objects.get(name="new")
+    made = people.start(
+        scored,
+        name="Kits",
+        systems=[old, new],
+        dimensions=["correct", "faithful"],
+        samples=10,
+        ratings_per_pair=1,
+        raters=[rater],
+        actor=lead,
+    )
+    address = reverse("rag_set", args=["shop", scored.uuid])
+    api = f"/api/v1/collections/shop/rag/samples/{scored.uuid}/people/"
+    assert api_of(engineer).get(api).json() == []
+    correct = rounds.open_round(made[0], actor=lead)
+    batch = assignment.claim_batch(correct, rater=rater, size=100)
+    grade_together(correct, rater, {pair.uuid: 0 if pair.document.text == "Socks." else 2 for pair in batch})
+    assert not client_of(engineer).get(address).context["beside"]
+    rounds.close_round(correct, actor=lead)
+    rows = {row["metric"]: row for row in api_of(engineer).get(api).json()}
+    assert set(rows) == {"ExactMatch", "TokenF1", "RougeL"}
+    row = rows["ExactMatch"]
+    assert (row["round"], row["dimension"]) == (str(correct.uuid), "correct")
+    # The answers are exact or wrong, and people graded them so.
+    assert row["calibration"]["kappa"]["quadratic"]["value"] == 1.0
+    assert row["calibration"]["bias"] == 0.0
+    drawn = scored.gradings.first().answers[str(new.uuid)]
+    outputs = {"old": OLD, "new": NEW}
+    grades = {
+        (one["sample_id"], name): 0 if one["response"] == "Socks." else 2
+        for name, rows_of in outputs.items()
+        for one in rows_of
+        if one["sample_id"] in drawn
+    }
+    library = rag.compare_with_people(rag.evaluate(SAMPLES, outputs, "ExactMatch"), "ExactMatch", grades, (0, 1, 2))
+    expected = json.loads(json.dumps(library.to_dict()["systems"]))
+    assert sorted(row["systems"], key=str) == sorted(expected, key=str)
+    page = client_of(engineer).get(address)
+    first = page.context["beside"][0]
+    assert (first.of.metric, first.pairs) == ("ExactMatch", 20)
+    shown_people, shown_metric, corrected = first.cells[0]
+    assert (shown_people.number, shown_metric.number, corrected.number) == (10, 14, 14)
+
+
+def test_few_grades_correct_nothing(scored: RagSampleSet, client_of: Any, lead: Any, rater: Any) -> None:
+    new = RagSystem.objects.get(name="new")
+    (made,) = people.start(
+        scored,
+        name="K",
+        systems=[new],
+        dimensions=["faithful"],
+        samples=2,
+        ratings_per_pair=1,
+        raters=[rater],
+        actor=lead,
+    )
+    opened = rounds.open_round(made, actor=lead)
+    batch = assignment.claim_batch(opened, rater=rater, size=10)
+    grade_together(opened, rater, {pair.uuid: 2 for pair in batch})
+    rounds.close_round(opened, actor=lead)
+    page = client_of(lead).get(reverse("rag_set", args=["shop", scored.uuid]))
+    for one in page.context["beside"]:
+        for shown_people, _, corrected in one.cells:
+            assert not shown_people.value
+            assert not corrected.value
+            assert corrected.reason
 
 
 def _answers(system: RagSystem) -> list[tuple[str, str]]:
