@@ -19,7 +19,8 @@ SEMANTIC := .venv-semantic
 SEMANTIC_PIP := $(SEMANTIC)/bin/python -m pip install -qq --no-compile --disable-pip-version-check \
 	--constraint constraints.txt --constraint constraints-semantic.txt
 SEMANTIC_TESTS := tests/judgments/judges/test_semantic.py tests/assay/test_judge_semantic.py \
-	tests/judgments/test_semantic_in_a_round.py tests/assay/rag/test_embeddings.py tests/assay/rag/test_document.py
+	tests/judgments/test_semantic_in_a_round.py tests/assay/rag/test_embeddings.py tests/assay/rag/test_document.py \
+	tests/evaluation/rag/test_embeddings.py
 TORCH_LINKS ?= https://download.pytorch.org/whl/cpu/torch/
 
 .PHONY: run test test-all test-semantic check bench install format schema

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from assay.rag.metric import Metric
+from assay.rag.names import asking, parse_metrics
 from evaluation.models import RagCriticRun, RagSampleSet, RagScorecard, RagSystem
 from evaluation.rag import files
 from evaluation.rag.critic_ledger import critic_in_ledger, provenance
-from judgments import audit, jobs, untold
+from judgments import audit, grants, jobs, untold
 from judgments.core.errors import NotFound, NotValid
-from judgments.models import Job, User
+from judgments.models import Collection, Job, User
 
 KIND = "rag-score"
 MOST_METRICS, MOST_SLICES = 40, 5
@@ -42,39 +45,52 @@ def default_metrics() -> list[str]:
     """Return the labels of the default metrics of a scorecard."""
     from assay.rag.evaluation import DEFAULT
 
-    return metric_labels([*DEFAULT, *MORE_METRICS])
+    return [metric.label for metric in parse_metrics([*DEFAULT, *MORE_METRICS])]
 
 
-def metric_labels(names: Iterable[str]) -> list[str]:
+def metric_labels(names: Iterable[str], collection: Collection) -> list[str]:
     """Check metrics and return their labels, each once.
 
     Raises
     ------
     NotValid
-        A metric is unknown, needs a model, or there are none or too many.
+        A metric is unknown, asks a critic, or needs a model that cannot be loaded here; or there are none or too many.
     """
-    from assay.rag.metric import Metric
-    from assay.rag.names import parse_metrics
-
-    def needs(metric: Metric) -> str:
-        inner = getattr(metric, "metric", None)
-        if isinstance(inner, Metric) and needs(inner):
-            return needs(inner)
-        if getattr(metric, "critic", "") is None:
-            return "a critic"
-        return "an embedding model" if metric.extra == "semantic" else ""
-
     found = {metric.label: metric for metric in parse_metrics(names)}
+    message = ""
     if not found:
-        raise NotValid("Name at least one metric, for example TokenF1.", {"metrics": "Name at least one metric."})
-    if len(found) > MOST_METRICS:
+        message = "Name at least one metric, for example TokenF1."
+    elif len(found) > MOST_METRICS:
         message = f"A scorecard has at most {MOST_METRICS} metrics; these are {len(found)}."
+    for metric in found.values():
+        if asking(metric) is not None:
+            message = f"{metric.label} asks a critic. Leads choose it with a model and a cap on the set's page Critic."
+        else:
+            message = message or _model_fault(metric, collection)
+    if message:
         raise NotValid(message, {"metrics": message})
-    for label, metric in found.items():
-        if missing := needs(metric):
-            message = f"{label} needs {missing}. Compute it with `assay rag`; the server's scorecards call no model."
-            raise NotValid(message, {"metrics": message})
     return list(found)
+
+
+def _model_fault(metric: Metric, collection: Collection) -> str:
+    """Why the embedding model of a metric cannot be loaded here; empty if it can, or if there is none."""
+    inner = getattr(metric, "metric", None)
+    if isinstance(inner, Metric):
+        return _model_fault(inner, collection)
+    model = getattr(metric, "model", None) or getattr(metric, "model_type", None)
+    if not model:
+        return ""
+    name = type(metric).__name__
+    package = "bert_score" if hasattr(metric, "model_type") else "sentence_transformers"
+    if find_spec(package) is None:
+        return f"{name} needs the extra semantic on the server: pip install 'assay[semantic]'."
+    allowed = grants.local_models(collection)
+    if model not in allowed:
+        return (
+            f"{name} may not load {model!r} here. Models: {', '.join(allowed) or 'none'}. The server's operator adds "
+            "one to LOCAL_MODELS and grants it to the collection."
+        )
+    return ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +124,7 @@ def change(sample_set: RagSampleSet, *, metrics: Sequence[str], slices: Sequence
     NotValid
         A metric or a label cannot be used.
     """
-    labels = metric_labels(metrics) if metrics else default_metrics()
+    labels = metric_labels(metrics, sample_set.collection) if metrics else default_metrics()
     if unknown := [label for label in slices if label not in sample_set.labels]:
         known = ", ".join(sample_set.labels) or "none"
         message = f"The samples have no label {unknown[0]!r} with few values. Labels: {known}."
@@ -183,6 +199,7 @@ def _score(work: jobs.Work, sample_set: RagSampleSet, systems: Sequence[RagSyste
         return
     settings = settings_of(sample_set)
     run = settings.critic
+    metric_labels(settings.metrics, sample_set.collection)  # models and grants change
     with files.checked(sample_set) as path:
         samples = read_samples(path)
     found: list[RagEvaluation] = []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.records import EvaluationSample, RetrievedDocument, SystemOutputs, TargetCategory
 from assay.rag.vectors import EmbedFn, Floats, as_matrix, vectors_of
+from judgments.judges.embeddings import embed
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,13 @@ class IntraListDiversity(SampleMetric):
     shown = ("top_k",)
 
     top_k: int = option(5, "How many retrieved documents count.", minimum=2)
+    model: str | None = option(
+        None, "What sentence-transformers loads to embed the texts; none for the embeddings in the file."
+    )
     embed_fn: EmbedFn | None = field(default=None, compare=False)
+
+    def _embed(self) -> EmbedFn | None:
+        return self.embed_fn or (partial(embed, self.model) if self.model else None)
 
     @property
     def name(self) -> str:
@@ -34,7 +42,7 @@ class IntraListDiversity(SampleMetric):
 
     def required_fields(self) -> list[str]:
         """The fields without which a sample has no value."""
-        return ["retrieved.text" if self.embed_fn else "retrieved.embedding"]
+        return ["retrieved.text" if self._embed() else "retrieved.embedding"]
 
     def missing_value(self) -> Skip:
         """A missing output has no list."""
@@ -42,15 +50,16 @@ class IntraListDiversity(SampleMetric):
 
     def scores(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
         """The values of all samples, their texts embedded together where embeddings are computed here."""
+        embed_fn = self._embed()
         lists = [output.retrieved[: self.top_k] for output in outputs]
         computed = iter(())
-        if self.embed_fn is not None:
+        if embed_fn is not None:
             texts = [one.doc.text for docs in lists for one in docs]
-            computed = iter(vectors_of(texts, self.embed_fn, "IntraListDiversity"))
+            computed = iter(vectors_of(texts, embed_fn, "IntraListDiversity"))
         values: list[float | Skip] = []
         for sample, docs in zip(samples, lists, strict=True):
             vectors: Floats | None
-            if self.embed_fn is not None:
+            if embed_fn is not None:
                 vectors = np.array([next(computed) for _ in docs])
             else:
                 vectors = _given(sample.sample_id, docs)

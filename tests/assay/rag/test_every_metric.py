@@ -150,7 +150,7 @@ def test_a_label_is_read_as_the_metric_that_has_it(data: st.DataObject) -> None:
             changes[parameter.name] = data.draw(st.booleans())
         elif isinstance(parameter.default, tuple):
             changes[parameter.name] = tuple(data.draw(st.lists(TEXTS, min_size=1, max_size=3)))
-        elif isinstance(parameter.default, str):
+        elif isinstance(parameter.default, str) or (parameter.default is None and about["minimum"] is None):
             changes[parameter.name] = data.draw(TEXTS)
         elif isinstance(parameter.default, float):
             changes[parameter.name] = data.draw(st.floats(0.001, 1))
