@@ -50,7 +50,7 @@ def model_calls(args: argparse.Namespace, who: str) -> PromptCalls:
     args : Namespace
         The options.
     who : str
-        Who needs the model, for the message when none is named.
+        What needs the model, for the message when none is named.
 
     Raises
     ------

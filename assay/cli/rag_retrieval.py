@@ -258,9 +258,9 @@ class ModelYesNo:
     Parameters
     ----------
     judge : ModelJudge
-        What is asked.
+        The judge.
     calls : PromptCalls
-        Who is asked.
+        The calls of the model.
     """
 
     def __init__(self, judge: ModelJudge, calls: PromptCalls) -> None:

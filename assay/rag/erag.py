@@ -43,7 +43,7 @@ class ModelTask:
     Parameters
     ----------
     calls : PromptCalls
-        Who is asked.
+        The calls of the model that answers.
     template : Template
         The words, with places for ``query`` and ``document``; best those of the system that is evaluated.
     most_tokens, most_characters : int

@@ -33,7 +33,7 @@ def parse_metric(text: str, services: Mapping[str, Any] | None = None) -> Metric
     Raises
     ------
     NotValid
-        When there is no such metric or parameter, or a parameter cannot be what it is.
+        When there is no such metric or parameter, or the value of a parameter is invalid.
 
     Examples
     --------

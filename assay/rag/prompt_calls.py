@@ -53,7 +53,7 @@ class PromptReader:
     seed: int = 0
 
     def provenance(self) -> Mapping[str, Any]:
-        """All that decides what is asked, apart from the model and the prompt."""
+        """Return the settings of a question, apart from the model and the prompt."""
         return {"most_tokens": self.most_tokens, "temperature": self.temperature, "seed": self.seed}
 
     def questions(self, context: Context) -> list[Question]:
@@ -77,7 +77,7 @@ class PromptCalls:
     Parameters
     ----------
     endpoint : Endpoint
-        Who is asked.
+        The model and its server.
     ledger : path, optional
         A JSONL file of every call. What it holds is not asked again, also by a later process.
     limits : Limits, optional
@@ -85,7 +85,7 @@ class PromptCalls:
     budget_usd, max_calls : float or int, optional
         The most to spend, with what the ledger holds; ``budget_usd`` needs both prices of the endpoint.
     dry_run : bool
-        Whether nothing is asked, and `plan` says what it would take.
+        Send nothing, and estimate calls and cost in `plan`.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class PromptCalls:
     ended : Ended or None
         Why the last call ended; prompts that were not asked have no outcome.
     asked, tokens_in, tokens_out, models : int, int, int, Counter
-        What was asked by this object.
+        The questions that this object sent, their tokens, and the models that answered.
     """
 
     def __init__(

@@ -36,14 +36,14 @@ class Calls(Protocol):
 
 
 class ProviderCritic(LLMCritic):
-    """A critic over a model of OpenAI, Anthropic, Gemini, or any server that speaks as they do.
+    """A critic over a model of OpenAI, Anthropic, Gemini, or any server with one of their APIs.
 
     Parameters
     ----------
     model : str, Endpoint or Calls
         Which model; an endpoint has all that ``provider`` to ``price_out`` say, calls all up to ``dry_run``.
     provider, base_url, key : str
-        Who is asked. Without a key it is read from the provider's environment variable.
+        The provider. Without a key it is read from the provider's environment variable.
     price_in, price_out : float, optional
         Dollars for a million tokens, read and written.
     ledger : path, optional
@@ -57,12 +57,12 @@ class ProviderCritic(LLMCritic):
     most_tokens : int
         Of a reply.
     dry_run : bool
-        Whether nothing is asked, and ``calls.plan`` says what it would take.
+        Send nothing, and estimate calls and cost in ``calls.plan``.
 
     Attributes
     ----------
     calls : Calls
-        What was asked, and what it took.
+        The calls so far, with tokens and cost.
 
     Raises
     ------

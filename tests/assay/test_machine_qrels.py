@@ -130,3 +130,18 @@ def test_python_reads_the_labels_and_the_result_names_the_judge(assay: Call) -> 
     assert [run.metrics for run in plain.runs] == [run.metrics for run in scored.runs]
     assert compare("own.jsonl", runs, "nDCG@10").machine == scored.machine
     assert compare("same.txt", runs, "nDCG@10").machine is None
+
+
+def test_python_refuses_several_judges_until_one_is_chosen(assay: Call) -> None:
+    from evaluation import evaluate
+    from judgments.core.errors import NotValid
+    from judgments.formats.labels import load_labels
+    from judgments.formats.tables import open_run
+
+    write("own.jsonl", [*ROWS, {**ROWS[0], "model": "other", "grade": 1}])
+    run = open_run(Path("bm25.run"), name="bm25")
+    with pytest.raises(NotValid, match="2 judges: graded m, graded other"):
+        evaluate("own.jsonl", run)
+    chosen = evaluate(load_labels("own.jsonl", labels_of="other")[0], run).machine
+    assert chosen is not None
+    assert chosen.to_dict() == {"judge": "graded other", "outcomes": {"graded": 1}}
