@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from judgments import battle_draws, providers_kept
 from judgments.answers_kept import ratio_of
@@ -13,15 +12,16 @@ from judgments.judges.asking import Asking, Plan
 from judgments.judges.canaries import TRAPS
 from judgments.judges.contract import Context
 from judgments.judges.pairwise import Pairwise
+from judgments.judging_estimate import CostEstimate
 from judgments.models import BattleRun, Judge, Provider, Round
 
 # So many battles are looked at, spread over the draw; more are told in proportion.
 LOOKED_AT = 200
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What is to come.
+@dataclass(frozen=True, kw_only=True)
+class Estimate(CostEstimate):
+    """What pairwise comparisons would cost.
 
     Parameters
     ----------
@@ -31,14 +31,6 @@ class Estimate:
         Documents without a text, which meet nobody.
     canaries : int
         Battles with planted text that are asked about besides, over all models.
-    calls : (int, int)
-        Each battle and canary once by each model; each once more, where no answer can be read.
-    tokens_in, tokens_out : (int, int)
-        Low and high.
-    usd : (float, float) or None
-        Low and high; None where a model has no price.
-    looked_at : int
-        On how many battles that stands.
     """
 
     queries: int
@@ -47,15 +39,6 @@ class Estimate:
     models: int
     without_text: int
     canaries: int
-    calls: tuple[int, int]
-    tokens_in: tuple[int, int]
-    tokens_out: tuple[int, int]
-    usd: tuple[float, float] | None
-    looked_at: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values under plain names."""
-        return asdict(self)
 
 
 def estimate(round_: Round, choice: Choice, drawn: Draw) -> Estimate:

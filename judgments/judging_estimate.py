@@ -20,9 +20,36 @@ from judgments.models import Document, Judge, MachineJudgment, Pair, Round
 LOOKED_AT = 300
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What is to come.
+@dataclass(frozen=True, kw_only=True)
+class CostEstimate:
+    """What the questions to a model would cost.
+
+    Parameters
+    ----------
+    calls : (int, int)
+        Each question once; each once more, if no answer can be read. None of a judge that asks no model.
+    tokens_in, tokens_out : (int, int)
+        Low and high: four characters a token, corrected by what the provider counted when this model was asked before.
+    usd : (float, float) or None
+        Low and high; None if a model has no price.
+    looked_at : int
+        How many pairs, comparisons or samples were read for the estimate.
+    """
+
+    calls: tuple[int, int]
+    tokens_in: tuple[int, int]
+    tokens_out: tuple[int, int]
+    usd: tuple[float, float] | None
+    looked_at: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(CostEstimate):
+    """What a judge would cost in a round.
 
     Parameters
     ----------
@@ -37,31 +64,13 @@ class Estimate:
         Shown to the model as examples, and so never asked about.
     canaries : int
         Planted documents that are asked about besides.
-    calls : (int, int)
-        Each question about a pair or canary once; each once more, where no answer can be read. None of a judge that
-        asks no model.
-    tokens_in, tokens_out : (int, int)
-        Low and high: four characters a token, corrected by what the provider counted when this model was asked before.
-    usd : (float, float) or None
-        Low and high; None where the model has no price.
-    looked_at : int
-        On how many pairs that stands.
     """
 
     pairs: int
     without_text: int
     examples: int
     canaries: int
-    calls: tuple[int, int]
-    tokens_in: tuple[int, int]
-    tokens_out: tuple[int, int]
-    usd: tuple[float, float] | None
-    looked_at: int
     without_expected: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values under plain names."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -85,8 +94,18 @@ class Waiting:
 def free(waits: Waiting) -> Estimate:
     """What a judge takes that asks no model: nothing but time."""
     number, nothing = waits.ready.count(), (0, 0)
-    lacking = waits.without_text, waits.without_expected
-    return Estimate(number, lacking[0], waits.examples, 0, nothing, nothing, nothing, (0.0, 0.0), number, lacking[1])
+    return Estimate(
+        pairs=number,
+        without_text=waits.without_text,
+        without_expected=waits.without_expected,
+        examples=waits.examples,
+        canaries=0,
+        calls=nothing,
+        tokens_in=nothing,
+        tokens_out=nothing,
+        usd=(0.0, 0.0),
+        looked_at=number,
+    )
 
 
 def estimate(round_: Round, judge: Judge, asker: ModelJudge, *, canaries: int) -> Estimate:

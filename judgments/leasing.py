@@ -140,7 +140,7 @@ LAST = Compiled(_pair_reached)
 STILL_FREE = Compiled(
     lambda: (
         Slot.objects.select_for_update(no_key=True, skip_locked=True)
-        .filter(openings.nobody(Given("now")), openings.waits(), pk__among=Given("slots"))
+        .filter(openings.nobody(Given("now")), openings.unanswered(), pk__among=Given("slots"))
         .order_by("pk")
         .values_list("pk")
     )

@@ -56,8 +56,8 @@ def is_free(slot: Slot, now: datetime) -> bool:
     return slot.filled_by_id is None and not held
 
 
-def waits() -> Q:
-    """Slots without an answer, for a query that reads a few slots by their keys.
+def unanswered() -> Q:
+    """Slots without an answer, for a query that reads few slots by their keys.
 
     It names the column in an expression: PostgreSQL takes the index of all slots with ``filled_by IS NULL`` to be short
     until it has statistics of a new round, and would read it from end to end beside those keys.
@@ -281,7 +281,7 @@ def _answered(leads: bool) -> Compiled:
 def _places_of_query(by_level: bool, every_language: bool) -> Compiled:
     """The free slots of a query's pairs, and the rater's own there."""
     pairs = Pair.objects.filter(round=Given("round"), query=Given("query")).order_by().values("pk")
-    free = nobody(Given("now")) & waits()
+    free = nobody(Given("now")) & unanswered()
     if by_level:
         free &= Q(number__lte=Given("level"))
     slots = Slot.objects.filter(free | Q(rater=Given("rater")), pair__pk__among=pairs)

@@ -161,8 +161,13 @@ def _compared(metric: Metric, a: SystemScores, b: SystemScores, plan: Plan) -> R
         p.values[0],
         None,
         *_better(metric, size),
-        p.reasons[0] or ends.reason,
+        _of_samples(p.reasons[0] or ends.reason),
     )
+
+
+def _of_samples(reason: str | None) -> str | None:
+    """Return a reason of the paired tests, which name their rows queries, as one about samples."""
+    return reason and reason.replace("queries", "samples").replace("query", "sample")
 
 
 def _better(metric: Metric, size: Effect) -> tuple[int, int, int]:

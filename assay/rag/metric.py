@@ -25,6 +25,7 @@ REASONS = {
     "no_reference": "the sample has no reference answer",
     "no_response": "the output has no response",
     "empty_answer": "the answer is empty",
+    "short_answer": "the answer has fewer words than an n-gram",
     "no_evidence": "the evidence has no text",
     "no_timing": "the output does not time this stage",
     "missing_output": "the system has no output",

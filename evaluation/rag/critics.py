@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -22,6 +22,7 @@ from judgments.answers_kept import call_fields
 from judgments.core.errors import Conflict, NotFound, NotValid
 from judgments.desk import Desk
 from judgments.judges.asking import Answered, Asking, Verdict
+from judgments.judging_estimate import CostEstimate
 from judgments.models import Judge, Provider, User
 from judgments.providers.calls import Ended
 from judgments.providers.limits import Budget
@@ -62,8 +63,8 @@ class Choice:
         return list(found.values())
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, kw_only=True)
+class Estimate(CostEstimate):
     """What a critic would cost, in proportion to the samples that were read.
 
     Parameters
@@ -72,26 +73,11 @@ class Estimate:
         Active systems, and samples of the set.
     known : int
         Questions that are answered in the ledger.
-    calls, tokens_in, tokens_out : (int, int)
-        Low and high.
-    usd : (float, float) or None
-        Low and high; None where the model has no price.
-    looked_at : int
-        How many samples were read.
     """
 
     systems: int
     samples: int
     known: int
-    calls: tuple[int, int]
-    tokens_in: tuple[int, int]
-    tokens_out: tuple[int, int]
-    usd: tuple[float, float] | None
-    looked_at: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values under plain names."""
-        return asdict(self)
 
 
 def look(sample_set: RagSampleSet, choice: Choice) -> Estimate:

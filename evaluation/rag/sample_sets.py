@@ -63,7 +63,7 @@ def figures_of(rows: Sequence[EvaluationSample]) -> dict[str, Any]:
         "samples": len(rows),
         "with a reference answer": sum(bool(row.references) for row in rows),
         "with relevant documents": sum(bool(row.relevant_docs) for row in rows),
-        "variants of another sample": sum(PARENT in row.labels for row in rows),
+        "with a parent sample": sum(PARENT in row.labels for row in rows),
     }
 
 
@@ -203,5 +203,5 @@ SAMPLES = ImportKind(
     roles=access.STAFF,
     columns=("sample_id", "query", "reference_answer"),
     asks=("name",),
-    quiet=frozenset({"with relevant documents", "with a reference answer", "variants of another sample"}),
+    quiet=frozenset({"with relevant documents", "with a reference answer", "with a parent sample"}),
 )

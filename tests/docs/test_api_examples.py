@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs import shell
-from tests.docs.services import engine_serving, model_answer
+from tests.docs.example_servers import engine_serving, model_answer
 from tests.model_server import serving
 
 ROOT = Path(__file__).resolve().parents[2]

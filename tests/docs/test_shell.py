@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs import shell
-from tests.docs.services import engine_serving
+from tests.docs.example_servers import engine_serving
 
 PAGE = """Prose with `curl nothing`.
 

@@ -40,10 +40,11 @@ class DistinctN(Metric):
             if output.missing or output.response is None:
                 values.append(Skip("missing_output" if output.missing else "no_response"))
                 continue
-            own = list(ngrams(tokens(response_text(output)), self.n))
+            words = tokens(response_text(output))
+            own = list(ngrams(words, self.n))
             different.update(own)
             total += len(own)
-            values.append(len(set(own)) / len(own) if own else Skip("empty_answer"))
+            values.append(len(set(own)) / len(own) if own else Skip("short_answer" if words else "empty_answer"))
         details = counts(values) | {"num_ngrams": total, "num_distinct": len(different)}
         per_sample = tuple(None if isinstance(value, Skip) else value for value in values)
         return MetricResult(len(different) / total if total else 0.0, details, per_sample)

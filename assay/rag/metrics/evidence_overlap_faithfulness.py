@@ -38,8 +38,9 @@ class EvidenceOverlapFaithfulness(SampleMetric):
         texts = evidence(sample, output, self.evidence_source, self.top_k)
         if not texts:
             return Skip("no_evidence")
-        claimed = list(ngrams(tokens(response_text(output)), self.n))
+        words = tokens(response_text(output))
+        claimed = list(ngrams(words, self.n))
         if not claimed:
-            return Skip("empty_answer")
+            return Skip("short_answer" if words else "empty_answer")
         known = set(ngrams(tokens(" ".join(texts)), self.n))
         return sum(one in known for one in claimed) / len(claimed)

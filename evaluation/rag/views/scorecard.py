@@ -25,7 +25,7 @@ from judgments.agreement_told import Told
 from judgments.models import Round
 from judgments.templatetags.figures import number
 
-# More systems than these stand beside each other only when the address names them.
+# A page shows more systems than these only if its address names them.
 MOST_SYSTEMS = 6
 
 
@@ -182,7 +182,7 @@ def _cell(
 
 
 def in_units(value: float | None, target: str) -> str:
-    """A value as it stands on a page: seconds with a unit, anything else with three decimals."""
+    """Format a value for a page: seconds with a unit, anything else with three decimals."""
     if value is None:
         return ""
     if target != "latency":

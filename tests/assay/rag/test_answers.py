@@ -253,6 +253,12 @@ def test_evidence_overlap_skips_what_claims_nothing_or_has_no_evidence() -> None
     assert found.details["skipped"] == {"empty_answer": 1, "no_evidence": 1, "no_response": 1}
 
 
+def test_evidence_overlap_tells_a_short_answer_from_an_empty_one() -> None:
+    answers = [({}, {"retrieved": EVIDENCE, "response": text}) for text in ("", "No")]
+    found = result("EvidenceOverlapFaithfulness(n=2)", *answers)
+    assert found.details["skipped"] == {"empty_answer": 1, "short_answer": 1}
+
+
 @given(words=st.lists(st.sampled_from("abc"), max_size=9), n=st.integers(1, 4))
 def test_ngrams_are_all_neighbors(words: list[str], n: int) -> None:
     assert list(ngrams(words, n)) == [tuple(words[at : at + n]) for at in range(max(0, len(words) - n + 1))]

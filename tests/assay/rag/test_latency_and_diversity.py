@@ -94,7 +94,7 @@ def test_distinct_n_by_hand(n: int, texts: list[str], value: float, total: int) 
 def test_distinct_n_of_nothing_is_undefined() -> None:
     found = result("distinct_2", *said("", "one", None), ({}, None))
     assert (found.value, found.defined, found.details["num_samples"]) == (0.0, False, 0)
-    assert found.details["skipped"] == {"empty_answer": 2, "no_response": 1, "missing_output": 1}
+    assert found.details["skipped"] == {"empty_answer": 1, "short_answer": 1, "no_response": 1, "missing_output": 1}
 
 
 @given(
