@@ -1,4 +1,4 @@
-"""What does ``python -m assay`` run? The same as ``assay``."""
+"""Entry point of ``python -m assay``, the same command as ``assay``."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How long do the coefficients of agreement take on a million pairs, against our limits and against their peers?
+"""Time and memory of the agreement coefficients on a million pairs, against our limits and peer libraries.
 
     python benchmarks/agreement.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
-The clock runs inside a process of its own and for the computing alone; the grades are there as arrays on each side, in
-the shape that it asks for. Before a time counts, values are compared: krippendorff's ordinal alpha and scikit-learn's
-quadratic kappa of every two raters must be ours, to nine decimals.
+Each side runs in its own process, and only the computation is timed: both sides hold the grades as arrays in the
+shape they need. A time counts only after the values match: krippendorff's ordinal alpha and scikit-learn's quadratic
+kappa for every two raters must equal ours to nine decimals.
 """
 
 from __future__ import annotations

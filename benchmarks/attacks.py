@@ -1,13 +1,14 @@
-"""Does the log-in page answer while somebody attacks the server, and does the server keep its memory?
+"""Response time of the log-in page, and memory of the server, while a client attacks the server.
 
     python benchmarks/attacks.py [--only uploads] [--only schema] [--reps N] [--quick] [--json FILE]
 
-A server as `manage.py serve` starts it, on SQLite. Beside the attack one person after the other logs in by the page;
-the ratio is the 95th percentile of those requests over one second.
+The server runs on SQLite, as `manage.py serve` starts it. During the attack, people log in on the page one after the
+other; the ratio is the 95th percentile of these requests over one second.
 
-`uploads`: ten accounts send eight files each, all at once: small gzip files that take minutes to read, because every
-line is a duplicate, and larger ones that become gigabytes of rows. Afterwards the memory of the largest web process is
-put over 600 MB; the worker goes on reading meanwhile. `schema`: 64 clients ask for /api/schema/ without a pause.
+`uploads`: ten accounts send eight files each, all at once: small gzip files that take minutes to read because every
+line is a duplicate, and larger ones that expand to gigabytes of rows. Afterwards the memory of the largest web
+process is divided by 600 MB, while the worker is still reading. `schema`: 64 clients request /api/schema/ without a
+pause.
 """
 
 from __future__ import annotations

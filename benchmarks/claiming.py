@@ -1,12 +1,12 @@
-"""How long does a rater wait for a batch in a round of a million pairs?
+"""Time a rater waits for a batch in a round of a million pairs.
 
     python benchmarks/claiming.py [--only sqlite] [--only postgresql] [--reps N] [--quick] [--json FILE]
 
-1,000,000 pairs of two ratings each. The first half is full; of the next fifth one rater alone has rated every pair, so
-that 200,000 of their pairs wait for somebody else. That rater, and one who rated nothing yet, are handed batch after
-batch of ten pairs and answer them, each query to its end and breadth first. The whole requests of the API and of the
-station are timed too. A ratio is the 95th percentile over 30 ms; the processor's time stands beside it, since a busy
-machine disturbs the other one.
+The round has 1,000,000 pairs with two ratings each. The first half is complete. In the next fifth, one rater has
+rated every pair alone, so 200,000 of these pairs wait for another rater. That rater, and one with no ratings yet,
+lease batch after batch of ten pairs and answer them, both query by query and breadth first. The full requests of the
+API and of the rating station are timed too. A ratio is the 95th percentile over 30 ms; the table also shows the
+processor time, because a busy machine distorts the wall time.
 """
 
 from __future__ import annotations

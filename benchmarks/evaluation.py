@@ -1,9 +1,10 @@
-"""How much of a peer's time and memory does ``assay evaluate`` take on the same files, and does it compute the same?
+"""Time and memory of ``assay evaluate`` as a share of a peer's, with the same files and results.
 
     python benchmarks/evaluation.py [--only CASE] [--reps N] [--quick] [--full] [--data FOLDER] [--json FILE]
 
-Whole processes, from start to exit, in turn, so that a busy machine slows both sides. docs/benchmarks.md describes the
-cases; the peers are pytrec_eval, which must be there, and trec_eval, ir_measures and ranx where they are found.
+Whole processes are measured from start to exit, in turn, so that a busy machine slows both sides.
+docs/benchmarks.md describes the cases. The peers are pytrec_eval, which is required, and trec_eval, ir_measures and
+ranx if they are installed.
 """
 
 from __future__ import annotations

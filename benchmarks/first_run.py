@@ -1,9 +1,9 @@
-"""How long does a newcomer wait: from a bare clone to the demo's log-in page, and at every start after that?
+"""Time from a bare clone to the demo's log-in page, for the first start and for later starts.
 
     python benchmarks/first_run.py [--reps N] [--json FILE]
 
-Clones this checkout into a temporary folder, calls ``make run`` there again and again, and tells each wait as a share
-of its limit.
+Clones this checkout into a temporary folder, runs ``make run`` there repeatedly, and reports each wait as a share of
+its limit.
 """
 
 from __future__ import annotations

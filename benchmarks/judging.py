@@ -1,15 +1,14 @@
-"""How much of a model's time is lost, and how much memory held, when it is asked about thousands of pairs?
+"""Idle time of a machine judge's model, and memory held, when it grades thousands of pairs.
 
     python benchmarks/judging.py [--only CASE] [--reps N] [--quick]
 
-The model is a process of its own that answers each question after 200 ms; 32 are asked at once. Ideal is that it is
-never idle: pairs x 0.2 s / 32. `command` is the whole of ``assay judge``, start, reading, ledger and labels included;
-`critic` is the whole of ``assay rag`` with a critic of faithfulness; `sqlite` and `postgresql` are the server's job on
-a round, from its queue to its end, every answer committed. PostgreSQL is measured where ASSAY_BENCH_POSTGRES names a
-server. `wide` is the command against a model that takes a second, with 32, 128 and 256 questions in flight one after
-the other. `memory` is the command over ten times as many pairs, by a judge that asks a model and by one that asks none:
-what it holds must not grow with them. With --full they
-are a million.
+The model is a separate process that answers each request after 200 ms, with 32 requests at once. Ideally it is never
+idle: pairs x 0.2 s / 32. `command` is all of ``assay judge``, including start, reading, ledger and labels; `critic`
+is all of ``assay rag`` with a faithfulness critic; `sqlite` and `postgresql` are the server's job on a round, from
+queued to succeeded, with every answer committed. PostgreSQL is measured if ASSAY_BENCH_POSTGRES names a server.
+`wide` is the command against a model that takes a second, with 32, 128 and 256 requests in flight in turn. `memory`
+is the command over ten times as many pairs, with a judge that calls a model and with one that calls none: its memory
+must not grow with the number of pairs. With --full there are a million pairs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""What does each pool strategy find with 50 judgments a query, and how long does a pool over many runs take?
+"""Relevant documents each pool strategy finds with 50 judgments per query, and the time to pool many runs.
 
     python benchmarks/pooling.py [--only CASE] [--reps N] [--quick] [--data FOLDER] [--json FILE]
 
-The first three cases are simulated collections, calibrated to what the official runs of three years gave; ``cranfield``
-reads FOLDER/cranfield and says so where it is not there. Each prints a table of every strategy. A limit is told as a
-ratio: 1.15 times what depth-k finds over what the advised strategy finds, and what it loses in tau over 0.02.
+The first three cases are simulated collections, calibrated to results on the official runs of three years.
+``cranfield`` reads FOLDER/cranfield and reports if it is missing. Each case prints a table of every strategy. A limit
+is reported as a ratio: 1.15 times what depth-k finds over what the recommended strategy finds, and the loss in tau of
+the recommended strategy over 0.02.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Do intervals from few human and many machine values hold what they promise, and are they never wider than people's?
+"""Coverage and width of intervals from few human and many machine values.
 
     python benchmarks/prediction_powered.py [--quick]
 
-2,000 seeded trials each with a machine that knows nothing, something, and much, over metric values as queries have
-them: between 0 and 1, many at the ends. What is wrong is counted against the mean that the values were drawn with.
+The intervals must have the coverage they claim and must never be wider than those from human values alone. Each case
+has 2,000 seeded trials with a machine that knows nothing, something or much, over metric values like those of real
+queries: between 0 and 1, many at the ends. Errors are counted against the mean that the values were drawn with.
 """
 
 from __future__ import annotations

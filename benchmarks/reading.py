@@ -1,9 +1,9 @@
-"""How long do commands take that read a million rows, and how much memory, against our limits and against a peer?
+"""Time and memory of commands that read a million rows, against our limits and a peer.
 
     python benchmarks/reading.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
-Whole processes, from start to exit. `agreement` runs next to polars reading the same file and krippendorff computing
-one alpha, and both must find the same; the other cases have limits of their own.
+Whole processes are measured from start to exit. `agreement` runs next to a process in which polars reads the same
+file and krippendorff computes one alpha, and both must get the same value. The other cases have their own limits.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""How long do the pages of a round take that has a million judgments?
+"""Load times of the pages of a round with a million judgments.
 
     python benchmarks/round_pages.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
-A database of its own is filled with 500,000 pairs of two grades each, and each page is loaded by a lead through
-Django's test client, once before it counts. The ratio is the median over 300 ms. PostgreSQL is measured in a
-database of its own where ASSAY_BENCH_POSTGRES names a server, for example
-postgres://postgres@127.0.0.1:5432/postgres.
+The benchmark fills its own database with 500,000 pairs of two grades each. A lead loads each page through Django's
+test client, once before the measurement. The ratio is the median over 300 ms. PostgreSQL is measured in a separate
+database if ASSAY_BENCH_POSTGRES names a server, for example postgres://postgres@127.0.0.1:5432/postgres.
 
-What takes seconds, the report on all judgments, is computed by a job; its time is told beside. So are the preview of a
-snapshot of the round and its freezing, which a lead waits for once.
+A job computes the report on all judgments, which takes seconds; its time is reported too. So are the times of the
+snapshot preview of the round and of freezing it, which a lead waits for once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What does every benchmark say? Each file beside this one, in turn, and one table of ratios at the end.
+"""Run every benchmark of this folder in turn and print one table of ratios.
 
     make bench
     make bench BENCH="--only evaluation/large --reps 5"
     python benchmarks/run.py [--only FILE[/CASE]] [--reps N] [--quick] [--full] [--data FOLDER] [--json FILE]
 
-Answers 1 when a benchmark could not run or two sides did not compute the same, with --strict also when a limit is
+Returns 1 if a benchmark could not run or two sides did not compute the same; with --strict, also if a limit is
 missed.
 """
 

@@ -1,10 +1,10 @@
-"""How long does a query log take to become a sample, against polars that only counts it, and are the estimates right?
+"""Time to sample a query log, against polars only counting it, and accuracy of the estimates.
 
     python benchmarks/sampling.py [--only CASE] [--reps N] [--quick] [--data FOLDER] [--json FILE]
 
-`log` is `assay sample` with tiers, a whole process, against a whole process of polars that reads the same file and
-counts its texts: normalizing, personal data, clients, the window and the draw come on top. `memory` is its peak.
-`estimates` draws many samples of both designs from a log whose mean is known.
+`log` is a whole process of `assay sample` with tiers, against a whole process of polars that reads the same file and
+counts its texts. Assay also normalizes, removes personal data, tracks clients, applies the window and draws. `memory`
+is its peak memory. `estimates` draws many samples of both designs from a log with a known mean.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How long does it take to test every pair of sixty runs, against our limit and against what peers would take?
+"""Time to test every pair of sixty runs for significance, against our limit and peers' estimated times.
 
     python benchmarks/significance.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
-The clock runs for the test alone, in a process of its own. Peers test one pair at a time: they are given up to three,
-and their time is scaled to all pairs. Their p must be ours, as near as so many random draws can tell.
+Only the test is timed, in its own process. Peers test one pair at a time: they test up to three pairs, and their time
+is scaled to all pairs. Their p must equal ours, within the error of that many random draws.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How long does ``assay evaluate --help`` take, against bare Python with argparse and against our limit?
+"""Start-up time of ``assay evaluate --help``, against bare Python with argparse and against our limit.
 
     python benchmarks/start_up.py [--reps N] [--quick] [--json FILE]
 
-Runs all in turn, so that a busy machine slows all of them.
+The commands run in turn, so that a busy machine slows all of them.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Does the server keep up with fifty raters at once, and is everything that they were told is recorded there, once?
+"""Load test of the server with fifty raters: latencies, and each acknowledged judgment stored exactly once.
 
     python benchmarks/station_load.py [--only CASE] [--reps N] [--quick] [--json FILE]
 
-A server as `manage.py serve` starts it, and 50 raters with two judgments a second each for a minute, by the API as the
-station uses it. In the cases with "kill" every process of the server is killed (SIGKILL) half way and the server is
-started again; the raters send what was not acknowledged once more. Afterwards the database is asked: each acknowledged
-judgment is there exactly once, no pair has more ratings than it has room for, and the tallies say what counting says.
+The server runs as `manage.py serve` starts it. For one minute, 50 raters send two judgments a second each through the
+API, as the rating station does. In the cases with "kill", every process of the server is killed (SIGKILL) half way
+and the server is restarted; the raters send unacknowledged judgments again. Afterwards the database is checked: each
+acknowledged judgment is stored exactly once, no pair has more ratings than slots, and the counters match a recount.
 
-The ratios are 95th percentiles over their limits: of a submit request, 500 ms on SQLite and 250 ms on PostgreSQL; of a
-request for the next batch, 500 ms; of the first batch, for which all raters ask at the same moment, one second. The
-raters run in this process, on the same processors as the server; the output gives the share of each.
+The ratios are 95th percentiles over their limits: 500 ms on SQLite and 250 ms on PostgreSQL for a submit request,
+500 ms for a request for the next batch, and one second for the first batch, which all raters request at the same
+moment. The raters run in this process, on the same processors as the server; the output gives the share of each.
 """
 
 from __future__ import annotations

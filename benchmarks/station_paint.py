@@ -1,16 +1,17 @@
-"""How long does a rater wait for the next document: from the key to the document painted, with a slow line?
+"""Time from a key press to the painted next document on the rating station, over a slow connection.
 
     python benchmarks/station_paint.py [--only paint|answers] [--reps N] [--quick] [--json FILE]
 
-A real server and a real Chromium, in which every request waits for 200 ms. 240 documents, one in four of them long, are
-graded by key at the pace of the station's own guard. Two clocks are read for each key, and the later one counts:
+A real server and a real Chromium, in which every request waits for 200 ms. 240 documents, one in four of them long,
+are graded by key as fast as the station's own guard allows. Two clocks are read for each key, and the later one
+counts:
 
-* from the key's time stamp until the task after the frame in which the next document stands, which the page itself is
-  asked for: a frame callback looks at the document, and a message sent from it arrives once that frame is on its way;
-* the browser's own Event Timing entry of the key, which ends with the frame that is presented, in steps of 8 ms.
+* from the time stamp of the key until the task after the frame that contains the next document, measured in the page:
+  a frame callback checks the document, and a message sent from it arrives once that frame is on its way;
+* the browser's own Event Timing entry for the key, which ends with the presented frame, in steps of 8 ms.
 
-`paint` grades documents, `answers` grades answers of RAG systems with five passages of evidence each. The ratio is the
-95th percentile over 50 ms.
+`paint` grades documents, `answers` grades answers of RAG systems with five passages of evidence each. The ratio is
+the 95th percentile over 50 ms.
 """
 
 from __future__ import annotations

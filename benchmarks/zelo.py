@@ -1,9 +1,9 @@
-"""How long do scores of 1,000 documents from 4,000 battles take, against the limit and zbench's iteration?
+"""Time to compute scores of 1,000 documents from 4,000 pairwise comparisons, against the limit and zbench.
 
     python benchmarks/zelo.py [--reps N] [--quick]
 
-Both sides work on the same list of battles in this process, warm; standard errors are timed apart, since who wants
-scores alone does not wait for them.
+Both sides use the same list of comparisons in this process, warmed up. Standard errors are timed separately, because
+they are not needed to get the scores alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where do programs read which calls the API has?
+"""View of the OpenAPI schema of the API.
 
-From a file that ``make schema`` writes: generating it takes seconds of processor time, and anybody may ask for it.
-JSON is YAML too, so one file serves those who ask for either.
+The schema comes from a file that ``make schema`` writes: generating it takes seconds of processor time, and anyone
+may request it. JSON is also valid YAML, so one file serves clients of both.
 """
 
 from __future__ import annotations

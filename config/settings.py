@@ -1,7 +1,8 @@
-"""Which settings does the server run with? Every one can be set from the environment; docs/settings.md lists them.
+"""Django settings. Each one can be set from the environment; docs/settings.md lists them.
 
-With nothing set it is a laptop: SQLite, files and the key in ``var/``, jobs worked from the same database.
-With ``DATABASE_URL``, ``REDIS_URL`` and ``STORAGE_URL`` it is a company's server with any number of worker machines.
+With nothing set, the server runs on a laptop: SQLite, files and the secret key in ``var/``, jobs in the same
+database. With ``DATABASE_URL``, ``REDIS_URL`` and ``STORAGE_URL`` it runs as a company's server with any number of
+worker machines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which address leads to which room?"""
+"""Root URL configuration: the API with its schema and docs, the admin, login, and the apps' pages."""
 
 from __future__ import annotations
 

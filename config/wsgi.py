@@ -1,4 +1,4 @@
-"""Where does a WSGI server find the application?"""
+"""WSGI application of the server."""
 
 from __future__ import annotations
 

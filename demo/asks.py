@@ -1,4 +1,4 @@
-"""What do the shop's customers type, and what do they need?"""
+"""Search needs of the shop's customers, with the spellings in which they are typed."""
 
 from __future__ import annotations
 

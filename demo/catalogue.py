@@ -1,4 +1,4 @@
-"""Which products does the invented shop sell?"""
+"""Product catalogue of the invented shop, as documents."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What do three search systems find in the shop?
+"""Three search systems of the shop.
 
-All three are real and computed on the spot. ``bm25`` stems words and reads title, text and category; ``tfidf`` takes
-words as they are typed and reads title and text; ``chargram`` sees only runs of letters in title and category. So each
-has its own way to be wrong: a plural, a compound, a misspelling, a word that is only in the text.
+All three are real and computed on the spot. ``bm25`` stems words and reads title, text and category; ``tfidf``
+takes words as they are typed and reads title and text; ``chargram`` compares only runs of letters in title and
+category. Each therefore makes its own mistakes: on a plural, a compound, a misspelling, or a word that is only in
+the text.
 """
 
 from __future__ import annotations

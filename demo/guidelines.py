@@ -1,4 +1,4 @@
-"""What are the demo's raters told? The shop's own guidelines, with examples from its own shelves."""
+"""Rating guidelines of the demo's shop, with examples from its products."""
 
 from __future__ import annotations
 

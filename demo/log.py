@@ -1,4 +1,4 @@
-"""What was searched in the shop during 90 days, by whom and when?"""
+"""Query log of the shop: 90 days of searches with times and clients, and the need of each query."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What does each of the three demo raters answer for a pair?
+"""Grades of the three demo raters.
 
-Behind every answer stands a relevance that follows from what was asked and what the product is. The raters see it
-through their own temper: ``rater1`` goes by the book, ``rater2`` is strict, ``rater3`` lenient, and all of them slip.
+Each grade starts from a relevance that follows from the query and the product. The raters apply it differently:
+``rater1`` follows the guidelines, ``rater2`` is strict, ``rater3`` lenient, and all three make slips.
 """
 
 from __future__ import annotations

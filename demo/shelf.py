@@ -1,4 +1,4 @@
-"""What stands on one shelf of the shop, and what do people ask of it?"""
+"""Data class of one shelf of the shop: its products and the searches for them."""
 
 from __future__ import annotations
 

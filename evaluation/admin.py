@@ -1,4 +1,4 @@
-"""Which scorings may an operator look at?"""
+"""Read-only admin pages for scorings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can a comparison on a sample of queries show? Pooling asks; the statistics of comparisons are here."""
+"""Advice on what a comparison on a sample of queries can show, registered for use by the pooling app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does Django find the app ``evaluation``, and what does it add to the rooms below?"""
+"""Django configuration of the evaluation app, and what it registers with the apps it builds on."""
 
 from __future__ import annotations
 

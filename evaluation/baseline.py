@@ -1,4 +1,4 @@
-"""How much of what the runs return first was unjudged on the day that labels were frozen?"""
+"""Unjudged shares of the runs' first documents, recorded when labels are frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must a reader of scores not be told, because they may still have to grade it themselves?"""
+"""Visibility of scores: which documents, pairs and queries to hide from a reader who may still grade them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a comparison hold under other metrics, in every tier, and when queries count by their traffic?"""
+"""A comparison broken down by other metrics, by tier and by traffic."""
 
 from __future__ import annotations
 

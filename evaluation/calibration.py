@@ -1,4 +1,4 @@
-"""What would a judge's labels do to the metrics and to the order of the systems?"""
+"""Effect of a judge's labels on the metrics and on the ranking of the systems."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What does each card of the overview look like?
+"""Small charts on the cards of the overview page.
 
-Small pictures, 240 wide as the cards are. Geometry only: colors are classes of the stylesheet.
+Charts are 240 wide, like the cards. This module computes geometry only: colors are classes of the stylesheet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does each card of the overview show: a count, its state in words, one picture, one act?"""
+"""Cards of the overview page: a count, a state in words, a chart and an action for each step."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where do the dots, whiskers and bars of scores and agreement stand?
+"""Chart geometry for scores and agreement: dots, whiskers and bars.
 
-Geometry only, as in `pooling.charts`, whose `Chart` serves here too: colors are classes of the stylesheet.
+As in `pooling.charts`, whose `Chart` is used here too, colors are classes of the stylesheet.
 """
 
 from __future__ import annotations

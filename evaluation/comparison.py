@@ -1,6 +1,6 @@
-"""On which queries does one run beat another, and does the mean difference stand out from chance?
+"""Query-by-query comparison of two scored runs, with a test of the mean difference.
 
-The numbers are those of `evaluation.significance`, which ``assay compare`` prints: page and command cannot differ.
+The numbers come from `evaluation.significance`, which ``assay compare`` also uses, so page and command cannot differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much of a metric hangs on each conflict of a round? What judgments.conflict_effects asks for."""
+"""How far each conflict of a round can move a metric, as `judgments.conflict_effects` needs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do the bars of a comparison stand, and the lines of the documents that moved? Geometry only, as in `charts`."""
+"""Geometry of the comparison charts: bars of per-query differences, and lines of documents that moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does the curve of relevant documents over judged ones stand? Geometry only, as in `charts`."""
+"""Geometry of the discovery curve: relevant documents found over documents pooled, by depth."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How were the queries of a snapshot drawn, and what means does that draw allow?
+"""The sampling design of a snapshot's queries, and the weighted means that it allows.
 
-It is read from the queries file that was frozen with the labels: tiers and weights that change afterwards change no
-score, and ``assay evaluate --weights queries.csv --by tier`` on the exported files gives the same numbers.
+The design is read from the queries file that was frozen with the labels: tiers and weights that change later change
+no score, and ``assay evaluate --weights queries.csv --by tier`` on the exported files gives the same numbers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What are the means of runs, when a machine judged a round and people a few of its queries whole?
+"""Estimated means of the runs if a machine judged a round and people judged a few of its queries.
 
-An interval is told only where the sample behind it is one. A metric's unit is the query: people must have judged whole
-queries, drawn at random. An audit slice is drawn over pairs, so that of it only the share of relevant pairs is told.
+An interval is reported only for a random sample. The unit of a metric is the query, so people must have judged whole
+queries that were drawn at random. An audit slice is drawn over pairs, so it yields only the share of relevant pairs.
 """
 
 from __future__ import annotations

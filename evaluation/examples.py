@@ -1,4 +1,4 @@
-"""Do guidelines give raters an example for every grade?"""
+"""Count of the examples that guidelines give for each grade."""
 
 from __future__ import annotations
 

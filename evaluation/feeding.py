@@ -1,4 +1,4 @@
-"""How do an engine's unrated documents, or the list of what it holds, become part of what freshness reads?"""
+"""Recording of an engine's unrated documents, or of the ids its index holds, for freshness checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be typed into the pages of this room?"""
+"""Forms of the evaluation app: runs, snapshot, metrics and intervals to score."""
 
 from __future__ import annotations
 

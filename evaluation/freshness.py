@@ -1,8 +1,8 @@
-"""Do a snapshot's labels still fit what systems return, what documents say and what people ask today?
+"""Freshness of a snapshot: whether its labels still fit the runs, the documents and the queries of today.
 
-One place decides it: pages, exports and the API that show the signals read `look`. It reads what is cheap as it is now;
-what takes longer it takes from the last check, a job that reads everything (`evaluation.freshness_job`). What stands on
-every page, such as the navigation, reads `glance`: what was stored last, and nothing is computed.
+Pages, exports and the API that show the signals call `look`. It reads cheap facts as they are now and takes expensive
+ones from the last check, a job that reads everything (`evaluation.freshness_job`). Parts of every page, such as the
+navigation, call `glance`, which returns the stored state and computes nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was there when a snapshot was frozen, and what is there today?"""
+"""Facts behind the freshness signals: the state when a snapshot was frozen, and the state today."""
 
 from __future__ import annotations
 

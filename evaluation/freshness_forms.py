@@ -1,4 +1,4 @@
-"""What does a lead fill in to say what happened outside, and what does an engineer hand in?"""
+"""Forms of the freshness page: recorded changes, document fields and engine files."""
 
 from __future__ import annotations
 

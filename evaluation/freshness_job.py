@@ -1,4 +1,4 @@
-"""When is a snapshot checked without anybody asking, and how is that job worked on?"""
+"""Scheduled freshness checks of snapshots, and the job that runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do signals, runs and checks stand in tables?"""
+"""Table rows of freshness signals, runs and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How did each document of a query come by its grade: who gave what and when, what was settled, imported, frozen?"""
+"""Grade history of each document of a query: ratings, resolutions, imports and snapshots."""
 
 from __future__ import annotations
 

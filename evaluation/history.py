@@ -1,4 +1,4 @@
-"""How did scores move from one snapshot to the next, and what changed between them?"""
+"""Scores over the snapshots of a collection, and what changed between one snapshot and the next."""
 
 from __future__ import annotations
 

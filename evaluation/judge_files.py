@@ -1,4 +1,4 @@
-"""How do a judge's numbers leave its page: as tables, and as a picture of what its grades are worth?"""
+"""Downloads of a judge's calibration: CSV tables, and a chart of how reliable each of its grades is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What do a judge's numbers say in a sentence, and what should make its reader careful?
+"""Verdict on a machine judge in one sentence, with cautions.
 
-The bands are those of Landis and Koch (1977), read at the lower end of the interval: what is not shown to be good is
-not called so.
+The bands are those of Landis and Koch (1977), applied to the lower end of the interval, so that agreement is called
+good only if the data shows it.
 """
 
 from __future__ import annotations

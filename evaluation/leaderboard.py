@@ -1,4 +1,4 @@
-"""How do the scored runs of a snapshot stand, by metric and by tier, and what should make a reader careful?"""
+"""Leaderboard of a snapshot's scored runs by metric and by tier, with cautions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a metric hangs on a pair that only machines have graded? What judgments.routing asks for."""
+"""Effect of pairs with only machine grades on a metric, as `judgments.routing` needs it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Is the collection made as the field advises? Each rule with its numbers, and with the act that mends it.
+"""Method checklist of a collection: each rule with its numbers and the action that fixes it.
 
-One small function a rule, in the table at the end. A rule answers for the state of today; it is never ticked by hand.
+Each rule is one small function, listed in the table at the end. A rule reports the current state; it is never ticked
+by hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does a metric's value stand on a page: a share with three decimals, a count as a count?"""
+"""Display format of metric values: shares with three decimals, counts as counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a new category or language, so that a lead need not type it to draw queries of it?"""
+"""Prefilled stratum fields for a new category or language, so that a lead can draw its queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the one thing to do next in a collection, for the one who looks?"""
+"""The next action in a collection for one member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does a collection stand on the way of the data, and what is the next act?"""
+"""The eight steps of a collection's overview, each with its state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does each run score for one query, under every metric and on every snapshot?"""
+"""Scores of each run for one query, under every metric and on every snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does each run return for one query, which of it did anybody judge, and what moved from one run to another?"""
+"""Rankings of each run for one query, with labels and the moves of documents between runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What if one rater of a round were left out: would the ranking of the systems be another?"""
+"""Effect of each rater of a round on the ranking of the systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pool makes stale labels fresh again, and how is it drawn?"""
+"""Refresh pools: draw the pairs that make stale labels fresh again."""
 
 from __future__ import annotations
 

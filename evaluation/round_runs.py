@@ -1,4 +1,4 @@
-"""Which runs can a round's labels be tried on, and what state of the round does an answer stand on?"""
+"""Runs that a round's labels can be tried on, and keys of the round's state for cached results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where do the dots and lines of scores by tier and over time stand?
+"""Chart geometry for scores by tier and over time.
 
-Geometry only, as in `pooling.charts`, whose `Chart` serves here too: colors are classes of the stylesheet.
+As in `pooling.charts`, whose `Chart` is used here too, colors are classes of the stylesheet.
 """
 
 from __future__ import annotations

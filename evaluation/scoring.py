@@ -1,7 +1,7 @@
-"""What do runs score against a snapshot?
+"""Score runs against a snapshot and store the results.
 
 The snapshot's own qrels file and the run's own file go through ``evaluation.evaluate``, the same function that
-``assay evaluate`` calls on exported files: page and command line can only show the same numbers.
+``assay evaluate`` calls on exported files, so page and command line can only show the same numbers.
 """
 
 from __future__ import annotations

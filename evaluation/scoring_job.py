@@ -1,4 +1,4 @@
-"""When is scoring a job, how is that job worked on, and how far is it?"""
+"""Scoring as a background job: when it is needed, how it runs, and its progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two snapshots, and what does that do to the ranking of the runs?"""
+"""Changes between two stored snapshots, and their effect on the ranking of the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is there in a collection, counted once for all who speak of it: navigation, cards, method check?"""
+"""Facts of a collection, read once for the navigation, the overview cards and the method checklist."""
 
 from __future__ import annotations
 

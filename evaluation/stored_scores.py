@@ -1,6 +1,6 @@
-"""How do the stored scores of a snapshot become an evaluation again, and leave the house as a file?
+"""Stored scores of a snapshot as an evaluation again, for files and reports.
 
-The writers are those of ``assay evaluate``: a file from the server and one from the command have the same shape.
+The writers are those of ``assay evaluate``, so files from the server and from the command have the same format.
 """
 
 from __future__ import annotations

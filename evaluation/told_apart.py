@@ -1,8 +1,8 @@
-"""Which of the scored runs differ by more than luck of the queries?
+"""Significance groups of the scored runs of a snapshot.
 
-The test is that of ``assay compare``: sign-flip test on the stored value of every query, Holm's correction. Without a
-baseline over all pairs of runs, where runs that share a letter do not differ significantly; with one, as
-``assay compare --baseline``, each other run against it.
+The test is that of ``assay compare``: a sign-flip test on the stored value of every query, with Holm's correction.
+Without a baseline it covers all pairs of runs, and runs that share a letter do not differ significantly. With a
+baseline, as in ``assay compare --baseline``, each other run is tested against it.
 """
 
 from __future__ import annotations

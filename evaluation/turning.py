@@ -1,4 +1,4 @@
-"""Which judgments could turn the decision between two scored runs, and how do they become a round?"""
+"""Decision-critical pairs of two scored runs, and the pool made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far do two people agree where a judge is held against people: what may be asked of a machine at most?"""
+"""Agreement between two people on the pairs of a judge's calibration: the most to expect of a machine."""
 
 from __future__ import annotations
 

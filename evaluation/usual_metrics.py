@@ -1,4 +1,4 @@
-"""Which metrics is a snapshot scored with when nobody names any?"""
+"""Default metrics for scoring a snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the numbers of a comparison say in words, and what should make a reader careful?"""
+"""Remarks on a comparison: its numbers in words, with cautions for the reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs are versions of one system, and what changed from one to the next?"""
+"""Versions of one system among the runs, and what changed from one to the next."""
 
 from __future__ import annotations
 

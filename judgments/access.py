@@ -1,7 +1,8 @@
-"""Who may reach what? Every page and every endpoint asks here, and nowhere else.
+"""Access control: which user may reach which row, and which pairs a rater may not see grades for.
 
-An outsider learns nothing: what they are not a member of does not exist (404). A member without the right is told so
-(403). What a rater may see while grading is decided here too, so that no template can forget it.
+Every page and every endpoint checks access here, and nowhere else. A collection does not exist (404) for a user who
+is not a member. A member without the right gets a 403. What a rater may see while grading is decided here too, so
+that no template can forget it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Which log-ins, log-outs and changes of accounts are on record?
+"""Log of log-ins, log-outs and password changes.
 
-An attempt that had to wait is not on record: nobody looked at its password, and it would let strangers fill the table.
+An attempt that had to wait is not logged: its password was not checked, and logging it would let strangers fill the
+table.
 """
 
 from __future__ import annotations

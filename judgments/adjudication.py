@@ -1,4 +1,4 @@
-"""How is a conflict settled?"""
+"""Resolution of a conflict: a lead sets the grade of a pair and gives a reason."""
 
 from __future__ import annotations
 

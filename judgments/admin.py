@@ -1,8 +1,8 @@
-"""What may an operator of the server look at and change, beside the pages?
+"""Django admin: what an operator of the server may view and change outside the pages.
 
-Users are edited here. Collections and memberships change through the same verbs as on the pages, so that each change is
-on record. What happened is read only, and grades do not appear: an operator may be a rater too, and what a rater may
-see is decided by the pages.
+Operators edit users here. Collections and memberships change through the same functions as on the pages, so that each
+change is in the audit trail. Past events are read-only, and grades do not appear: an operator may be a rater too, and
+the pages decide what a rater may see.
 """
 
 from __future__ import annotations

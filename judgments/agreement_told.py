@@ -1,8 +1,8 @@
-"""What of a round's agreement may this reader be told, who may still grade some of its pairs?
+"""Visibility of agreement: which numbers of a round a reader may see while they can still grade its pairs.
 
-A coefficient over a round of some size, to two digits, tells no single grade. With all of its digits it does: who knows
-the other grades computes it for every guess at those that are hidden, and compares. How often each grade was given, and
-what happened within one query or tier, may tell one too.
+A coefficient over a round of some size, rounded to two digits, reveals no single grade. With all of its digits it
+does: a reader who knows the other grades can compute it for every possible hidden grade and compare. Counts per
+grade, and numbers for a single query or tier, can reveal a grade too.
 """
 
 from __future__ import annotations

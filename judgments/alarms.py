@@ -1,7 +1,7 @@
-"""Which alarms has a lead looked at, with what result, and which of them have something new to say?
+"""Acknowledged alerts: which alerts a lead has reviewed, with what result, and which are due again.
 
-An alarm is looked at by an event of the audit trail, and so is its taking back: nothing is changed. It is quiet from
-then on, until its numbers have grown markedly.
+A review is an event in the audit trail, and so is undoing it; no row changes. A reviewed alert stays quiet until its
+numbers have grown markedly.
 """
 
 from __future__ import annotations

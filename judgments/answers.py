@@ -1,4 +1,4 @@
-"""What does a rater send for one pair, what is kept of it, and what do they hear?"""
+"""Answer and receipt: what a rater sends for one pair, what is stored of it, and what the rater gets back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How is what a model answered written down, many answers in one commit, and each of them once?
+"""Call log of a judge's run: store many answers in one commit, and each answer once.
 
-A commit waits for the disk. So answers that came together are kept together: calls in the ledger and the judgments that
-hang on them, all or none.
+A commit waits for the disk. So answers that arrive together are stored together: the calls in the ledger and the
+machine judgments that belong to them, all or none.
 """
 
 from __future__ import annotations

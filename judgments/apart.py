@@ -1,8 +1,8 @@
-"""Where is a file read that somebody sent? In a process of its own, under limits, that ends when it is read.
+"""Call a function in a separate process with limits, to read uploaded files safely.
 
-A file of a few kilobytes can ask for gigabytes and for minutes. The process that reads it may not have them, and gives
-back all that it had. The first call starts a helper (`apart_server`) that has imported everything and does nothing but
-fork; so a call takes some ten milliseconds. Only what the function returns comes back here.
+A file of a few kilobytes can ask for gigabytes and for minutes. The process that reads it has limits on both and
+returns everything when it ends. The first call starts a helper (`apart_server`) that has imported everything and only
+forks, so a call takes about ten milliseconds. Only the return value of the function comes back here.
 """
 
 from __future__ import annotations

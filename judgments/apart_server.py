@@ -1,8 +1,8 @@
-"""Which process reads one file? A fork of this one: it has imported everything, has one thread, and ends with the file.
+"""Fork server for reading files: a single-threaded process that forks once per file.
 
-It is started by ``judgments.apart`` with a socket as its standard input. Each message there carries one end of a
-connection; a fork takes from it what to call, and answers on it. It ends when the socket is closed, so with whoever
-started it.
+The server has imported everything before it forks, and a fork ends with its file. ``judgments.apart`` starts the
+server with a socket as its standard input. Each message there carries one end of a connection; a fork reads from it
+what to call, and replies on it. The server ends when the socket is closed, and so with the process that started it.
 """
 
 from __future__ import annotations

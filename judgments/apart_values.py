@@ -1,10 +1,10 @@
-"""How does what a reader found come back without anything that runs? As JSON, and the bytes of arrays beside it.
+"""Encoding of return values between processes: JSON, with the bytes of arrays beside it.
 
-The process that reads a file may be taken over by the file. Were its answer pickled, whoever took it over could run
-code in the web process too. Here only values come back: JSON, and what JSON has no form for as an object with the key
-``!`` that names its kind. Only classes of ours that do nothing but hold values are made, and none is called: data
-classes, named tuples, and classes that say in ``HOLDS`` which attributes make up their state. Rows of one class travel
-as columns, so that this takes no longer than pickle.
+A malicious file may take over the process that reads it. If the return value were pickled, that process could run
+code in the web process too. Only values come back here: JSON, and an object with the key ``!`` that names its kind
+for what JSON cannot express. Only classes of this project that just hold values are created, and no constructor is
+called: data classes, named tuples, and classes that list in ``HOLDS`` the attributes that make up their state. Rows
+of one class are sent as columns, so that this takes no longer than pickle.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does Django find the app ``judgments``?"""
+"""Django configuration of the ``judgments`` app."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How is something put away, brought back, or removed for good where nothing depends on it?
+"""Archive, restore and delete: hide a row, bring it back, or remove it if nothing depends on it.
 
-Archiving hides a row from lists and choices and changes nothing that was made from it. Deleting is for what nothing
-depends on: a mistaken upload, a draft. Before either, a page names what goes.
+Archiving hides a row from lists and choices and changes nothing that was made from it. Deleting is for rows that
+nothing depends on, such as a mistaken upload or a draft. Before either, a page lists what will go.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which pairs does a rater get next?
+"""Assignment of pairs: lease the next pairs to a rater.
 
-A pair with k ratings has k slots. Handing out means taking free slots (`leasing.py`); a slot that nobody answers within
-the lease is free again. Which slots are free for whom is found by `openings.py`, without reading as many rows as the
-round has.
+A pair with k ratings has k slots. Assigning a pair means leasing a free slot (`leasing.py`); a slot that is not
+answered before the lease expires is free again. The search for free slots (`openings.py`) does not read every row of
+the round.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How is an act put on record?"""
+"""Audit trail: write one row for an action."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Which pairs do people judge whatever a machine says, so that what it says can be held against them?
+"""Audit slice: pairs that people always judge, so that machine grades can be compared with theirs.
 
-The slice is drawn from all pairs, unanimous ones too. A pair's place in the draw hangs on the seed and on what the pair
-is, not on its key: the draw can be repeated anywhere, and a wider slice holds every narrower one.
+The slice is drawn from all pairs, unanimous ones too. The position of a pair in the draw depends on the seed and on
+the content of the pair, not on its key: the draw can be repeated anywhere, and a wider slice contains every narrower
+one.
 """
 
 from __future__ import annotations

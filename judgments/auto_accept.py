@@ -1,9 +1,9 @@
-"""When may a machine's lowest grade stand without a person, and does it still?
+"""Auto-acceptance of a judge's lowest grade: when a pair needs no person, and whether that still holds.
 
-Only where a lead asks for it, only for the lowest grade, and only while people confirm it on the audit slice: of the
-pairs with this grade outside the slice, at which nobody looks, the share that is not relevant has to be at or above the
-bound with the confidence that `agreement.audited` keeps over all judges and asks. It is looked at each time that
-anybody reads it; a grade above the lowest always needs a person.
+It applies only if a lead requests it, only to the lowest grade, and only while people confirm that grade on the audit
+slice. Of the pairs with this grade outside the slice, which no person judges, the share that is not relevant must be
+at or above the bound, with the confidence that `agreement.audited` maintains over all judges and checks. The check
+runs each time the result is read. A grade above the lowest always needs a person.
 """
 
 from __future__ import annotations

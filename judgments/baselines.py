@@ -1,8 +1,8 @@
-"""What was there when labels were frozen, so that one can tell later what became of it?
+"""Record of the collection at freezing time, to show later what has changed since.
 
-Each room adds what it knows under a name of its own, in its AppConfig: pooling the traffic, evaluation the runs. It
-stands in the manifest beside the labels and is no part of their hash: the same labels are the same, whatever else was
-in the collection on that day.
+Each app adds its own part under its own name, in its AppConfig: pooling adds the traffic, evaluation the runs. The
+record is in the manifest beside the labels and is not part of their hash: the same labels have the same hash,
+whatever else the collection held on that day.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How often does a model let a document that had lost talk it into preferring it?
+"""Prompt-injection probes (canaries) in pairwise comparisons: how often injected text wins.
 
-A share of the battles is fought once more with planted text in the loser, in the same order. What is answered stands
-in the ledger and in no score. A flip is a battle that the planted document wins.
+A share of the comparisons is repeated with text injected into the losing document, in the same order. The answers are
+in the ledger and count for no score. A flip is a comparison that the document with the injected text wins.
 """
 
 from __future__ import annotations

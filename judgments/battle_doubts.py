@@ -1,4 +1,4 @@
-"""Which pairs of a round did battles leave in doubt: by the order shown, by how far a score could be off?"""
+"""Doubtful pairs after pairwise comparisons: by the effect of the order shown and by the score error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is to meet whom in a round, and what do models read of it?"""
+"""Draw of pairwise comparisons: which documents are compared in a round, and what text the models read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would battles take, before any of them is fought: calls, tokens, dollars?"""
+"""Estimate of the calls, tokens and dollars that pairwise comparisons would take, before any of them runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do battles that were fought elsewhere come into a round, from a file of ``assay zelo`` or of zbench?"""
+"""Import of pairwise comparisons made elsewhere, from a file of ``assay zelo`` or of zbench."""
 
 from __future__ import annotations
 

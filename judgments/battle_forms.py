@@ -1,4 +1,4 @@
-"""What may be typed into the pages of battles?"""
+"""Forms of the pages for pairwise comparisons."""
 
 from __future__ import annotations
 

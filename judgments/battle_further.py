@@ -1,4 +1,4 @@
-"""Which battles would make the scores of a run surer soonest?"""
+"""Choice of further pairwise comparisons: draw those that reduce the uncertainty of the scores most."""
 
 from __future__ import annotations
 

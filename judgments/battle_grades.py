@@ -1,8 +1,8 @@
-"""What grades do scores of battles stand for, going by documents that people graded?
+"""Grades from the scores of pairwise comparisons, with cut points learned from human grades.
 
-Scores have no zero of relevance: cut points are learnt from anchors, and the grades are those of a machine judge like
-every other. Anchors are a random share of what people graded outside of the audit slice: the judge is held against
-people on pairs that taught it nothing.
+Scores have no zero of relevance. So cut points are learned from anchors, and the grades are those of a machine judge
+like every other. Anchors are a random share of the human grades outside the audit slice: the judge is calibrated on
+pairs that it did not learn from.
 """
 
 from __future__ import annotations

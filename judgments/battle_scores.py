@@ -1,7 +1,7 @@
-"""How good is each document by its battles, who beat whom, and did the place alone decide?
+"""Scores of documents from pairwise comparisons: results by query, and the effect of the order shown.
 
-Whoever may still grade one of two documents is told of none of their battles: the score of the other one is made
-without them.
+A reader who may still grade one of two documents sees none of their comparisons: the score of the other document is
+computed without them.
 """
 
 from __future__ import annotations

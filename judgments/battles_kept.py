@@ -1,6 +1,6 @@
-"""How is what models answered in battles written down, and what of it is known already?
+"""Call log of pairwise comparisons: store what models answered, and look up answers that exist already.
 
-Battles that count for scores and canaries that count for none lie in tables of their own; both are the ledger.
+Comparisons that count for scores and canaries that count for none have separate tables; both belong to the ledger.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How do models fight battles between a round's documents, within caps, watched, paused and gone on with?"""
+"""Start, pause, resume and extend pairwise comparisons between a round's documents, within caps."""
 
 from __future__ import annotations
 

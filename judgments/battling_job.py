@@ -1,8 +1,8 @@
-"""How does a job have thousands of battles fought, so that no answer is lost and none is paid for twice?
+"""Job that runs thousands of pairwise comparisons without losing an answer or paying for one twice.
 
-As judges of single documents are asked (`judging_job`): workers ask, the job's own thread writes, and a worker goes on
-when its answer is committed. Each model of the ensemble answers every battle; one that is refused or down leaves the
-others to go on.
+It works like the job for judges of single documents (`judging_job`): workers call the models, the job's own thread
+writes, and a worker goes on when its answer is committed. Each model of the ensemble answers every comparison; when
+one model refuses or is down, the others continue.
 """
 
 from __future__ import annotations

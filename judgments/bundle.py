@@ -1,4 +1,4 @@
-"""What goes into a snapshot: the content that its hash covers, and the files that leave the house?"""
+"""Content of a snapshot: the values that its hash covers, and the files of its export."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""How does what is computed get into Redis and back as JSON? Reading it runs no code, whoever wrote it.
+"""JSON encoding of cached values, so that reading the cache never runs code.
 
-Django's own way is pickle: whoever can write to the Redis could run anything in every web process and worker. Here only
-values come back: JSON, and what JSON has no form for as an object with the key ``!`` that names its kind. Arrays are
-bytes with a type and a shape. A class of ours comes back with the attributes that it had, and without a call.
+Django pickles cached values by default: an attacker who can write to Redis could run code in every web process and
+worker. Only values come back here: JSON, and an object with the key ``!`` that names its kind for what JSON cannot
+express. Arrays are bytes with a type and a shape. An object of a class of this project comes back with its
+attributes, and without a call.
 """
 
 from __future__ import annotations

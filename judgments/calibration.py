@@ -1,8 +1,8 @@
-"""Is a rater ready to begin, and how do they get ready?
+"""Qualification of raters on gold pairs before a round.
 
-Before a round a rater grades pairs whose grade is known and is told after each one how far off they were. A sitting
-goes through all of them in an order of its own. Who gets the share right that the round asks for may begin; who does
-not sits again, as often as they like: this is to learn from, not to keep anybody out.
+The rater grades gold pairs and sees after each one how far off the grade was. An attempt goes through all of them in
+an order of its own. A rater who gets the share right that the round requires is qualified; otherwise the rater can
+try again, as often as needed: qualification is for learning, not for keeping anyone out.
 """
 
 from __future__ import annotations

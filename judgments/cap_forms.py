@@ -1,4 +1,4 @@
-"""What may be typed of the caps of a run of machines: when it begins, and when it goes on?"""
+"""Form fields for the caps of a machine run, when it starts and when it resumes."""
 
 from __future__ import annotations
 

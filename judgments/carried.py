@@ -1,8 +1,9 @@
-"""Which labels are carried to a pair that nobody judged, because judging it would have said nothing new?
+"""Carried labels: labels given to unjudged pairs because judging them would add nothing new.
 
-A carried label is not a judgment: nobody looked at that pair. It is made when labels are settled, from the one settled
-label of a pair that was judged, and it names that pair and the reason. A pair with a human label of its own keeps it.
-There is one mechanism for every reason; a reason is one function that answers ``Carried`` rows, joined in `carried`.
+A carried label is not a judgment: no rater looked at that pair. It is made when labels are computed, from the one
+final label of a judged pair, and it names that pair and the reason. A pair with a human label of its own keeps it.
+There is one mechanism for every reason; a reason is one function that returns ``Carried`` rows, combined in
+`carried`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does a collection come about, and who belongs to it?"""
+"""Create and update collections, and manage their members."""
 
 from __future__ import annotations
 

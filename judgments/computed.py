@@ -1,4 +1,4 @@
-"""How is what takes long computed once, when several people ask for it at the same moment?"""
+"""Cache for expensive values: compute a value once when several requests ask for it at the same moment."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much hangs on each conflict of a round, told by who knows the metrics?
+"""Effect of each conflict of a round on the metrics, as computed by another app.
 
-Effects on metrics need runs and scores, which this room does not know. Whoever can compute them registers here in their
-`AppConfig`; without anybody, or without runs, a page has no such column.
+Effects on metrics need runs and scores, which this app does not know. An app that can compute them registers here in
+its `AppConfig`; without one, or without runs, pages have no such column.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Where do a round's raters differ, and which pairs could nobody judge?
+"""Conflicts of a round and its pairs that could not be judged.
 
 A conflict is a pair whose grades differ and that waits for no further rating: in an open round, none of its slots is
-free or in hand. Everything that counts or lists conflicts asks `in_conflict`.
+free or leased. Everything that counts or lists conflicts uses `in_conflict`.
 
-How far the grades of a pair lie apart stands on the pair itself (`Pair.spread`) and has an index, so that a list of a
-hundred thousand conflicts costs what its page costs.
+The difference between the grades of a pair is stored on the pair itself (`Pair.spread`) and has an index, so that in
+a list of a hundred thousand conflicts only the current page costs time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What did somebody declare about the world outside, and how is it put on record or taken back?"""
+"""Recorded changes outside the data (schema, embeddings, categories, languages): record and withdraw them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How do many threads get something done by the one that they were started from?
+"""Handoff of work from many threads to the thread that started them.
 
-The database knows the job's thread: its connection, its transaction, its test. Threads that only ask over the network
-hand over what is to be written and wait until it is.
+Only the job's thread knows the database: its connection, its transaction, its test. Threads that just call the
+network hand over what is to be written and wait until it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What happens to a documents file: which documents are new, changed, or there already?"""
+"""Import of documents: find which documents are new, changed or present already, and store them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What do several judges that have been in a round say together?
+"""Ensembles: combine the answers of several judges of a round into one.
 
-An ensemble is a judge like every other, and its answers are a machine's. A pair waits until each of its judges has
-answered it; one that is a failure is no vote, and where the rule decides nothing the answer is that it is undecided.
+An ensemble is a judge like every other, and its answers are machine grades. A pair waits until each of its judges has
+answered it. A failed answer is no vote, and where the rule decides nothing the outcome is undecided.
 """
 
 from __future__ import annotations

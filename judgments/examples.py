@@ -1,7 +1,7 @@
-"""How does a settled pair become an example that raters read in the next version of the guidelines?
+"""Examples for guidelines: resolved pairs that a lead proposes for the next version.
 
-A lead proposes it; until a version is written it waits. The form of the next version begins with the waiting ones
-written in, and saving it marks those that it holds.
+A proposed example waits until a version is written. The form of the next version starts with the waiting examples
+inserted, and saving it marks those that it contains.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which answers are accepted for each query, as somebody pasted or sent them?
+"""Parser of expected answers: which answers are accepted for each query, pasted or uploaded.
 
-As JSON, ``{"q1": "one answer", "q2": ["one", "another"]}``, or as CSV with the columns ``query_id,expected``, where a
-query with several answers has several lines. What is wrong is told with its place, and then nothing is taken.
+The format is JSON, ``{"q1": "one answer", "q2": ["one", "another"]}``, or CSV with the columns ``query_id,expected``,
+where a query with several answers has several lines. An error names its position, and then nothing is accepted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""When is another rater called in for a pair, and what is kept on a pair about its grades?
+"""Extra ratings of a pair: when one more rater grades it, and how far its grades differ.
 
-Where the counted grades of a pair that has all its ratings lie too far apart, it gets one slot more, as often as the
-round allows. `Pair.ratings_wanted` stays what was planned: slots with a higher number were called in. One that nobody
-has taken is withdrawn when the grades agree again, because an answer was changed, taken back or set aside. Once a lead
-has settled the pair nobody is called in, and whatever was called in and is not answered yet is withdrawn, from who
-has it in hand, too: their answer is kept all the same, and does not count.
+When the counted grades of a pair that has all its ratings differ too much, the pair gets one more slot, as often as
+the round allows. `Pair.ratings_wanted` stays as planned: slots with a higher number are extra. An extra slot without
+a rater is withdrawn when the grades agree again because an answer was changed, undone or excluded. Once a lead has
+resolved the pair, no extra rating is requested, and every unanswered extra slot is withdrawn, even a leased one: the
+answer of that rater is stored all the same, and does not count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which pairs that people graded is a model shown, none of them among those that it is to judge?"""
+"""Few-shot examples: choose pairs graded by people to show a model, none of them among those it will judge."""
 
 from __future__ import annotations
 

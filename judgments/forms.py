@@ -1,4 +1,4 @@
-"""What may be typed into the pages of this room?"""
+"""Base form of the pages, and the forms for collections, members, tokens and narratives."""
 
 from __future__ import annotations
 

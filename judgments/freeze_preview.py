@@ -1,4 +1,4 @@
-"""What would be frozen, and what stands against it?"""
+"""Preview of a snapshot: the labels that would be frozen, and what a lead should know first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are labels frozen?
+"""Freeze labels into a snapshot.
 
 A snapshot is files in storage plus one row. Its identity is ``content_sha256``, over labels, queries and provenance,
 with no name, clock time or pseudonym in it: the same inputs give the same hash on every machine and database.

@@ -1,4 +1,4 @@
-"""What lies in storage of a snapshot, and is it still what was frozen?"""
+"""Read the stored files of a snapshot, checked against its manifest."""
 
 from __future__ import annotations
 

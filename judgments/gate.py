@@ -1,4 +1,4 @@
-"""Is the agreement of a round enough for its labels to be frozen, and who says where enough begins?"""
+"""Agreement gate of a round: whether agreement is high enough to freeze, and changes to the threshold."""
 
 from __future__ import annotations
 

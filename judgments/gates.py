@@ -1,4 +1,4 @@
-"""Does each round of a snapshot pass its gate, and may its labels be frozen?"""
+"""Gate check for a snapshot: whether each round passes, or a lead gives a reason to freeze anyway."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which pairs of a round have a grade that is known beforehand, and where do these grades come from?
+"""Gold pairs of a round: suggest, add and remove them.
 
-They are settled or unanimous pairs of the collection's other rounds, or what a lead says. A pair that raters of the
-round will grade anyway, or one whose label would be that pair's too, cannot be one of them.
+Gold grades come from resolved or unanimous pairs of the collection's other rounds, or from a lead. A pair that raters
+of the round will grade anyway, or whose label would also be the label of such a pair, cannot be a gold pair.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which pairs of known grade does a lead's file or list name, and which of its lines cannot be read?"""
+"""Reader of gold pairs that a lead uploads as a file or a list, with its rejected lines."""
 
 from __future__ import annotations
 

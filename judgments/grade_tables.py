@@ -1,4 +1,4 @@
-"""Which grades of a round count for its agreement, as arrays: a million of them in seconds?"""
+"""Grades that count for a round's agreement, as arrays: a million of them in seconds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which of the hosts, folders and models that the operator allows may a collection use?
+"""Grants: which hosts, folders and models that the operator allows a collection may use.
 
-The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``LOCAL_MODELS``) say what the server may
-reach at all. A grant gives a part of that to one collection, so that no lead reaches the engines and files of another
-team. Operators grant by ``manage.py grant`` or in ``/admin/``.
+The settings (``CONNECTOR_HOSTS``, ``CONNECTOR_FOLDERS``, ``PROVIDER_HOSTS``, ``LOCAL_MODELS``) say what the server
+may reach at all. A grant gives a part of that to one collection, so that no lead reaches the engines and files of
+another team. Operators grant by ``manage.py grant`` or in ``/admin/``.
 """
 
 from __future__ import annotations

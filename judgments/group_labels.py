@@ -1,7 +1,8 @@
-"""Which label has a document for a query, when it was judged for another spelling of the same need?
+"""Labels shared within a query group: a document's label for a query that was judged for another spelling.
 
-Only groups that a lead let share are asked. A query's own label always wins. Where the spellings agree, theirs is the
-label; where they do not, the label rule decides over all judgments of the group, as if they were of one pair.
+This applies only to groups that a lead allows to share. A query's own label always wins. Where the spellings agree,
+their grade is the label; where they do not, the label rule decides over all judgments of the group, as if they were
+of one pair.
 """
 
 from __future__ import annotations

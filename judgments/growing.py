@@ -1,7 +1,7 @@
-"""Who chooses more pairs for a round while it is open, and how do they learn that more may be wanted?
+"""Growing rounds: registry of the code that adds pairs to a round while it is open.
 
-Choosing needs runs and strategies, which this room does not know. Whoever chooses registers here in their `AppConfig`,
-is woken when answers came or pairs were taken, and adds pairs by `rounds.append_pairs`.
+Choosing pairs needs runs and strategies, which this app does not know. The code that chooses registers here in its
+`AppConfig`, is called when judgments arrive or pairs are leased, and adds pairs by `rounds.append_pairs`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How do guidelines become a file that is kept in git, and how does it come back?
+"""Guidelines as files for git: write a version to a file and read it back.
 
-A file is the Markdown as it stands, with three lines of front matter that say what it is a copy of. Coming back, they
-tell whether somebody wrote a version in the meantime; a file without them is as good.
+A file is the Markdown as stored, with three lines of front matter that say which version it copies. On import they
+show whether another version was written in the meantime; a file without them is accepted too.
 """
 
 from __future__ import annotations

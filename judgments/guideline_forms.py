@@ -1,4 +1,4 @@
-"""What may be typed to write the next version of the guidelines?"""
+"""Forms for the next version of the guidelines."""
 
 from __future__ import annotations
 

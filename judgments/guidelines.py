@@ -1,4 +1,4 @@
-"""What are raters told, and how does a new version come about?"""
+"""Guideline versions: add one, find those for a round, and compare two."""
 
 from __future__ import annotations
 

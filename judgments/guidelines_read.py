@@ -1,4 +1,4 @@
-"""Are the guidelines of a round new to a rater who knows an older version, and what changed in them?"""
+"""Guideline changes that a rater has not read: what changed since the version that the rater knows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""How are passwords hashed without taking all of the memory?
+"""Password hasher that limits how much memory concurrent hashes take.
 
-One Argon2 hash takes 100 MB on purpose. Without a limit everybody who can reach the log-in page decides how often.
+One Argon2 hash takes 100 MB on purpose. Without a limit, anyone who can reach the log-in page could use up the
+memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which words of a document stand in the query, so that a rater finds them at a glance?"""
+"""Highlighting of query words in a document, so that a rater sees them at a glance."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How was an answer given, as far as that is recorded beside it?
+"""Details of how an answer was given, recorded beside it.
 
-It explains times and grades afterwards (an excerpt is read faster than a whole text) and decides nothing. So what makes
-no sense is left out, and refuses no answer.
+They explain times and grades afterwards (an excerpt is read faster than a whole text) and decide nothing. So values
+that make no sense are dropped, and never reject an answer.
 """
 
 from __future__ import annotations

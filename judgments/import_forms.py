@@ -1,4 +1,4 @@
-"""What is asked when a file comes in: which file and how it is read, and before what was read is stored?"""
+"""Forms for imports: which file and how to read it, and what to confirm before it is stored."""
 
 from __future__ import annotations
 

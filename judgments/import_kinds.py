@@ -1,4 +1,4 @@
-"""Which kinds of file does a collection take, and what does each one answer to a row?"""
+"""Import kinds: the kinds of file that a collection accepts, and the findings for their rows."""
 
 from __future__ import annotations
 

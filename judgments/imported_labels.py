@@ -1,4 +1,4 @@
-"""Which imported labels can stand beside what people judged here?"""
+"""Imported labels that can be used beside human judgments in a snapshot."""
 
 from __future__ import annotations
 

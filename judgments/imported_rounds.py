@@ -1,7 +1,7 @@
-"""How do judgments that were made elsewhere come in? As a closed round of their own, under raters who cannot log in.
+"""Import of judgments made elsewhere as a closed round, under raters who cannot log in.
 
-Every rater of the file gets an account that stands for them in this one round: inactive, without a password, a member
-of nothing. An account that is here already never gets a judgment that it did not give. So old judgments keep their
+Every rater of the file gets an account that represents them in this one round: inactive, without a password and
+without memberships. An existing account never receives a judgment that it did not give. So old judgments keep their
 raters, and agreement can be computed. Labels without raters are no judgments: they are label sources.
 """
 

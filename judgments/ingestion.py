@@ -1,9 +1,9 @@
-"""How does a file become rows of a collection?
+"""Import of a file into a collection, in two steps: receive, then store.
 
-In two steps. ``receive`` reads the file, compares it with the collection and writes a report; nothing of it is stored.
-``store`` puts all of it in, or nothing: with errors in the report it refuses, unless the lead has read them and lets
-their lines stay out. ``take_in`` and ``store_soon`` do the same for somebody who waits, and leave to a job what takes
-long. The file itself is always read in a process of its own (`judgments.apart`).
+``receive`` reads the file, compares it with the collection and writes a report; it stores nothing in the collection.
+``store`` stores all of it or nothing: if the report has errors it refuses, unless the lead has read them and agrees
+to leave their lines out. ``take_in`` and ``store_soon`` do the same while a user waits, and leave slow work to a job.
+The file itself is always read in a separate process (`judgments.apart`).
 """
 
 from __future__ import annotations

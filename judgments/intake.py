@@ -1,4 +1,4 @@
-"""How are the answers of a moment, of one rater or of several, taken in one transaction?"""
+"""Transactional recording of answers, from one rater or several at once."""
 
 from __future__ import annotations
 

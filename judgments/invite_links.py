@@ -1,7 +1,7 @@
-"""How does somebody without an account come in as a rater, by a link that works once?
+"""Invitation links: a single-use link lets a person without an account join as a rater.
 
-The code of a link stands behind the ``#`` of its address, which no browser sends: it is in no log and in no referrer.
-The page reads it there and posts it. Stored is its SHA-256.
+The code of a link is behind the ``#`` of its address, which no browser sends: it is in no log and in no referrer. The
+page reads it there and posts it. Only its SHA-256 is stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who rates in a round: who is asked, who comes by, who leaves?"""
+"""Raters of a round: invite them, let them join, and let them leave."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""How is long work done in the background, so that it can be watched, cancelled, killed and resumed?
+"""Background jobs: start, run, watch, cancel and resume them.
 
-The row in ``Job`` is the truth; the queue only says "work on this one". A worker takes a job by a conditional UPDATE
-and keeps a lease on it that it renews as it goes on. When a worker dies its lease runs out, and ``reap`` queues the
-job again, up to ``MOST_ATTEMPTS`` times; so does a job that waits in vain, since a queue can lose it.
+The row in ``Job`` is the truth; the queue only says which job to run. A worker claims a job by a conditional UPDATE
+and holds a lease that it renews as it goes on. When a worker dies its lease expires, and ``reap`` queues the job
+again, up to ``MOST_ATTEMPTS`` times. A job that stays queued too long is queued again as well, since a queue can lose
+it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What did a lead choose for a machine judge, and does it fit the round?"""
+"""Configuration that a lead chose for a machine judge, checked against the round."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What did a judge's answers in a round cost, how many pairs did they grade, and under which names did models answer?
+"""Cost of a judge's answers in a round, the pairs it graded, and the names under which models answered.
 
-A judge that is made of battles cost what those battles did that were answered when it was made: others stand in no
-grade of it.
+The cost of a judge made of pairwise comparisons covers the comparisons that were answered when it was made: others
+are part of no grade of it.
 """
 
 from __future__ import annotations

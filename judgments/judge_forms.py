@@ -1,4 +1,4 @@
-"""What may be typed into the pages of machine judges, their providers and prompts?"""
+"""Forms for model providers, prompts, and the caps and auto-acceptance of machine judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which machine judges can be set to a round: whom does each ask, what does it need, and what does it say?"""
+"""Kinds of machine judge: what each kind calls, what it needs, and what it returns."""
 
 from __future__ import annotations
 

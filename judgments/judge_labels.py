@@ -1,4 +1,4 @@
-"""How do a judge's answers in a round leave as labels.jsonl, which `assay usefulness` and `assay ensemble` read?"""
+"""Export of a judge's answers as labels.jsonl, which `assay usefulness` and `assay ensemble` read."""
 
 from __future__ import annotations
 

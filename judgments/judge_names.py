@@ -1,7 +1,7 @@
-"""A provider answered under another name half way: how does what came under each go together with people?
+"""Agreement by model name, when a provider answers under a new name in the middle of a run.
 
-A name that changes may be a model that changes, and then one judge is two. Agreement is told by the name that came with
-the answers, never over all of them alone.
+A name that changes may mean a model that changes, and then one judge is two. Agreement with people is reported by the
+name that came with the answers, never over all of them alone.
 """
 
 from __future__ import annotations

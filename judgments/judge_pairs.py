@@ -1,4 +1,4 @@
-"""How do a round's pairs leave as pairs.jsonl, which `assay judge` and `assay zelo` read?"""
+"""Export of a round's pairs as pairs.jsonl, which `assay judge` and `assay zelo` read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How far can a judge of a round be trusted: held against people, tried with canaries?
+"""Calibration of a judge in a round: agreement with people, usefulness, and prompt-injection probes.
 
-Only pairs that this reader may be told about are counted: who still rates learns nothing of them from a judge's
-numbers.
+Only pairs whose grades this reader may see are counted: a reader who still rates cannot infer hidden grades from a
+judge's numbers.
 """
 
 from __future__ import annotations

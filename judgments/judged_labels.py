@@ -1,4 +1,4 @@
-"""What did people and a judge say of the same pairs of a round, read without reading what neither needs?"""
+"""Labels from people and grades from a judge for the same pairs, loading only what a comparison needs."""
 
 from __future__ import annotations
 

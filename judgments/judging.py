@@ -1,4 +1,4 @@
-"""How is a machine set to judge a round, within caps where it asks a model, watched, paused and gone on with?"""
+"""Start, estimate, pause and resume a machine judge in a round, within caps if it calls a model."""
 
 from __future__ import annotations
 

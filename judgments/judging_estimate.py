@@ -1,4 +1,4 @@
-"""What would a judge take in a round, before anything is asked: calls, tokens, dollars?"""
+"""Estimate of the calls, tokens and dollars that a judge would take in a round, before any call is made."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How does a job ask a model thousands of questions, so that no answer is lost and none is paid for twice?
+"""Job that asks a model thousands of questions without losing an answer or paying for one twice.
 
-Workers ask; the job's own thread reads and writes the database, with one commit for all that came meanwhile. A worker
-goes on when its answer is committed, so that a process that is killed at any moment repeats the questions in flight and
-no other.
+Workers call the model; the job's own thread reads and writes the database, with one commit for all answers that came
+meanwhile. A worker goes on when its answer is committed, so a process that is killed at any moment repeats only the
+questions in flight.
 """
 
 from __future__ import annotations

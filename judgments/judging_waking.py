@@ -1,8 +1,9 @@
-"""When are a judge and battles whose provider did not answer tried again, without anybody asking?
+"""Automatic retry of judges and pairwise comparisons whose provider was down.
 
-Only where the provider was down: who was refused, reached a cap or was paused waits for a person. The caps stay what
-they are. The wait begins at ten minutes and doubles up to a day, and is as long as the provider asked for where that is
-longer; an attempt that got an answer begins it anew, and after a week of silence it is left to a lead.
+Retries happen only when the provider was down: a run that was refused, reached a cap or was paused waits for a
+person. The caps stay the same. The wait starts at ten minutes and doubles up to a day, and is as long as the provider
+asked for if that is longer. An attempt that gets an answer resets the wait; after a week without an answer a lead has
+to decide.
 """
 
 from __future__ import annotations

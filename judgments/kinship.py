@@ -1,6 +1,7 @@
-"""Which systems under test is one of a judge's models kin to, told before anything is spent?
+"""Warning about systems under test whose model is of the same family as one of a judge's models.
 
-The floor knows no runs: who knows the systems of a collection registers that.
+The warning comes before anything is spent. The judgments app does not know about runs: an app that knows the systems
+of a collection registers a list of them.
 """
 
 from __future__ import annotations

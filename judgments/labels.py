@@ -1,4 +1,4 @@
-"""What is the one settled grade of each pair?"""
+"""Labels: compute the one final grade of each pair."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which languages does a rater read, and does that cover the language of a query?
+"""Language tags of raters and queries, and whether a rater's languages cover a query's.
 
-Languages are tags such as ``de`` or ``pt-BR``. They are noted by people and never guessed from a text.
+Languages are tags such as ``de`` or ``pt-BR``. People enter them; they are never guessed from a text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What did a rater answer last in a round, to read again and to change?
+"""Recent answers of a rater in a round, to review and to change.
 
-A change is an answer of its own that supersedes the one before. What was mixed in (`judgments/probing.py`) stands among
-the rest: whoever reads their own answers cannot tell it.
+A change is a new answer that supersedes the earlier one. Gold pairs and repeats (`judgments/probing.py`) appear among
+the rest, so that raters cannot recognize them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How are free places taken for raters who ask at the same moment, each of them by one rater only?
+"""Leases: give free slots to raters who ask at the same moment, each slot to one rater only.
 
-Taking a slot is a conditional UPDATE under a lock: of two raters who ask at the same moment one gets it, on SQLite and
-PostgreSQL alike. Which slots are free for whom is found by `openings.py`.
+Taking a slot is a conditional UPDATE under a lock: of two raters who ask at the same moment one gets it, on SQLite
+and PostgreSQL alike. `openings.py` finds which slots are free for which rater.
 """
 
 from __future__ import annotations

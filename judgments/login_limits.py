@@ -1,15 +1,17 @@
-"""How are passwords and codes kept from being guessed, without locking anybody out?
+"""Limits on guessing passwords and codes, without locking anyone out.
 
-Every try for a name is counted before the password is looked at, under a lock, so that many at once gain nothing.
-After some wrong tries the next one has to wait, each time twice as long. Three counters hold each on its own:
+Every attempt for a name is counted before the password is checked, under a lock, so that many attempts at once gain
+nothing. After some wrong attempts the next one has to wait, each time twice as long. Three counters work
+independently:
 
-* A name from one address: whoever guesses a password waits. The person whose name it is comes from another address and
-  does not.
-* An address, whatever the names: whoever tries one password on many names waits. One customer of a provider has many
-  addresses of IPv6 (a /48 holds 65,536 networks), so these count together too, with more tries.
-* A name from everywhere: many addresses together wait a few seconds for each try.
+* A name from one address: an attacker who guesses a password waits. The owner of the name comes from another address
+  and does not.
+* An address, whatever the names: an attacker who tries one password on many names waits. One customer of a provider
+  has many IPv6 addresses (a /48 holds 65,536 networks), so these are counted together too, with more attempts
+  allowed.
+* A name from everywhere: many addresses together wait a few seconds for each attempt.
 
-An address from which somebody logged in before with this name waits for neither of the last two.
+An address with an earlier successful log-in under this name does not wait for the last two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Which labels may a snapshot take from a machine, where no person gave one?
+"""Machine grades that a snapshot may use where no person gave a grade.
 
-Two ways, both only where a lead asks for it: every grade of one judge that is named, or the lowest grades that stand
-because people confirm them on the audit slice (`auto_accept`). Either is marked in the qrels' second column.
+There are two ways, both only on a lead's request: every grade of one named judge, or the lowest grades that are
+auto-accepted because people confirm them on the audit slice (`auto_accept`). Either is marked in the second column of
+the qrels.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How does a run of machines stand, a judge's or one of battles: is it at work, what may it spend, how did it end?
+"""State of machine runs, of judges and of pairwise comparisons: progress, caps and how each run ended.
 
-How they are begun and gone on with stands above (`judging`, `battling`). Whatever hangs on how they are, such as a
-provider that cannot go while it is asked, needs this alone.
+`judging` and `battling` start and resume runs. Code that depends only on their state, such as the check that a
+provider cannot be removed during calls, needs just this module.
 """
 
 from __future__ import annotations

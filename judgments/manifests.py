@@ -1,4 +1,4 @@
-"""What does a snapshot say about itself?"""
+"""Manifest of a snapshot: its identity, how it was made, its counts and its warnings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How does somebody who has an account become a member? A lead asks them, and they accept.
+"""Invitations to a collection: a lead invites a user, and the user accepts or declines.
 
-Nobody is added unasked, and asking says nothing about whether anybody has the name: a name that nobody has waits for an
-answer like any other, and a declined invitation too.
+No user becomes a member without accepting. An invitation does not reveal whether a user name exists: an invitation to
+an unknown name waits like any other, and so does a declined one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How do the labels of several rounds become one set, and what did a later round change?
+"""Merge the labels of several rounds into one set, and report what a later round changed.
 
-The newest round wins for each pair. Under which conditions rounds of different guidelines may be put together at all
-is the merge rule; it is part of a snapshot's provenance. ``bridged`` asks that enough of an older round was rated again
-under newer guidelines to show how far the grades still mean the same.
+The newest round wins for each pair. The merge rule decides under which conditions rounds with different guidelines
+may be merged at all; it is part of a snapshot's provenance. ``bridged`` requires that enough of an older round was
+rated again under newer guidelines to show how far the grades still mean the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How does a model become a judge of a collection: asked by whom, in which words, on which scale, with which examples?
+"""Model judges of a collection: provider, prompt, scale and examples of each.
 
-A judge is all that decides its answers. Another model, another version of the prompt, other guidelines are another
-judge, so that no number about one of them is ever read as being about another.
+A judge is everything that decides its answers. Another model, another version of the prompt or other guidelines make
+another judge, so that a number about one judge is never taken for a number about another.
 """
 
 from __future__ import annotations

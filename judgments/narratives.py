@@ -1,8 +1,8 @@
-"""What does a query mean, in words that all of its raters see?
+"""Narratives: write, draft and confirm what a query means, in words that all of its raters see.
 
-A narrative is written, or drafted and then confirmed by a person; raters see confirmed ones alone. While a round is
-open the narratives of its queries stand still: all of its raters judge under the same words. Afterwards they may
-change; what stood there before is in the audit trail and in every snapshot.
+A narrative is written by a person, or drafted and then confirmed by a person; raters see only confirmed ones. While a
+round is open, the narratives of its queries cannot change: all of its raters judge under the same words. Afterwards
+they may change; the earlier text is in the audit trail and in every snapshot.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where in a round is the next place for a rater, and how many are left to them?
+"""Slot search: find the next free slot for a rater in a round, and count how many remain.
 
-Nothing here reads as many rows as the round has pairs. The next place is a step into an index from where the rater is;
-only what they had themselves is passed over. How many are left is told by the tallies, less what others hold just now,
-which is as much as the raters have in hand.
+Nothing here reads as many rows as the round has pairs. The next slot is one step into an index from the rater's
+position; only pairs that the rater already had are skipped. The number of remaining slots comes from the round
+counters, less the slots that others hold just now, which takes as many rows as the raters have leased.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How much of a round is left for one rater? The same number on the home page, in the station and by the API.
+"""Work left for one rater in a round: the same number on the home page, in the station and in the API.
 
-What is mixed in counts as pairs do (`judgments.probe_counts`), and a rating that was called in where two grades lie
-apart changes nothing: either would tell the rater what they must not know.
+Gold pairs and repeats count as pairs do (`judgments.probe_counts`), and an extra rating that was requested because
+two grades differ changes nothing: either would reveal to the rater what must stay hidden.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How long will so many further answers take, and how sure is that?
+"""Estimate of the time for further answers, with its uncertainty.
 
 Times are skewed: half of them are shorter than the median, and a few are very long. So the time for many answers is
-their number times the mean, not times the median, which is told beside it for what it is: the usual time of one.
+their number times the mean, not times the median. The median is reported beside it as the usual time of one answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What of a document does a rater see first: all of a short one, the best passages for the query of a long one?
+"""Document view for raters: a short document in full, the best passages for the query of a long one.
 
-The passages are sentences, escaped, in the document's order: they come out as paragraphs, whatever the markup was.
+The passages are sentences, escaped, in the document's order: they are shown as paragraphs, whatever the markup was.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How is a rater asked to wait, and how are their judgments set aside so that others grade these pairs again?
+"""Pause a rater, and exclude a rater's judgments so that other raters grade these pairs again.
 
-Nothing is deleted: a judgment that is set aside is superseded by an event that says so, and its place is free for
-somebody else. The rater never gets the pair again.
+Nothing is deleted: an excluded judgment is superseded by an event that says so, and its slot is free for another
+rater. The first rater never gets the pair again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How is a round made of those pairs of another that machines leave to people?"""
+"""Draft round of the pairs that machine judges leave to people."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What does a judge say about a round's pairs that asks no model: by words, by embeddings, by a rule over other judges?
+"""Judges that call no model service: by words, by local embeddings, or by a rule over other judges.
 
-A machine's answer stands in a table of its own. It fills no slot, is no judgment, and enters neither agreement nor
-labels; whether anybody may see it is decided in `access`.
+A machine's answer is stored in a table of its own. It fills no slot, is no judgment, and enters neither agreement nor
+labels; `access` decides whether anyone may see it.
 """
 
 from __future__ import annotations

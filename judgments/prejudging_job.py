@@ -1,7 +1,7 @@
-"""How does a judge that asks no model work through a round as a job, so that it can be watched, paused and killed?
+"""Job for a judge that calls no model service: batches that can be watched, paused and resumed.
 
-Each batch is stored before the next one begins, and what is stored is never judged again: a job that was killed goes on
-with the first pair that has no answer.
+Each batch is stored before the next one begins, and stored answers are never judged again: after a kill the job goes
+on with the first pair that has no answer.
 """
 
 from __future__ import annotations

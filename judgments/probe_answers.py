@@ -1,7 +1,7 @@
-"""What becomes of what a rater says of a pair that was mixed in?
+"""Answers to gold pairs and repeats that were mixed into a rater's work.
 
-It is taken, changed and taken back as an answer for any pair is, in the same words. But it is an event of a table of
-its own, fills no slot and never counts.
+They are submitted, changed and undone like answers to any pair, with the same messages. But each is an event in a
+table of its own, fills no slot and never counts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How does what is mixed in count in all that a rater is told of their own work?
+"""Counts of gold pairs and repeats in everything that a rater sees about their own work.
 
-As a pair does, everywhere: in what is answered, in what is left, in what they hold and give back. A number that leaves
-it out, beside one that does not, would tell which of the rater's pairs it was.
+They count as pairs everywhere: in what is answered, in what is left, in what the rater holds and releases. A number
+that left them out, beside one that does not, would reveal which of the rater's pairs they were.
 """
 
 from __future__ import annotations

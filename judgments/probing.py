@@ -1,8 +1,7 @@
-"""When is a rater shown a pair whose answer is known, without being told?
+"""Gold pairs and repeats mixed into a rater's batches without being marked.
 
-Pairs of known grade and the rater's own earlier pairs are mixed into what they are handed. Such a probe is asked and
-answered as any pair is; what is said of it is kept apart (`probe_answers`). When it comes is drawn from the round's
-seed and the rater's pseudonym, so that nobody can count it out.
+Such a probe is shown and answered like any pair; its answers are stored apart (`probe_answers`). When it comes is
+drawn from the round's seed and the rater's pseudonym, so that no rater can predict it by counting.
 """
 
 from __future__ import annotations

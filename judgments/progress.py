@@ -1,6 +1,6 @@
-"""How far is a round, by whom, and how long will the rest take?
+"""Progress of a round: how far it is, by rater, and how long the rest will take.
 
-Everything is read from the tallies and the round's own counters: no judgment is counted to show it.
+Everything is read from the rater counters and the round's own counters: no judgment is counted to show it.
 """
 
 from __future__ import annotations

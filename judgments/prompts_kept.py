@@ -1,4 +1,4 @@
-"""In which words does a collection ask models, version by version, and what would other words get answered?"""
+"""Prompts of a collection, version by version, and the prompts that come with Assay."""
 
 from __future__ import annotations
 

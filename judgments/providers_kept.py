@@ -1,4 +1,4 @@
-"""Whom may a collection's machine judges ask, and how is that added, changed, tried and removed?"""
+"""Model providers of a collection: add, change, remove and call them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the checks of a round's raters say, as far as the reader may know?"""
+"""Results of the checks of a round's raters, limited to what the reader may see."""
 
 from __future__ import annotations
 

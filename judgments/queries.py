@@ -1,4 +1,4 @@
-"""What happens to a queries file: which queries are new, and which collide with what is there?"""
+"""Import of queries: find new queries and those that collide with existing ones, and store them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which queries are spellings of one need, and do they share their judgments?
+"""Query groups: create, merge, rename and dissolve groups of spellings of one need, and share judgments.
 
-A group is a name that stands in its queries' column ``group``; its row holds what the lead decided about it.
+A group is a name in the column ``group`` of its queries; its row holds what the lead decided about it.
 """
 
 from __future__ import annotations

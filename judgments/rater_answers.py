@@ -1,6 +1,6 @@
-"""What did one rater answer in a round, and what did others say of the same pairs?
+"""Judgments of one rater in a round beside those of other raters for the same pairs.
 
-What a check counts, judgment by judgment, so that whoever reads an alarm can look at what it speaks of.
+They are the judgments that a check counts, one by one, so that a lead who reads an alert can review its evidence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What has to come before a rater is handed pairs of a round: the lead's word after a pause, or a calibration?"""
+"""Steps required before a rater gets pairs of a round: the end of a pause, or qualification."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Did the person behind a session give their password a moment ago?
+"""Check that the user entered their password recently.
 
-A session lasts for weeks, and a browser may stand open. What outlives the session (a token) is made only shortly after
-the password was given.
+A session lasts for weeks, and a browser may be left open. Something that outlives the session (a token) is created
+only shortly after the user has entered the password.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How is the overlap of a round judged again, once the guidelines are clearer?"""
+"""Draft round that judges the overlap of a round again under newer guidelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far do a round's raters agree, and which grades is that computed from?"""
+"""Agreement of a round's raters, and the counted grades that it is computed from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does text of others get into a page without bringing anything along?"""
+"""Sanitizing of HTML and Markdown that comes from others, so that pages can show it safely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be typed to set a judge to a round: the fields that its kind takes, and no others?"""
+"""Form to add a machine judge to a round, with only the fields that its kind uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does each round, on its own, say of its pairs?"""
+"""Labels of each round on its own, before rounds are merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows for the rounds of a query when its language becomes known, or another one?"""
+"""Update of rounds that are not closed when the language of a query is set or changed."""
 
 from __future__ import annotations
 

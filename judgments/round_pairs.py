@@ -1,4 +1,4 @@
-"""How do chosen pairs come into a round: in which order, with how many places, and what is counted of them?"""
+"""Adding chosen pairs to a round: their order, their number of slots, and the counters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What must be counted over all judgments of a round, computed once and kept current?
+"""Round reports: numbers over all judgments of a round, computed once and kept current.
 
-A small round's report is computed when somebody asks. A large one's takes seconds: the last one is shown with the
-state that it stands on, and a job makes the next.
+A small round's report is computed on request. A large one's takes seconds: the latest one is shown with the state of
+the round that it was computed for, and a job computes the next.
 """
 
 from __future__ import annotations

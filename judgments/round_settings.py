@@ -1,4 +1,4 @@
-"""What can be set about a round, which values hold, and which of them may still change?"""
+"""Round settings: which settings exist, which values are valid, and which can still change."""
 
 from __future__ import annotations
 

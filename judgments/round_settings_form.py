@@ -1,4 +1,4 @@
-"""How do the settings of a round stand in a form?"""
+"""Form fields for round settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a round made, opened, enlarged and closed?"""
+"""Create, open, extend, close and reopen rounds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which of the pairs that machines judged should people look at, and why?
+"""Routing: which machine-judged pairs people should look at, and why.
 
-The audit slice comes first, whatever was said of it: without it nobody can tell what a machine's grade is worth. Then
-come the pairs that are in doubt, the most doubtful first. What stands here is for leads: a rater who knew that a
-machine failed on a pair would know something of it.
+The audit slice comes first, whatever the machines answered: without it the quality of a machine's grades is unknown.
+Then come the doubtful pairs, the most doubtful first. This information is for leads: a rater who knew that a machine
+failed on a pair would know something about it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What would the labels be under another rule?"""
+"""Comparison of label rules: how the labels would change under each of them."""
 
 from __future__ import annotations
 

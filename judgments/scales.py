@@ -1,4 +1,4 @@
-"""How is a scale of named grades made, and which ones are offered ready to use?"""
+"""Creation of grading scales, and the presets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How is a secret kept so that the server can use it and nobody can read it?
+"""Encryption of secrets that the server uses and no person can read.
 
-The database holds it encrypted and authenticated (Fernet: AES-128-CBC with HMAC-SHA256). The keys come from
-``CONNECTOR_KEYS``, else from ``SECRET_KEY``: a copy of the database alone opens nothing.
+The database holds them encrypted and authenticated (Fernet: AES-128-CBC with HMAC-SHA256). The keys come from
+``CONNECTOR_KEYS``, else from ``SECRET_KEY``: a copy of the database alone reveals nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which sentences of a long text tell most about a query?"""
+"""Excerpts: choose the sentences of a long text that say most about a query."""
 
 from __future__ import annotations
 

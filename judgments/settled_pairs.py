@@ -1,8 +1,8 @@
-"""What may a rater read of how pairs that they graded were settled?
+"""Resolved pairs for raters: which resolutions a rater may read of pairs that they graded.
 
-A settlement's reason is the feedback that raters learn from. It is theirs once the round is closed: the grade that was
-settled on and why, of pairs that they answered themselves, and nobody else's grade or name. A pair that may still be
-asked anywhere, to be judged again or as one of known grade, stays untold until that is over.
+The reason of a resolution is feedback that raters learn from. They can read it once the round is closed: the resolved
+grade and the reason, for pairs that they answered themselves, without the grade or name of any other rater. A pair
+that may still be graded anywhere, again or as a gold pair, stays hidden until that is over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is counted about one pair, and how does what is counted follow from its slots and answers?"""
+"""State of a pair: its slots and answers, and the counts that follow from them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How do frozen labels leave the house, and who may have them?
+"""Snapshot downloads: who may read frozen labels, and the export of their files.
 
-They are frozen by `judgments.freezing` and read by `judgments.frozen`, whose verbs stand here too: ``snapshots.freeze``
-is what everybody calls.
+`judgments.freezing` freezes snapshots and `judgments.frozen` reads them. Their functions are also available here:
+callers use ``snapshots.freeze``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which judged documents say something else now than when they were judged?"""
+"""Stale labels: judged documents whose content changed after they were judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far is a rater in a round, and in the query before them?"""
+"""Position of a rater: how far they are in a round and in the current query."""
 
 from __future__ import annotations
 

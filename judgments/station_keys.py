@@ -1,7 +1,8 @@
-"""Which key does what on the rater station, for this rater?
+"""Keyboard shortcuts of the rater station, for each rater.
 
-Digits grade, always: the top row and the numeric pad, by the value on the button. Every other act has one usual key,
-which a rater may change to any letter or sign that no other act has. A grade may get one more key beside its digit.
+Digits always grade: the top row and the numeric pad, by the value on the button. Every other action has one default
+key, which a rater may change to any letter or sign that no other action uses. A grade may get one more key beside its
+digit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where do files lie, and are they still what they were?"""
+"""File storage: store, open, check and delete files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which places of a round may nobody take, and who would have to come for them?
+"""Ratings that no current rater can give, and how many more raters they need.
 
-A rater grades a pair once. Where a pair wants more ratings than there are raters left who may give one, the rest waits
-for ever, and nobody who looks at the round's numbers sees why.
+A rater grades a pair once. Where a pair needs more ratings than it has raters left who may give one, the rest waits
+forever, and the round's numbers do not show why.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which parts of the traffic do a collection's queries stand for, and what does a further part change?
+"""Strata: which parts of the traffic a collection's queries represent, and how another stratum joins.
 
 A stratum that joins takes its share from the others, or from the one that held its traffic before. Queries keep their
-ids, tiers, weights and probabilities: those hold inside the stratum that a query was drawn in.
+ids, tiers, weights and probabilities: those are valid inside the stratum that a query was drawn in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What happens to a rater's answer?
+"""Submission of judgments: record a rater's answers and undo them.
 
-It is kept, always: an answer that comes after its lease ran out, or when the pair is full, is recorded too, as surplus.
-Sent twice with one client id, it is recorded once.
+Every answer is stored: one that comes after its lease expired, or when the pair is full, is recorded too, as surplus.
+An answer sent twice with one client id is recorded once.
 """
 
 from __future__ import annotations

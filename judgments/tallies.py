@@ -1,12 +1,12 @@
-"""What does a round know about itself without counting its pairs?
+"""Round counters: what a round knows about itself without counting its pairs.
 
-Every act that changes answers or places of a pair writes what it changed into the tallies of the raters concerned, in
-the same transaction. All of a tally is a sum over pairs, so that it can be counted again from the events (`recount`),
-and what is told of the round is a sum over its tallies.
+Every action that changes answers or slots of a pair writes the change into the counters of the raters concerned, in
+the same transaction. Every counter is a sum over pairs, so that it can be counted again from the events (`recount`),
+and the numbers of the round are sums over the counters of its raters.
 
-`Tally.places` counts pairs by the language of their query: ``had:de`` those that the rater had and that still want a
-rating of somebody else, ``full:de`` those that want none any more. Whose row counts a full pair says nothing; their sum
-does.
+`Tally.places` counts pairs by the language of their query: ``had:de`` those that the rater had and that still need a
+rating from another rater, ``full:de`` those that need no more. Which rater's row counts a full pair means nothing;
+only the sum over rows does.
 """
 
 from __future__ import annotations

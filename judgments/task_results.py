@@ -1,7 +1,7 @@
-"""What becomes of the queue's own rows once their work is over?
+"""Cleanup of the task queue's finished rows.
 
-The queue in the database keeps a row for each time that it was told of a job. What happened stands in `Job`, which is
-kept; so these go after a while. Redis forgets its own.
+The queue in the database stores a row each time that it receives a job. The outcome is in `Job`, which stays; so
+these rows are deleted after a while. Redis removes its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does a program prove for whom it acts?"""
+"""API tokens: create, revoke and check them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would a model answer to other words, or answer at all? Nothing of a trial is kept."""
+"""Tryout of a provider or a prompt: ask a model and store nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many may do something costly at once in this process, and how long do the others wait?"""
+"""Limit on concurrent expensive work in one process, and on the time that others wait for it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which pairs of a round may a reader see no grades of, because they may still have to grade them somewhere?
+"""Visibility of grades: pairs of a round that a reader may still have to grade somewhere.
 
-`access.hidden_pairs` answers for the round itself. A pair of a closed round, however, may be in an open one again: who
-rates it there rates it blind, and finds its earlier grades on no page.
+`access.hidden_pairs` covers the round itself. A pair of a closed round, however, may be in an open one again: its
+raters there grade it blind, and no page shows them its earlier grades.
 """
 
 from __future__ import annotations

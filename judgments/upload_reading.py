@@ -1,4 +1,4 @@
-"""What is in a file that was sent, and what of it can stand beside what the collection holds?"""
+"""Reading of an uploaded file: its format, its rows, and how they compare with the collection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pages does this room answer?"""
+"""Page routes of the judgments app."""
 
 from __future__ import annotations
 

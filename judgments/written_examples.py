@@ -1,4 +1,4 @@
-"""Where in the Markdown of guidelines does an example stand?"""
+"""Insertion of examples into the Markdown of guidelines, under the headings of their grades."""
 
 from __future__ import annotations
 

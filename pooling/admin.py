@@ -1,4 +1,4 @@
-"""Which logs, runs and pools may an operator look at?"""
+"""Read-only admin pages for query logs, runs, pools, connectors and fetches."""
 
 from __future__ import annotations
 

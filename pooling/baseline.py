@@ -1,4 +1,4 @@
-"""Which traffic were a snapshot's queries drawn from, and how much of it do they stand for?"""
+"""Traffic behind a snapshot's queries: the curve of the log, and the share of its searches that they cover."""
 
 from __future__ import annotations
 

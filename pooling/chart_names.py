@@ -1,4 +1,4 @@
-"""How is a name cut so that it fits into a picture, and is still told from the others?"""
+"""Short names for charts: cut to fit, and still distinguishable."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where do the lines, bars and words of a picture stand? Geometry only: colors come from classes of the stylesheet.
+"""Chart geometry: lines, bars and words. Colors are classes of the stylesheet.
 
-Every function answers a `Chart`, which `templates/pooling/_chart.html` writes as inline SVG. Coordinates are those of
-a view box 320 wide, so that text stays between 11 and 14 px at every width that a card can have.
+Every function returns a `Chart`, which `templates/pooling/_chart.html` renders as inline SVG. Coordinates refer to a
+view box 320 wide, so that text stays between 11 and 14 px at every width that a card can have.
 """
 
 from __future__ import annotations

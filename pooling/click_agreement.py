@@ -1,4 +1,4 @@
-"""How far do labels from clicks agree with people's, on the pairs that have both?"""
+"""Agreement between click labels and people's labels, on the pairs that have both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do clicks look: what each rank brings, and where the labels lie?"""
+"""Charts of clicks: the click rate by rank, and the distribution of the labels."""
 
 from __future__ import annotations
 

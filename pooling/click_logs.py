@@ -1,4 +1,4 @@
-"""How does a click log become labels, as a source of their own that no judgment is ever mixed with?"""
+"""Import of click logs as label sources, kept separate from judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a source of labels from clicks made, from a log or from another source?"""
+"""Creation of click label sources, from a log or from another source."""
 
 from __future__ import annotations
 

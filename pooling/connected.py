@@ -1,4 +1,4 @@
-"""Which engines are connected to a collection, and how is one added, changed, tried and removed?"""
+"""Connectors of a collection: add, change, try and remove them."""
 
 from __future__ import annotations
 

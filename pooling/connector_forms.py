@@ -1,4 +1,4 @@
-"""What may be typed into the pages of connectors?"""
+"""Forms of the connector pages."""
 
 from __future__ import annotations
 

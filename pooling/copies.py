@@ -1,4 +1,4 @@
-"""Which documents of a pool are judged as another one, and how is one taken out to be judged by itself?"""
+"""Duplicates in a pool: documents judged as another one, and how to take one out to be judged separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Down to which rank does a collection's primary metric look? Who knows metrics registers a finder."""
+"""Cutoff of a collection's primary metric. Apps that know metrics register a finder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many relevant documents did a round find, judgment by judgment, and who may be told?"""
+"""Discovery curve of a round, and who may see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do the curve of what judging found, and the one of depth k beside it, stand? Geometry only, as in `charts`."""
+"""Geometry of the discovery chart: the curve of a round, and that of depth k beside it."""
 
 from __future__ import annotations
 

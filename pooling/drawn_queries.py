@@ -1,4 +1,4 @@
-"""How do queries that were drawn from a log become rows of the collection, with the draw on record?"""
+"""Storage of queries drawn from a log, with a record of the draw."""
 
 from __future__ import annotations
 

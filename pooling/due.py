@@ -1,4 +1,4 @@
-"""Which queries of a growing round may get more pairs now, and how many pairs do its raters need?"""
+"""Demand of a growing round: which queries may get more pairs, and how many pairs its raters need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many hours of rating do so many ratings cost?"""
+"""Rating effort: the usual seconds per rating in a collection."""
 
 from __future__ import annotations
 

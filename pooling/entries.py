@@ -1,4 +1,4 @@
-"""How does a chosen pool become rows, and what is told of how it was chosen?"""
+"""Storage of a chosen pool as rows, with its provenance."""
 
 from __future__ import annotations
 

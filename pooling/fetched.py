@@ -1,4 +1,4 @@
-"""How do the answers of an engine become a run, and documents for raters to read?"""
+"""Storage of an engine's results as a run, with documents for raters to read."""
 
 from __future__ import annotations
 

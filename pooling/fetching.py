@@ -1,7 +1,7 @@
-"""How does a live engine's answer to every query become a run, also when the engine fails halfway?
+"""Fetch jobs: collect a live engine's results for every query into a run.
 
-A fetch keeps what was answered in parts as it goes on. When it stops, by a fault, by a user or with the server, going
-on asks only what has no answer yet.
+A fetch stores the results in parts as it goes. After it stops, through an error, by a user or with the server,
+resuming it requests only the queries that have no results yet.
 """
 
 from __future__ import annotations

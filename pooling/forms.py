@@ -1,4 +1,4 @@
-"""What may be typed into the pages of logs and runs?"""
+"""Forms of the query log and run pages."""
 
 from __future__ import annotations
 

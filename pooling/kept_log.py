@@ -1,7 +1,7 @@
-"""What of a query log stays in storage? Every search that can be counted, and nothing that could name a person.
+"""Query logs as stored: every search that can be counted, and nothing that could identify a person.
 
-The file that somebody sent holds more than that: e-mail addresses in queries, names of clients, columns that nobody
-reads. So it is written anew when it is stored, and removed. It is written in the blocks in which it is read: each
+An uploaded file holds more than that: e-mail addresses in queries, names of clients, unused columns. It is therefore
+rewritten for storage, and the original is removed. The log is rewritten in the blocks in which it is read: each
 distinct text is redacted once, and polars writes some hundred thousand rows at a time.
 """
 

@@ -1,4 +1,4 @@
-"""What do people know of a collection's pairs already, and what do its texts say?"""
+"""Existing human grades of a collection's pairs, and the words of its queries and documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a query log in storage hold: its queries within a window, its traffic by tier, the rows on given lines?"""
+"""Contents of a stored query log: queries within a window, traffic by tier, and rows by line number."""
 
 from __future__ import annotations
 

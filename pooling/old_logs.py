@@ -1,6 +1,6 @@
-"""What becomes of query logs that were stored as they came, before personal data was taken out of what is kept?
+"""Redaction of query logs that were stored before personal data was removed.
 
-`manage.py redact_logs` asks, once after an upgrade: they are written anew in their place and the old files removed.
+`manage.py redact_logs` calls this once after an upgrade: the logs are rewritten and the old files removed.
 """
 
 from __future__ import annotations

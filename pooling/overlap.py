@@ -1,4 +1,4 @@
-"""Which of the first documents of a collection's runs are in all, in some, in one, and how many has nobody judged?"""
+"""Overlap of the runs' first documents: in all runs, in some or in one, and how many are unjudged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a list of pairs come in, from a file or a text box?"""
+"""Reader of pair lists from a file or a text box."""
 
 from __future__ import annotations
 

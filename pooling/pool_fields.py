@@ -1,4 +1,4 @@
-"""What does each field of the form of a pool ask?"""
+"""Fields of the pool form."""
 
 from __future__ import annotations
 

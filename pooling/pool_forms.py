@@ -1,4 +1,4 @@
-"""What may be typed to choose a pool: which runs, which strategy, how much of it, and what is judged once?"""
+"""Form of a pool: runs, strategy, budget and duplicates."""
 
 from __future__ import annotations
 

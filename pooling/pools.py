@@ -1,4 +1,4 @@
-"""How is a pool drawn from runs, and how does it become a round?"""
+"""Pools: choose, preview and draw their pairs, and make a round from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a pool previewed that takes longer than a page may: as a job, whose answer the page shows when it is there?"""
+"""Pool previews as a job, for pools that take longer than a page may."""
 
 from __future__ import annotations
 

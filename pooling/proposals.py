@@ -1,4 +1,4 @@
-"""Which queries of a collection are most likely spellings of one need, for a lead to say so or not?"""
+"""Proposals of queries that are probably spellings of one need, for a lead to decide."""
 
 from __future__ import annotations
 

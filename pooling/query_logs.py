@@ -1,4 +1,4 @@
-"""How does a query log come in, and how are queries drawn from it?"""
+"""Import of query logs, and draws of queries from them."""
 
 from __future__ import annotations
 

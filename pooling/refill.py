@@ -1,7 +1,7 @@
-"""How does a round go on choosing its pairs while it is open: begun, stopped, gone on with, told?
+"""Growing rounds: start, stop, resume and report the choice of further pairs.
 
-The pool of an adaptive strategy grows with one round, by a plan that the lead sets when the round is made. What is
-chosen, and when, is in :mod:`pooling.refilling`.
+The pool of an adaptive strategy grows with one round, by a plan that the lead sets when the round is made.
+:mod:`pooling.refilling` decides which pairs are chosen, and when.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which pairs come next in a round that goes on choosing, and when are they chosen?
+"""The job that chooses the next pairs of a growing round.
 
-A job asks the strategy for the next pairs whenever raters have fewer than two batches ahead, with what is known by
-then, until budget or strategy ends. Every step is one transaction that exactly one worker wins; what it knew is kept
-with it, so that the choice can be made again from the record.
+The job calls the strategy whenever raters have fewer than two batches ahead, with the judgments so far, until the
+budget or the strategy is exhausted. Each step is one transaction that exactly one worker wins. The input of a step is
+stored with it, so that the choice can be repeated from the record.
 """
 
 from __future__ import annotations

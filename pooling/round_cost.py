@@ -1,4 +1,4 @@
-"""What does a round cost its raters, and what will its agreement tell?"""
+"""Cost of a round for its raters, and the agreement that it can measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be typed to make a round, or to start without a pool?"""
+"""Forms to create a round, or to start without a pool."""
 
 from __future__ import annotations
 

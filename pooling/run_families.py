@@ -1,4 +1,4 @@
-"""Which family of language models made a run, as its owner declares it?"""
+"""Model family of a run, as its owner declares it."""
 
 from __future__ import annotations
 

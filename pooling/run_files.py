@@ -1,4 +1,4 @@
-"""How does a run leave the collection as a file?"""
+"""Export of runs as files."""
 
 from __future__ import annotations
 

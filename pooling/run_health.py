@@ -1,4 +1,4 @@
-"""Can this run be trusted, now: what it holds, what nobody judged of it, and which other runs it is like?"""
+"""Current health of a stored run: its figures, its unjudged documents and similar runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a system's run come into a collection, and how is it read again?"""
+"""Runs of a collection: check, store, read, rename and set as baseline."""
 
 from __future__ import annotations
 

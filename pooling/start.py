@@ -1,8 +1,8 @@
-"""How does somebody begin who has neither a log nor runs? With ten queries and what their search answers today.
+"""Quick start without a log or runs: ten queries and what the search returns for them today.
 
-Pasted queries and pasted results become queries, documents, a run, a list pool and an open round in one act, so that
-rating begins within minutes. The run is what the search answers today, in the order in which it was pasted; it is
-scored when the labels are frozen.
+Pasted queries and results become queries, documents, a run, a list pool and an open round in one step, so that rating
+starts within minutes. The run holds what the search returns today, in the order in which it was pasted; it is scored
+when the labels are frozen.
 """
 
 from __future__ import annotations

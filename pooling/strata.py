@@ -1,9 +1,9 @@
-"""How does a further part of the traffic, such as a category or a language, join a collection without disturbing it?
+"""Addition of a part of the traffic, such as a category or a language, to a collection as a stratum.
 
-The new queries are drawn from their part of a log on its own. A query that is here already and is drawn again gets a
-further place. Where the traffic was that of an older stratum (``part_of``), all of that stratum's queries that belong
-to the part go over to it for certain, since they are in hand, and the draw is made from the rest. Either way each
-stratum has a sample with known chances, and old queries keep what they had.
+The new queries are drawn separately from their part of a log. A query that is already in the collection and is drawn
+again is recorded in both strata. If the traffic belonged to an older stratum (``part_of``), all queries of that
+stratum that belong to the new part move to it with certainty, because they are already available, and the draw is
+made from the rest. Either way each stratum has a sample with known probabilities, and old queries keep their design.
 """
 
 from __future__ import annotations

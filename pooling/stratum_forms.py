@@ -1,4 +1,4 @@
-"""What may be typed to add a part of the traffic to a collection?"""
+"""Form to add a part of the traffic to a collection."""
 
 from __future__ import annotations
 

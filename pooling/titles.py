@@ -1,4 +1,4 @@
-"""What are the documents called that systems return first for a query?"""
+"""Titles of the documents that systems rank first for a query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pages does this room answer?"""
+"""URL routes of the pooling app's pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which label does each pair of a ratings file get?"""
+"""The command ``assay aggregate``: one label for each pair of a ratings file, under a label rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far do the raters of a ratings file agree?"""
+"""The command ``assay agreement``: agreement coefficients of a ratings file, and a gate on one of them."""
 
 from __future__ import annotations
 

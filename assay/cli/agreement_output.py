@@ -1,4 +1,4 @@
-"""How does ``assay agreement`` print its report as text?"""
+"""Text output of ``assay agreement``: counts, coefficients, kappas of two raters, and breakdowns."""
 
 from __future__ import annotations
 

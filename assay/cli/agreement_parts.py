@@ -1,4 +1,4 @@
-"""How far do the raters of a ratings file agree within each query or tier?"""
+"""Agreement within each query and each tier of a ratings file, with tiers read from a queries.csv."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which batches were left with a provider, and are still to be fetched?"""
+"""File of open provider batches, sent and not yet fetched, with the keys of their questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far can a machine's labels be trusted, held against people's?"""
+"""The command ``assay calibrate``: compare a machine's labels with human labels."""
 
 from __future__ import annotations
 

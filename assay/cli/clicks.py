@@ -1,4 +1,4 @@
-"""What do clicks say about documents? Weak labels, each with its interval."""
+"""The command ``assay clicks``: weak labels from a click log, each with its interval."""
 
 from __future__ import annotations
 

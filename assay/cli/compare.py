@@ -1,4 +1,4 @@
-"""Which of these runs is better, by how much, and could it be luck?"""
+"""The command ``assay compare``: differences between runs, with intervals and significance tests."""
 
 from __future__ import annotations
 

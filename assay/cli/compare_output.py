@@ -1,4 +1,4 @@
-"""How does a comparison of runs look as tables in the terminal?"""
+"""Terminal tables of ``assay compare``: means, differences by metric, and the assumptions behind them."""
 
 from __future__ import annotations
 

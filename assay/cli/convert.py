@@ -1,4 +1,4 @@
-"""How does a file become the same rows in another format?"""
+"""The command ``assay convert``: write the rows of a file in another format."""
 
 from __future__ import annotations
 

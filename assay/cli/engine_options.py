@@ -1,4 +1,4 @@
-"""Which engine is asked, with which settings and secrets, and where may it go?"""
+"""Command line options of a search engine: its kind, settings, secrets, and the host or file it may reach."""
 
 from __future__ import annotations
 

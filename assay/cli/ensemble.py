@@ -1,4 +1,4 @@
-"""What do several judges say together, and where are they apart?"""
+"""The command ``assay ensemble``: combine the labels of several judges and list where they differ."""
 
 from __future__ import annotations
 

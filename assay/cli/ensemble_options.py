@@ -1,7 +1,8 @@
-"""Which models make up an ensemble, each with its own provider, address, prices and key?
+"""Models of an ensemble, each with its own provider, address, prices and key.
 
-``PROVIDER:MODEL[@URL][,PRICE_IN,PRICE_OUT[,KEY_VARIABLE]]``. Names of models hold colons themselves (``llama3:8b``), so
-that only the name of a known provider is one. What a model does not say, the options for all of them say.
+Each is written ``PROVIDER:MODEL[@URL][,PRICE_IN,PRICE_OUT[,KEY_VARIABLE]]``. Model names contain colons themselves
+(``llama3:8b``), so only the name of a known provider counts as a provider. Whatever a model leaves out comes from
+the options that apply to all models.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is a run's mean, when people labelled a few queries and a machine all of them?"""
+"""The command ``assay estimate``: a run's mean from human labels of some queries and machine labels of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good are these runs, according to these qrels?"""
+"""The command ``assay evaluate``: score runs against qrels."""
 
 from __future__ import annotations
 

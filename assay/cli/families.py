@@ -1,4 +1,4 @@
-"""Is a model that judges of the family of a run whose scores it would decide, said before anything is asked?"""
+"""Model family options and warnings: a judge's model from the same family as a system it judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a live engine answer to these queries?"""
+"""The command ``assay fetch``: send queries to a live engine and write what it returns as a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did an interrupted fetch leave in its files, so that only the rest need be asked?"""
+"""Resume an interrupted fetch: read the run and documents already written, so that only the rest is sent."""
 
 from __future__ import annotations
 

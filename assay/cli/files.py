@@ -1,4 +1,4 @@
-"""How does a command name its inputs and write its output?"""
+"""Input and output arguments of the commands: named files, standard input, ``--out``, file warnings."""
 
 from __future__ import annotations
 

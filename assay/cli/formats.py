@@ -1,4 +1,4 @@
-"""Which file formats are there, and what does one of them look like?"""
+"""The command ``assay formats``: list the file formats or explain one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do these qrels still fit what systems return, what documents say and what people ask?"""
+"""The command ``assay freshness``: check qrels against current runs, documents and traffic."""
 
 from __future__ import annotations
 

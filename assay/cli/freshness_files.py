@@ -1,4 +1,4 @@
-"""What do a bundle, a file of documents and a query log say about the freshness of labels?"""
+"""Inputs of a freshness check: a baseline from a bundle or older documents, and today's documents and log."""
 
 from __future__ import annotations
 

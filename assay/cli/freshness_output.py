@@ -1,4 +1,4 @@
-"""How do the signals of staleness look in the terminal?"""
+"""Output of ``assay freshness`` as a terminal table and as JSON: signals, limits, runs and next steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""May this run go out? Decided by rules, for a pipeline that stops at exit status 1."""
+"""The command ``assay gate``: decide by rules whether a run may be released; exit status 1 means no."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a gate look as text, JSON, JUnit XML, or a comment in Markdown?"""
+"""Output of ``assay gate`` as text, JSON, JUnit XML, or a Markdown comment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which grades did people settle on, whatever file they stand in?"""
+"""Human labels of pairs, read from qrels in any format or from a ratings file by the lower median."""
 
 from __future__ import annotations
 

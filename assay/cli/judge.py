@@ -1,4 +1,4 @@
-"""What does a machine judge say about these pairs?"""
+"""The command ``assay judge``: let a machine judge grade pairs."""
 
 from __future__ import annotations
 

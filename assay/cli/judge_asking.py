@@ -1,4 +1,4 @@
-"""What does a judge that asks a model say about these pairs, and what did asking take?"""
+"""Run a judge that calls a model: write labels as answers arrive, and report estimates and costs."""
 
 from __future__ import annotations
 

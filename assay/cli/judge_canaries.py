@@ -1,4 +1,4 @@
-"""How often does a document talk this judge into a higher grade?"""
+"""Prompt-injection probes of a judge: how often text planted in a document raises its grade."""
 
 from __future__ import annotations
 

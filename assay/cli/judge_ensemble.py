@@ -1,4 +1,4 @@
-"""What do several judges say together of these pairs? The labels of ``assay ensemble``, for the pairs of a file."""
+"""The ensemble judge of ``assay judge``: the labels of ``assay ensemble`` for the pairs of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs wait for a judge, and how does an answer become a label?"""
+"""Pairs of a ``pairs.jsonl`` that a judge has yet to grade, and the labels made of its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of two documents is better, of the pairs that wait for a judge? The battles of ``assay zelo judge``."""
+"""The pairwise judge of ``assay judge``: battles, as in ``assay zelo judge``, among documents of the pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many of the expected answers do rankings find, going by what a judge says of each text and each answer?"""
+"""Recall of expected answers in rankings, by a judge's verdict on each text and answer."""
 
 from __future__ import annotations
 

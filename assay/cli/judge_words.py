@@ -1,4 +1,4 @@
-"""What is a model told beside the pairs: scale, guidelines, examples, and how is it asked?"""
+"""Options for the prompt of a model judge: template, scale, guidelines, examples and sampling numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs does a file of labels hold already, and how are more added to it?"""
+"""Output file of a judge: read the labels already in it and append more."""
 
 from __future__ import annotations
 

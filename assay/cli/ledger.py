@@ -1,6 +1,6 @@
-"""What was every model asked, what did it answer, and what did that cost? One line a call, never taken back.
+"""Ledger of model calls: every question, its answer and its cost, one line per call, append-only.
 
-It is also the memory: an answer that stands here under its key is not asked for again.
+The ledger is also a cache: an answer stored under its key is not requested again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How are the parameters of a family's members asked for and handed on? Each is an option, under its own name."""
+"""Command line options for the parameters of judges and pool strategies, one option per parameter name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which options were given and changed nothing?"""
+"""Warnings about options that were given and had no effect."""
 
 from __future__ import annotations
 

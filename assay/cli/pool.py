@@ -1,4 +1,4 @@
-"""Which pairs of query and document should people judge, given these runs?"""
+"""The command ``assay pool``: choose the query-document pairs to judge from runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a pool leave the command: as CSV, as JSON, and in words?"""
+"""Output of ``assay pool``: the pool as CSV and JSON, and a summary of the judging effort in words."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""How does a command begin and end as a process of its own?
+"""Start and exit of the ``assay`` process.
 
-The work itself is `assay.cli.main`, which others may call as well; here is only what concerns a whole process.
+The command itself is `assay.cli.main`, which other code may call too; this file holds only what concerns a whole
+process.
 """
 
 from __future__ import annotations

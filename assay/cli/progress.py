@@ -1,4 +1,4 @@
-"""How far is a long piece of work? Told on standard error, when that is a terminal."""
+"""Progress bars of long commands, drawn on standard error when it is a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which model is asked, how fast, and for how much money?"""
+"""Command line options of a model provider: model, address, key, rate limits and budget."""
 
 from __future__ import annotations
 

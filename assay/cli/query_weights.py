@@ -1,4 +1,4 @@
-"""With which weight and tier does each query of a queries.csv enter the mean?"""
+"""Sampling design of the queries in a queries.csv: weight, inclusion probability and tier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of a ratings file are grades of human raters?"""
+"""Read a ratings file and separate the grades of human raters from machine, gold and adjudicated rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a user tell a reader what the file itself does not say?"""
+"""Options for what a file does not say about itself: format, encoding, columns and other reader settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs of a pool were drawn at random from what the pool left out, and how probable was each?"""
+"""Read the residual stratum of a pool: pairs drawn at random from outside it, with inclusion probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far can these qrels be trusted for a system that did not help to build them?"""
+"""The command ``assay reuse``: test how well qrels serve systems that did not contribute to the pool."""
 
 from __future__ import annotations
 

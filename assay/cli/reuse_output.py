@@ -1,4 +1,4 @@
-"""How does a collection's use for new systems look in the terminal?"""
+"""Output of ``assay reuse``: runs left out, missed documents (estimated), and the judged share of each run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does ``assay validate`` tell of a run that is read, beyond its odd lines: the health that a run's page shows?"""
+"""Run health in ``assay validate``: the same figures as on a run's page, beyond the issues of single lines."""
 
 from __future__ import annotations
 

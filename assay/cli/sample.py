@@ -1,4 +1,4 @@
-"""Which queries of a log should be judged, and what does each of them stand for?"""
+"""The command ``assay sample``: draw queries from a log, with tiers, inclusion probabilities and weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which grades does a scale have?"""
+"""The ``--scale`` option: the grades of a scale, written as ``MIN:MAX``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does an evaluation look as a table in the terminal?"""
+"""Terminal tables of ``assay evaluate``: means, tiers, queries, and notes on unjudged documents and ties."""
 
 from __future__ import annotations
 

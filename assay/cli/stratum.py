@@ -1,4 +1,4 @@
-"""How does a further part of the traffic join a queries file, without disturbing the queries that are in it?"""
+"""The command ``assay stratum``: add a stratum of a log's traffic to a queries file, next to its queries."""
 
 from __future__ import annotations
 

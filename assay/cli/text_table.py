@@ -1,4 +1,4 @@
-"""How does a table stand in plain text: names to the left, numbers to the right?"""
+"""Plain text tables: names aligned left, numbers aligned right."""
 
 from __future__ import annotations
 

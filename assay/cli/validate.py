@@ -1,4 +1,4 @@
-"""Which lines of a file are odd, and how are they mended?"""
+"""The command ``assay validate``: list the issues of a file line by line, with a fix for each."""
 
 from __future__ import annotations
 

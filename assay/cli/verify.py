@@ -1,4 +1,4 @@
-"""Is a bundle still what its manifest says?"""
+"""The command ``assay verify``: check the files of a bundle against its manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents should meet, who wins, and how good is each by the battles that were fought?"""
+"""The command ``assay zelo``: draw battles between documents, judge them with models, fit and use scores."""
 
 from __future__ import annotations
 

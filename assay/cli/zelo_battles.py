@@ -1,4 +1,4 @@
-"""Who fought whom: all battles of a query as a picture, and those of one document with each model's reasons?"""
+"""The ``matrix`` and ``battles`` acts of ``assay zelo``: a query's battles as SVG, a document's as text."""
 
 from __future__ import annotations
 

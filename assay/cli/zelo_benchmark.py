@@ -1,4 +1,4 @@
-"""How near does a reranker come to the scores that are taken for the truth, by zbench's own figures?"""
+"""The ``benchmark`` act of ``assay zelo``: compare a reranker with reference scores, by zbench's metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents do queries have, and what do they say, in any file that names them?"""
+"""Inputs of ``assay zelo``: documents of queries and their texts, from any file that names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do models say of two documents at a time?"""
+"""The ``judge`` act of ``assay zelo``: let models compare two documents at a time."""
 
 from __future__ import annotations
 

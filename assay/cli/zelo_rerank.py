@@ -1,4 +1,4 @@
-"""In which order does a reranker put the documents of each query? Any function, any object, any address that scores."""
+"""The ``rerank`` act of ``assay zelo``: rank documents with any function, object or address that scores."""
 
 from __future__ import annotations
 

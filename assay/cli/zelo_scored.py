@@ -1,4 +1,4 @@
-"""What was scored before a run of a reranker ended too soon? Kept beside the output, so that nothing is asked twice."""
+"""Scores saved from an interrupted reranker run, next to the output, so that no query is scored twice."""
 
 from __future__ import annotations
 

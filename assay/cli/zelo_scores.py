@@ -1,4 +1,4 @@
-"""What follows from battles and scores: grades by anchors, and who should meet next?"""
+"""The ``grades`` and ``next`` acts of ``assay zelo``: grades from scores and anchors, and the next battles."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Do two sides compute the same? Speed counts only with exactness.
+"""Check that two sides compute the same scores, because speed counts only with exact results.
 
     python benchmarks/side_by_side/agreement.py OURS PEER
 
-OURS is what ``assay evaluate --format json`` wrote, PEER what peers.py printed. Prints JSON: the largest difference of
-a mean and of a single query's value over the metrics that both have, and which metrics those are.
+OURS is the output of ``assay evaluate --format json``, PEER the output of peers.py. Prints JSON: the largest
+difference of a mean and of a single query's value over the metrics that both have, and the names of these metrics.
 """
 
 from __future__ import annotations

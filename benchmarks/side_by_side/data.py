@@ -1,16 +1,17 @@
-"""Which runs and labels do the benchmarks of the engine read? Invented ones, made from a seed, with ties.
+"""Synthetic runs and labels with ties for the evaluation benchmarks, generated from a seed.
 
     python benchmarks/side_by_side/data.py FOLDER SHAPE --queries N --depth K --runs R
 
-Writes FOLDER/qrels.txt and FOLDER/run-00.txt and so on, leaving alone what this very file made before. Two shapes:
+Writes FOLDER/qrels.txt, FOLDER/run-00.txt and so on, and skips files that this version of the script already wrote.
+There are two shapes:
 
 passages
-    Short numeric ids, about one relevant document a query and nothing else judged, as in a passage collection.
+    Short numeric ids, about one relevant document per query and no other judgments, as in a passage collection.
 pages
-    Ids of 30 characters, a deep pool of grades 0 to 3 for each query, as in a track of an evaluation campaign.
+    Ids of 30 characters and a deep pool of grades 0 to 3 for each query, as in a track of an evaluation campaign.
 
-Scores have three decimals, so they tie. The rank column is the order in which the documents were made, which is not the
-order of tied documents by id. Each run leaves some queries out.
+Scores have three decimals, so they tie. The rank column is the order in which the documents were generated, which is
+not the order of tied documents by id. Each run omits some queries.
 """
 
 from __future__ import annotations

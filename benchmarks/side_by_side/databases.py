@@ -1,7 +1,7 @@
-"""Which databases does a benchmark of the server use, and how is a fresh one made and thrown away?
+"""Fresh databases for the server benchmarks: creation and removal.
 
-SQLite is a file in a temporary folder. PostgreSQL is a database of its own on the server that ``ASSAY_BENCH_POSTGRES``
-names, for example ``postgres://postgres@127.0.0.1:5432/postgres``; without it PostgreSQL is left out.
+SQLite is a file in a temporary folder. PostgreSQL is a separate database on the server that ``ASSAY_BENCH_POSTGRES``
+names, for example ``postgres://postgres@127.0.0.1:5432/postgres``; without this variable PostgreSQL is skipped.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""How far off are weighted means over many seeded draws, and how often does the interval hold the truth?
+"""Bias and interval coverage of weighted means over many seeded draws.
 
     python estimates.py DRAWS
 
-A log of 5,000 queries whose traffic falls as one over the rank; frequent queries are answered better, as in any shop.
+The log has 5,000 queries whose traffic falls as one over the rank. Frequent queries have better results, as in a
+shop.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How long does a paired randomization test of runs take, and which p does it give?
+"""Time and p-values of a paired randomization test of runs, in Assay and in its peers.
 
     python benchmarks/side_by_side/flips.py {assay,scipy,ranx} [--queries N] [--runs N] [--permutations N] [--pairs N]
 
-``assay`` tests all pairs of runs at once, a peer only the first of the sampled pairs, since it takes one at a time. The
-sampled pairs are those whose p, by Student's t, lies nearest to .05, .2 and .5. Prints JSON: seconds of the test alone,
-and the p of each sampled pair.
+``assay`` tests all pairs of runs at once. A peer tests only the first of the sampled pairs, because it takes one pair
+at a time. The sampled pairs are those whose p by Student's t is nearest to .05, .2 and .5. Prints JSON: the seconds
+of the test alone, and the p of each sampled pair.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What does a peer make of the same files? Its own readers, its own metrics, one fresh process.
+"""Scores of a peer tool for the same files: its own readers and metrics, in a fresh process.
 
     python benchmarks/side_by_side/peers.py PEER [--per-query] [--judged] [--file-order] QRELS RUN...
 
-Prints JSON: for each run its name, its means and, if asked, the value of each query, under our names of the metrics. A
-peer runs in whatever Python has it, so this file imports nothing of ours.
+Prints JSON: for each run its name, its means and, with --per-query, the value of each query, under our metric names.
+A peer may be installed in another Python, so this file imports nothing from Assay.
 """
 
 from __future__ import annotations

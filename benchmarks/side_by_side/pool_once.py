@@ -1,11 +1,12 @@
-"""How long does it take to unite stored runs into a pool?
+"""Time one pool over stored runs.
 
     python benchmarks/side_by_side/pool_once.py make FOLDER --queries N --depth N --runs N
     python benchmarks/side_by_side/pool_once.py pool FOLDER [--strategy NAME] [--depth N] [--stored]
 
-``make`` writes runs that share about as many documents as systems do: each query has three times as many documents as
-a run returns; each as a TREC file, and as the server stores it. ``pool`` reads them (``--stored``: the server's) and
-prints JSON: the seconds from the first file's opening to the finished pool, the pairs, and the entries.
+``make`` writes runs that share about as many documents as real systems do: each query has three times as many
+documents as a run returns. Each run is written as a TREC file and in the server's storage format. ``pool`` reads the
+runs (with ``--stored`` those of the server) and prints JSON: the seconds from opening the first file to the finished
+pool, the pairs, and the entries.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How long did a whole process take, how much memory did it hold at its peak, and what did it print?
+"""Child processes of the benchmarks: wall time, peak memory and output.
 
-A process counts from before it is started until it has ended. Its peak cannot read lower than what the process that
-started it held, so whoever measures imports no numpy and reads no large file; children do that.
+A process is measured from before its start until it has ended. Its peak cannot read lower than the memory of the
+process that started it, so the measuring process imports no numpy and reads no large file; child processes do that.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What does a large query log look like, and what does polars need to read and count it?
+"""Synthetic large query log, and the polars baseline that reads and counts it.
 
     python query_log.py make FILE ROWS
     python query_log.py count FILE
 
-Words, clients and times are invented from a fixed seed. Some texts are in capitals, have stray blanks or are quoted,
-some are empty, as in a log of real searches.
+Words, clients and times are generated from a fixed seed. Some texts are in capitals, have stray blanks or quotation
+marks, and some are empty, as in a log of real searches.
 """
 
 from __future__ import annotations

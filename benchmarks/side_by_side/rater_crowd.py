@@ -1,7 +1,7 @@
-"""What do fifty raters at once ask of a server, how long do they wait, and what were they told?
+"""Simulated raters: many threads that rate at once and record latencies and acknowledged judgments.
 
-Each rater is a thread with one connection and does what the station does: leases a batch, sends one judgment after the
-other at a fixed pace, and asks for more before it runs out. What was not acknowledged is sent again under the same
+Each rater is a thread with one connection and acts like the rating station: it leases a batch, sends judgments one by
+one at a fixed pace, and requests more before it runs out. An unacknowledged judgment is sent again under the same
 client id, with growing pauses. Nothing here imports Django.
 """
 

@@ -1,10 +1,11 @@
-"""What does each strategy find with 50 judgments a query, and do the labels that it leaves rank the systems the same?
+"""Replay of every pool strategy on known labels with 50 judgments per query.
 
     python benchmarks/side_by_side/replay.py {2019,2020,2021,cranfield} [--folder CRANFIELD] [--seeds N] [--batch N]
 
-A judgment is looked up in the known labels as soon as a strategy has chosen a pair; strategies that learn are asked for
-``--batch`` pairs at a time. Prints JSON, for each strategy the relevant documents found, their mean share of a query's,
-the judgments spent on a query, and Kendall's tau of the systems by nDCG@10 against all labels; each a mean over seeds.
+As soon as a strategy chooses a pair, its judgment is looked up in the known labels. Learning strategies choose
+``--batch`` pairs at a time. Prints JSON with these values per strategy, each a mean over seeds: the relevant
+documents found, their mean share of a query's relevant documents, the judgments spent per query, and Kendall's tau
+between the ranking of the systems by nDCG@10 under the resulting labels and under all labels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does a benchmark say? A ratio, what it is a ratio of, its limit and its aim."""
+"""Result rows of the benchmarks: ratios, limits and targets, with the shared options and output."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What would systems return, and people judge, in a collection like those of TREC's deep learning tracks?
+"""Simulated runs and grades like those of TREC's deep learning tracks.
 
-A world has queries with known relevant documents, and runs in families. What a run sees of a document is how relevant
-it is, as clearly as the run is good and lucky with this query, what every run sees in it, what its family sees, and
-noise. The sizes and weights were chosen so that strategies find, at 50 judgments a query, about what they find on the
-official runs of 2019, 2020 and 2021.
+A world has queries with known relevant documents, and runs in families. The score that a run gives a document
+combines the document's relevance (more clearly in a better run, and with luck that varies by query), a part shared by
+all runs, a part shared by the run's family, and noise. The sizes and weights were chosen so that, at 50 judgments per
+query, strategies find about as much as on the official runs of 2019, 2020 and 2021.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""At which sizes is the engine measured, and what is asked of it there?"""
+"""Sizes at which the evaluation engine is measured, with the limits for each."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How long does one tiny query take through the Python interface, over and over in one process?
+"""Time of one tiny query through the Python interface, repeated in one process.
 
     python benchmarks/side_by_side/tiny.py {assay,pytrec_eval} [ROUNDS]
 
-A query has 100 documents of which 30 are judged. The labels are prepared once, as both sides allow; each round hands
-over another run as plain dictionaries. Prints JSON: seconds a round, and the means over the runs as a check.
+A query has 100 documents, 30 of them judged. The labels are prepared once, which both sides allow; each repetition
+passes another run as plain dictionaries. Prints JSON: seconds per repetition, and the means over the runs as a check.
 """
 
 from __future__ import annotations

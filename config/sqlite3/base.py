@@ -1,8 +1,9 @@
-"""How do many threads and processes wait for their turn to write to one SQLite file?
+"""SQLite database backend in which waiting writers of all threads and processes have equal chances.
 
-SQLite lets a waiting writer sleep for longer and longer, up to a tenth of a second, so that under load whoever comes
-new is served before whoever waits: some wait until their patience ends, and are told that the database is locked. Here
-every waiting writer looks again at the same short interval, and each has the same chance at every turn.
+SQLite lets a waiting writer sleep longer and longer, up to a tenth of a second. Under load, a new writer then gets
+its turn before one that has waited: some writers wait until their timeout and fail with "database is locked". In
+this backend every waiting writer tries again at the same short interval, and each has the same chance at every
+turn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which shelves does the shop have?"""
+"""All shelves of the shop."""
 
 from __future__ import annotations
 

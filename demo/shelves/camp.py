@@ -1,4 +1,4 @@
-"""What does the shop sell for a night outside?"""
+"""Shelves of camping gear: tents, sleeping bags and pads, hammocks, tarps and chairs."""
 
 from __future__ import annotations
 

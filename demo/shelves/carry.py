@@ -1,4 +1,4 @@
-"""What does the shop sell to carry things in, and to be carried by?"""
+"""Shelves of packs, bags, water bladders and trekking poles."""
 
 from __future__ import annotations
 

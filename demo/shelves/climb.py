@@ -1,4 +1,4 @@
-"""What does the shop sell for rock, ice, snow, water and wheels?"""
+"""Shelves of climbing gear, ice and snow gear, and bike bags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the shop sell to eat and drink with?"""
+"""Shelves of stoves, pots, water filters, bottles and meals."""
 
 from __future__ import annotations
 

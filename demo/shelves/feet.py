@@ -1,4 +1,4 @@
-"""What does the shop sell for the feet?"""
+"""Shelves of footwear: boots, trail shoes, socks, sandals and gaiters."""
 
 from __future__ import annotations
 

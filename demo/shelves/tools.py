@@ -1,4 +1,4 @@
-"""What does the shop sell to see, to find the way and to mend things?"""
+"""Shelves of lights, power, navigation, knives and first aid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the shop sell to wear?"""
+"""Shelves of clothing: jackets, fleeces, base layers, pants and gloves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one run better than another on a snapshot?"""
+"""API of comparisons of two runs, or of all scored runs, on a snapshot."""
 
 from __future__ import annotations
 

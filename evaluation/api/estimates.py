@@ -1,4 +1,4 @@
-"""What are the means of runs by a judge's many grades and people's few?"""
+"""API of mean estimates for runs from a judge's many grades and people's few."""
 
 from __future__ import annotations
 

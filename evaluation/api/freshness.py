@@ -1,4 +1,4 @@
-"""How far do a snapshot's labels still fit, and what is handed in, declared and drawn about it?"""
+"""API of a snapshot's freshness: signals, engine responses, recorded changes and refresh pools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How did the scores of runs move over the snapshots of a collection?"""
+"""API of the score history: the scores of runs over the snapshots of a collection."""
 
 from __future__ import annotations
 

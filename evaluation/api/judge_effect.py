@@ -1,4 +1,4 @@
-"""What would a machine judge's labels do to a metric?"""
+"""API of the effect that a machine judge's labels would have on a metric."""
 
 from __future__ import annotations
 

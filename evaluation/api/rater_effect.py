@@ -1,4 +1,4 @@
-"""What hangs on each rater of a round?"""
+"""API of rater effects: the ranking of the runs without each rater of a round, and by each rater alone."""
 
 from __future__ import annotations
 

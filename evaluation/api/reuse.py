@@ -1,4 +1,4 @@
-"""How far can a snapshot be trusted for new systems?"""
+"""API of reusability: how reliable a snapshot is for systems that did not contribute to its pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do runs score against a snapshot?"""
+"""API of scores: runs measured against a snapshot."""
 
 from __future__ import annotations
 

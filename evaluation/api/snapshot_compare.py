@@ -1,4 +1,4 @@
-"""What changed from one snapshot to another?"""
+"""API of changes between two snapshots: labels, and the ranking of the runs under both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How few judgments could turn the decision between two runs of a snapshot, and which ones?"""
+"""API of decision-critical pairs: the fewest judgments that could reverse a comparison of two runs."""
 
 from __future__ import annotations
 

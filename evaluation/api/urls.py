@@ -1,4 +1,4 @@
-"""Which endpoints does this room answer?"""
+"""API routes of the evaluation app."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""May a change go out? Rules, and the verdict on a candidate run."""
+"""Release decisions: rules, and the verdict on a candidate run."""

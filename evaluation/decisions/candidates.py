@@ -1,4 +1,4 @@
-"""Which documents of two runs did nobody judge, and where does each run rank them?"""
+"""Unjudged documents of two runs that could change a metric, with their rank in each run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What should one know before trusting a gate, whichever way it went?"""
+"""Warnings about a gate's verdicts, whether it passed or failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which orders of runs hang on the order of tied documents, or on what nobody judged?"""
+"""Run orders that depend on the order of tied documents or on missing judgments."""
 
 from __future__ import annotations
 

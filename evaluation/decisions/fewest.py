@@ -1,4 +1,4 @@
-"""How few steps reach a sum, where each place offers its own row of steps?"""
+"""The fewest steps, taken from several rows of steps, that exceed a given sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a candidate run keep to the rules, alone and against a baseline?"""
+"""Gate: check a candidate run against rules, alone and against a baseline."""
 
 from __future__ import annotations
 

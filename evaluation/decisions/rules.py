@@ -1,7 +1,8 @@
-"""What must hold of a candidate run, and how is that written?
+"""Rules for a candidate run, and the parser of their notation.
 
-``METRIC OP NUMBER``, or ``drop(METRIC) OP NUMBER`` where the candidate is held against a baseline; a drop may be
-limited to a share of the baseline (``2%``) and excused as luck (``unless p >= 0.05``). OP is one of ``>= > <= < ==``.
+A rule is ``METRIC OP NUMBER``, or ``drop(METRIC) OP NUMBER`` if the candidate is compared with a baseline. A drop may
+be limited to a share of the baseline (``2%``) and excused as not significant (``unless p >= 0.05``). OP is one of
+``>= > <= < ==``.
 """
 
 from __future__ import annotations

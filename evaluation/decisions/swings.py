@@ -1,9 +1,9 @@
-"""How far could a few judgments of one query move the difference of two runs?
+"""How far a few judgments of each query could move the difference between two runs.
 
-For a metric that is a sum divided by an ideal, both runs share the ideal of the query. So with so many grades to give,
-the highest go where the one run ranks a document most above the other, and the rest is `evaluation.metrics.steps`:
-exact. For all other metrics documents are tried (`evaluation.decisions.trials`): what is reached so may not be the
-most, and `Swings.upper` tells what could be.
+For a metric that is a sum divided by an ideal, both runs share the ideal of the query. With a given number of grades
+to assign, the highest therefore go to the documents that the one run ranks furthest above the other, and
+`evaluation.metrics.steps` computes the rest exactly. For all other metrics, `evaluation.decisions.trials` tries
+documents: its result may not be the maximum, and `Swings.upper` gives an upper bound.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is asked of the unjudged documents of two runs, and in which form is it answered?"""
+"""Input and output of the swing search: candidates of two runs, and what judgments could add per query."""
 
 from __future__ import annotations
 

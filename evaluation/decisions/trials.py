@@ -1,8 +1,8 @@
-"""How far could a few judgments of one query move a difference that no formula tells?
+"""How far a few judgments of a query could move a difference that has no closed formula.
 
-A value that is the best over single documents is found by looking at each of them. Elsewhere every way to grade is
-tried where the queries have few unjudged documents; else documents are added one by one, the best first, and many at
-once in the order in which they part the runs.
+For a metric that is the best value over single documents, each document is checked. For the others, every way to
+grade is tried if the queries have few unjudged documents; otherwise documents are added one by one, the best first,
+and many at once in the order in which they separate the runs.
 """
 
 from __future__ import annotations

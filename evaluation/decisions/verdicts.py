@@ -1,4 +1,4 @@
-"""What does a gate say about each rule, and why?"""
+"""Verdicts of a gate on each rule, with their reasons."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What can be said about judgments that nobody made: what was missed, and whom that would hurt?"""
+"""Estimators for missing judgments: what was missed, and which systems that would hurt."""

@@ -1,4 +1,4 @@
-"""How far does a metric move, and do runs change places, when a machine's labels replace people's?"""
+"""Bias of metrics and of the ranking of the runs when a machine's labels replace people's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How did relevant documents turn up with depth, and how many more would deeper ranks hold?"""
+"""Discovery curve: relevant documents by pool depth, and an estimate of those at deeper ranks."""
 
 from __future__ import annotations
 

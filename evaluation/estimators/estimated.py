@@ -1,4 +1,4 @@
-"""What do all estimates of a mean from human and machine values say of themselves?"""
+"""Fields that all estimates of a mean from human and machine values have."""
 
 from __future__ import annotations
 

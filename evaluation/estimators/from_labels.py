@@ -1,4 +1,4 @@
-"""What do people's and a machine's labels together say about the mean of each run?"""
+"""Estimates of each run's mean from people's and a machine's labels together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much would a system be hurt that had not contributed to the pool?"""
+"""Leave-one-out test of a pool: how much a system would lose if it had not contributed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is an estimate of what judging missed told?"""
+"""Estimate of the relevant documents that judging missed, with its interval."""
 
 from __future__ import annotations
 

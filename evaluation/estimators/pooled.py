@@ -1,4 +1,4 @@
-"""Which documents do several runs return together, how high, and which of them are judged?"""
+"""Union of the documents that several runs return, with their ranks and judgments."""
 
 from __future__ import annotations
 

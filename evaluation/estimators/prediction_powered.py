@@ -1,8 +1,9 @@
-"""What is the mean of a metric, when people judged a few queries and a machine all of them?
+"""Prediction-powered mean of a metric: people judged a few queries, a machine judged all of them.
 
-People's values alone give an honest interval that is wide; the machine's values alone give a narrow one around the
-wrong number. The estimate here takes the machine's mean and corrects it by what people found on the queries that both
-judged. How much of the machine goes in is tuned on the same queries, so a machine that knows nothing costs nothing.
+People's values alone give an honest but wide interval; the machine's values alone give a narrow one around the wrong
+number. This estimate takes the machine's mean and corrects it by the difference from people's values on the queries
+that both judged. The weight of the machine is tuned on the same queries, so a machine that knows nothing costs
+nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many relevant documents are still unjudged, by a random sample of what the pool left out?"""
+"""Estimate of the unjudged relevant documents from a random sample of what the pool left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far can a collection be trusted for a system that did not help to build it?"""
+"""Reusability of a collection for a system that did not contribute to its pool."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is a mean, when a machine's values sort all units into strata and people judged a few units of each?
+"""Stratified mean: a machine's values sort all units into strata, and people judge a few units of each.
 
-The machine only says which units are alike: within a stratum people's values count alone, and each stratum counts as
-much as it has units. Nothing of the machine's values enters the mean, so it is easy to explain and right however bad
-the machine is.
+The machine only determines which units are alike: within a stratum only people's values count, and each stratum is
+weighted by its number of units. No machine value enters the mean, so the estimate is easy to explain and correct no
+matter how bad the machine is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How useful is what a retriever returns to the system that answers with it, and does that tell how well it answers?
+"""Usefulness of retrieved lists to the answering system, and its correlation with answer quality.
 
-The labels are the scores of answers that the system's model gave with one document each. They lie between 0 and 1 and
-need not be whole: their mean over a list is its precision, their largest its hit rate.
+The labels are the scores of answers that the system's model gave with one document each. They are between 0 and 1 and
+may be fractions: their mean over a list is its precision, their maximum its hit rate.
 """
 
 from __future__ import annotations

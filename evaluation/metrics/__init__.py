@@ -1,4 +1,4 @@
-"""Which ranking metrics are there? One line each; a new metric is one new file and one new line."""
+"""Table of the ranking metrics. One line each; a new metric is one new file and one new line."""
 
 from __future__ import annotations
 

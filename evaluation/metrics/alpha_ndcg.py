@@ -1,4 +1,4 @@
-"""How well does the ranking cover the aspects of the query, when saying the same again counts less and less?"""
+"""alpha-nDCG: coverage of a query's subtopics, with less gain each time a subtopic is repeated."""
 
 from __future__ import annotations
 

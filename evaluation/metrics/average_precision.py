@@ -1,4 +1,4 @@
-"""How precise is the ranking at each rank that brings a relevant document?"""
+"""Average precision (AP): the mean of the precision at the rank of each relevant document."""
 
 from __future__ import annotations
 

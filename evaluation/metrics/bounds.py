@@ -1,7 +1,7 @@
-"""How low and how high could a metric be, if everything that the run returned were judged?
+"""Bounds of a metric: its lowest and highest value if everything that the run returned were judged.
 
-Within the metric's cutoff every unjudged document may get any grade of the scale, each for itself. Documents that the
-run did not return stay as they are. The bounds are exact: some grades reach each of them.
+Each unjudged document within the metric's cutoff may independently get any grade of the scale. Documents that the run
+did not return keep their labels. The bounds are exact: some set of grades reaches each of them.
 """
 
 from __future__ import annotations

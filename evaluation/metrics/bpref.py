@@ -1,4 +1,4 @@
-"""How often does something judged not relevant stand above something relevant?"""
+"""Bpref: how often relevant documents rank above documents judged not relevant."""
 
 from __future__ import annotations
 

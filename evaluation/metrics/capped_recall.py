@@ -1,4 +1,4 @@
-"""How many relevant documents does the top hold, of those that could stand there?"""
+"""Capped recall: relevant documents in the top ranks, divided by the most that could be there."""
 
 from __future__ import annotations
 

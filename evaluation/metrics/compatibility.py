@@ -1,4 +1,4 @@
-"""How much does the ranking overlap with the best one, over all its tops and the shortest tops most?"""
+"""Compatibility: rank-biased overlap of the run with the ideal ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is there to count: queries, documents returned, relevant documents, and those of them returned?"""
+"""Counts: queries, returned documents, relevant documents, and relevant documents returned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much gain does a reader collect who gives each further rank less attention?"""
+"""Discounted cumulative gain (DCG): the gain of each document, discounted by its rank."""
 
 from __future__ import annotations
 

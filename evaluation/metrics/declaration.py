@@ -1,7 +1,7 @@
-"""What does a metric say about itself, and what is it once its cutoff and parameters are chosen?
+"""Declaration of a metric, and a metric bound to its cutoff and parameters.
 
-A metric's file holds one `Metric`. The parser of names, the help of the command, the API's choices and docs/metrics.md
-read it; nothing about a metric is written anywhere else.
+Each metric's file holds one `Metric`. The name parser, the command help, the API's choices and docs/metrics.md read
+it, so that nothing about a metric is written anywhere else.
 """
 
 from __future__ import annotations

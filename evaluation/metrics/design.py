@@ -1,4 +1,4 @@
-"""With which weight and from which tier does each query enter the mean?"""
+"""Sampling design: the weight, the tier and the inclusion probability of each query in a mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What should a reader of the scores know about the run that they come from?"""
+"""Diagnostics of a run: facts about it that a reader of its scores should know."""
 
 from __future__ import annotations
 

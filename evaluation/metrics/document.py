@@ -1,6 +1,6 @@
-"""What does docs/metrics.md say? Written from the family, so that it cannot rot.
+"""Generate docs/metrics.md from the table of metrics, so that the page stays up to date.
 
-``python -m evaluation.metrics.document > docs/metrics.md`` writes the page anew.
+``python -m evaluation.metrics.document > docs/metrics.md`` writes the page again.
 """
 
 from __future__ import annotations

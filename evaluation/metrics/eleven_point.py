@@ -1,4 +1,4 @@
-"""What is the average of interpolated precision over the eleven standard levels of recall?"""
+"""11-point average: the mean of interpolated precision over the eleven standard recall levels."""
 
 from __future__ import annotations
 

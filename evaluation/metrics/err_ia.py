@@ -1,4 +1,4 @@
-"""How soon does a reader stop, on average over the aspects of the query that they may have had in mind?"""
+"""ERR-IA: expected reciprocal rank, averaged over the subtopics of the query."""
 
 from __future__ import annotations
 

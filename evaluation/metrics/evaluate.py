@@ -1,4 +1,4 @@
-"""How good is each run, according to the labels?"""
+"""Evaluation of runs against labels, by trec_eval's rules."""
 
 from __future__ import annotations
 

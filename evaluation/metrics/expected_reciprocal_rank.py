@@ -1,4 +1,4 @@
-"""How high up does a reader stop whom a document satisfies the more likely, the higher its grade?"""
+"""Expected reciprocal rank (ERR): a reader is more likely to stop at a document with a higher grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well does the top of the ranking balance precision and recall?"""
+"""F score at a cutoff: the weighted harmonic mean of precision and recall."""
 
 from __future__ import annotations
 

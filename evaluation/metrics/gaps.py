@@ -1,8 +1,8 @@
-"""How low and how high could average precision be, if the unjudged documents of a run were judged?
+"""Bounds of average precision if the unjudged documents of a run were judged.
 
-With a given number of documents made relevant, AP is highest if they are the first unjudged ones and lowest if they are
-the last. All numbers are tried, but not one by one: between two judged documents the unjudged ones form a gap, inside
-which AP follows a formula of harmonic numbers.
+For a given number of documents made relevant, AP is highest if they are the first unjudged ones and lowest if they
+are the last. All numbers are covered, but not one by one: between two judged documents the unjudged ones form a gap,
+inside which AP follows a formula of harmonic numbers.
 """
 
 from __future__ import annotations

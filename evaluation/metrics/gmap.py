@@ -1,4 +1,4 @@
-"""How good is a run on the queries that it finds hard?"""
+"""Geometric mean average precision (GMAP), which emphasizes queries with a low AP."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which ranks of a run hold documents that nobody judged?
+"""Unjudged documents (holes) of a run, by rank.
 
-Beside each query stands one column for every rank, so that what happens down the ranks is arithmetic along a row.
+Each query is a row with one column per rank, so that a computation down the ranks is arithmetic along a row.
 """
 
 from __future__ import annotations

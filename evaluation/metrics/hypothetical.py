@@ -1,4 +1,4 @@
-"""How would a run stand if documents that nobody judged had certain grades?"""
+"""Rankings of a run as if its unjudged documents had given grades."""
 
 from __future__ import annotations
 

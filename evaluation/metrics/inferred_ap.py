@@ -1,4 +1,4 @@
-"""What would average precision be, if only a sample of the pool is judged?"""
+"""Inferred average precision (infAP): an estimate of AP when only a sample of the pool is judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does each look bring to a reader who wants a certain amount and stops the sooner the more is found?"""
+"""INST: expected gain per viewed document, for a reader with a target gain."""
 
 from __future__ import annotations
 

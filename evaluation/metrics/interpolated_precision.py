@@ -1,4 +1,4 @@
-"""How precise can the ranking be once a given share of the relevant documents is found?"""
+"""Interpolated precision: the highest precision at any rank that reaches a given recall level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far could another draw of queries have moved a mean?"""
+"""Confidence intervals of means over queries: bootstrap and Student's t."""
 
 from __future__ import annotations
 

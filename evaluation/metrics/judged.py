@@ -1,4 +1,4 @@
-"""How much of what a run returns has been judged at all?"""
+"""Judged@k: the share of the returned documents that have a judgment."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where does a run put the judged documents of each query?
+"""Ranks and grades of the judged documents of each query in one run.
 
-Every ranking metric needs no more than that: the ranks of the judged documents that were returned, their grades, how
-many documents were returned, and all grades of the query. Unjudged documents only take up ranks. The queries stand one
-behind the other in flat arrays, so that a metric is arithmetic over all queries at once.
+Every ranking metric needs only these: the ranks of the judged documents that were returned, their grades, the number
+of returned documents, and all grades of the query. Unjudged documents only take up ranks. The queries follow one
+another in flat arrays, so that a metric is arithmetic over all queries at once.
 """
 
 from __future__ import annotations

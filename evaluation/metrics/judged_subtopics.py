@@ -1,4 +1,4 @@
-"""What do the judged documents of each query add to the aspects that were covered before?"""
+"""Grades of judged documents by subtopic, and what each document adds to the subtopics above it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which of a run's documents are judged, and how?
+"""Matching of a run's documents to the labels.
 
-No ids are joined as texts. A key of query and document passes a table of the first bits of all judged keys, what is
-left is looked up among the sorted keys, and every match is confirmed by comparing the ids themselves.
+Ids are not joined as texts. A key of query and document is checked against a table of the first bits of all judged
+keys, the remaining keys are looked up among the sorted judged keys, and each match is confirmed by comparing the ids.
 """
 
 from __future__ import annotations

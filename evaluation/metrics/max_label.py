@@ -1,4 +1,4 @@
-"""How good is the best document at the top, when labels may be fractions?"""
+"""Largest label in the top ranks, for labels that may be fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good is the average document at the top, when labels may be fractions?"""
+"""Mean label of the top ranks, for labels that may be fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the mean of a metric over queries?
+"""Means of a metric over queries, plain and weighted.
 
 All sums are exact (`math.fsum`) and therefore the same on every machine and in every order of queries.
 """

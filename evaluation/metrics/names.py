@@ -1,7 +1,7 @@
-"""Which metric does a written name mean?
+"""Parser of metric names.
 
-Names are matched without case and without blanks; ``@``, ``_`` and ``.`` before a cutoff are equal; ``P@5,10`` is two
-metrics. What another tool computes differently under the same name is refused, with the alternatives.
+Names ignore case and blanks; ``@``, ``_`` and ``.`` before a cutoff are equivalent; ``P@5,10`` means two metrics. A
+name that another tool computes differently is refused, with the alternatives.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How near is the ranking to the best one that the judgments allow, when high grades and high ranks count most?"""
+"""Normalized discounted cumulative gain (nDCG): DCG divided by that of the ideal ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which share of the pairs of documents with different grades does the run put in the right order?"""
+"""Pairwise accuracy: the share of document pairs with different grades that the run orders correctly."""
 
 from __future__ import annotations
 

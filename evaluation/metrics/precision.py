@@ -1,4 +1,4 @@
-"""How much of what stands at the top is relevant?"""
+"""Precision: the share of the top ranks that hold a relevant document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does the time of an evaluation go?"""
+"""Profile of an evaluation: seconds by kind of work."""
 
 from __future__ import annotations
 

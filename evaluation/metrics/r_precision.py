@@ -1,4 +1,4 @@
-"""How precise is the ranking at the depth at which it could be perfect?"""
+"""R-precision: the precision at rank R, the number of relevant documents of the query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between which values could a run's means lie: by the order of tied documents, and by what nobody judged?"""
+"""Ranges of a run's means over the order of tied documents and over missing judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much does a reader find who goes on to the next document with a fixed probability?"""
+"""Rank-biased precision (RBP): the gain of a reader who continues with a fixed probability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far could rank-biased precision rise if everything were judged?"""
+"""Residual of rank-biased precision: how far it could rise if everything were judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many of the relevant documents does the top of the ranking hold?"""
+"""Recall: the share of the query's relevant documents in the top ranks."""
 
 from __future__ import annotations
 

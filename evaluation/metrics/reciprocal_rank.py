@@ -1,4 +1,4 @@
-"""How far down must one read to meet the first relevant document?"""
+"""Reciprocal rank (RR): one over the rank of the first relevant document."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How often does each resample hold each query, and which mean does it then have?
+"""Bootstrap resamples of the queries, and the mean of each resample.
 
-All draws come from one seeded generator, in blocks whose size hangs on the number of queries alone: the same seed gives
-the same draws on any machine, for every run and every metric.
+All draws come from one seeded generator, in blocks whose size depends only on the number of queries: the same seed
+gives the same draws on any machine, for every run and every metric.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How does each metric answer when a document that nobody judged gets a grade?
+"""Response of each metric to a new grade for an unjudged document.
 
-What a metric declares here makes its bounds exact and tells which judgments could turn a decision. A metric that
-declares nothing has neither: judging could move it in ways that nobody has worked out.
+What a metric declares here makes its bounds exact and determines which judgments could reverse a decision. A metric
+that declares nothing has neither, because the effect of a judgment on it is not worked out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does an evaluation answer: numbers for each run, and what makes them more or less trustworthy?"""
+"""Results of an evaluation: the scores of each run, and the diagnostics that qualify them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well does the returned set balance precision and recall?"""
+"""Set F: the weighted harmonic mean of precision and recall of the returned set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of all that a run returns is relevant?"""
+"""Set precision: the share of all returned documents that is relevant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many of the relevant documents does a run return at all?"""
+"""Set recall: the share of the query's relevant documents that the run returns at any rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do queries of different depths stand side by side, so that a step down the ranks is one step for all of them?"""
+"""Grouping of queries with similar depth, so that one step down the ranks is one step for all of them."""
 
 from __future__ import annotations
 

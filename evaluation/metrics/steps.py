@@ -1,10 +1,10 @@
-"""What is the largest value of a sum divided by an ideal, over all grades of some documents?
+"""Maximum of a sum divided by an ideal, over all grades of some documents.
 
-The documents stand in an order of which a best solution is known to give no later one the higher grade. What remains to
-be chosen is, for each step of gain, how many of the first documents reach it. A step's part of the sum and of the
-divisor depends on its own count alone; so the largest quotient is found by Dinkelbach's method (1967), which asks again
-and again where "sum less quotient times divisor" is largest, and each step answers on its own. The counts that they
-answer never rise from step to step: where more judged documents reach a step, the ideal grows less by one more.
+The documents are in an order for which a best solution is known to give no later document the higher grade. What
+remains is to choose, for each step of gain, how many of the first documents reach it. A step's part of the sum and of
+the divisor depends only on its own count, so Dinkelbach's method (1967) finds the largest quotient: it repeatedly
+finds where "sum less quotient times divisor" is largest, separately for each step. The resulting counts never rise
+from step to step: if more judged documents reach a step, the ideal grows by one less.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which strata do the rows of a queries file tell of, and is each query in one?"""
+"""Strata in a queries file: read their shares and check that each query belongs to one."""
 
 from __future__ import annotations
 

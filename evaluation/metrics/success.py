@@ -1,4 +1,4 @@
-"""Is there anything relevant at the top?"""
+"""Success: whether a relevant document is in the top ranks."""
 
 from __future__ import annotations
 

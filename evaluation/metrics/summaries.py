@@ -1,4 +1,4 @@
-"""What does each column of values come to: its means, their intervals, tier by tier?"""
+"""Summaries of metric values: means and intervals, overall and by tier."""
 
 from __future__ import annotations
 

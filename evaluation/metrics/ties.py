@@ -1,6 +1,6 @@
-"""How would a run stand if its tied documents stood in the best or in the worst order?
+"""Best and worst order of a run's tied documents.
 
-Equal scores leave the order to the ids of the documents, which say nothing about them.
+With equal scores, the order depends on the document ids, which say nothing about the documents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which rows hold what the judgments say about systems?"""
+"""Database models of the evaluation app."""
 
 from evaluation.models.check import FreshnessCheck, FreshnessReading
 from evaluation.models.effect import RoundEffect

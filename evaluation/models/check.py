@@ -1,4 +1,4 @@
-"""When was a snapshot checked for freshness, and what was found?"""
+"""Models of freshness checks and of a snapshot's last freshness reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a large round was counted last by a job, and on which state of the round does it stand?"""
+"""Model of the last computed effects of a large round's labels, with the state of the round behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a run score against a snapshot, per query and in the mean?"""
+"""Models of scores: a run measured against a snapshot, per query and on average."""
 
 from __future__ import annotations
 

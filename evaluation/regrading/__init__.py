@@ -1,1 +1,1 @@
-"""What would runs score if some labels were others? A run is matched once and scored under many sets of labels."""
+"""Scores of runs under alternative labels. A run is matched once and scored under many sets of labels."""

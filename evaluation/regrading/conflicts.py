@@ -1,4 +1,4 @@
-"""How much of a metric hangs on the label of one pair?"""
+"""How far each run's mean moves when the label of one pair changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does a run return the pairs that may have a label, whatever their labels are?"""
+"""Positions of the pairs in a run, independent of the pairs' labels."""
 
 from __future__ import annotations
 

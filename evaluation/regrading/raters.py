@@ -1,4 +1,4 @@
-"""How would runs be ranked without one rater, and how by that rater alone?"""
+"""Rankings of the runs without each rater, and by each rater alone."""
 
 from __future__ import annotations
 

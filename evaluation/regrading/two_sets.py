@@ -1,4 +1,4 @@
-"""What differs between two sets of labels, and where do runs stand under each of them?"""
+"""Differences between two sets of labels, and the ranking of the runs under each of them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""In which formats do scores leave the house, from the command and from the server alike?"""
+"""Output formats of scores, shared by the command line and the server."""

@@ -1,4 +1,4 @@
-"""How does a comparison of runs look as JSON, CSV, LaTeX or Markdown, and what is told beside the numbers?"""
+"""Comparisons of runs as JSON, CSV, LaTeX and Markdown, with notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does an evaluation look as JSON, CSV, trec_eval's lines or LaTeX?"""
+"""Evaluations as JSON, CSV, trec_eval output and LaTeX."""
 
 from __future__ import annotations
 

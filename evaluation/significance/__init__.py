@@ -1,4 +1,4 @@
-"""Is the difference between two runs more than luck of the queries? One line for each test and each correction."""
+"""Table of the significance tests and corrections. One line for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often would queries drawn again put two runs as far apart, if on average they were not?"""
+"""Shifted bootstrap test: resample the queries as if two runs had the same mean."""
 
 from __future__ import annotations
 

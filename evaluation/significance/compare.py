@@ -1,4 +1,4 @@
-"""Which of these runs is better, by how much, and could it be luck?"""
+"""Compare runs: which is better, by how much, and whether the difference is significant."""
 
 from __future__ import annotations
 

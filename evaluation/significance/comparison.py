@@ -1,4 +1,4 @@
-"""What does a comparison of runs answer for each pair, and which runs does it leave undecided?"""
+"""Results of a comparison of runs: each pair with its effect size, and the agreement between metrics."""
 
 from __future__ import annotations
 

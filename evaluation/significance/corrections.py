@@ -1,4 +1,4 @@
-"""What is left of a p when it is one of several?"""
+"""Corrections of p-values for multiple comparisons: Holm, Bonferroni and Benjamini-Hochberg."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How are signs flipped, and in how many draws do two runs stand as far apart as they did?
+"""Random sign flips, and counts of the draws in which two runs differ at least as much as observed.
 
-All draws come from one seeded generator, in blocks whose size hangs on the number of queries alone. Each block is
-summed by one thread and hits are counted in whole numbers: the same seed gives the same p on any number of processors,
-for every run and every metric.
+All draws come from one seeded generator, in blocks whose size depends only on the number of queries. Each block is
+summed by one thread and hits are counted in whole numbers: the same seed gives the same p on any number of
+processors, for every run and every metric.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which runs do not differ from each other? Runs that share a letter do not."""
+"""Significance groups: runs that share a letter are not significantly different."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far could another draw of queries have moved the difference between two runs?"""
+"""Confidence intervals of the difference between two runs."""
 
 from __future__ import annotations
 

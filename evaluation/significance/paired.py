@@ -1,4 +1,4 @@
-"""How likely is so large a difference between two runs, query by query, when neither is better?"""
+"""Paired significance tests: their inputs, results and common steps."""
 
 from __future__ import annotations
 

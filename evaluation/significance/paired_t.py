@@ -1,4 +1,4 @@
-"""How likely is so large a mean difference, when the mean of many differences is normal?"""
+"""Student's paired t test of the mean difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are runs to be compared: by which test, corrected how, with how many draws from which seed?"""
+"""Plan of a comparison: the test, the correction, the number of draws and the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which difference would so many queries show, and how many queries would show this one?"""
+"""Power of paired t tests: detectable differences, and the queries needed to show one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often would signs flipped at random put two runs as far apart?
+"""Randomization test that flips the sign of each query's difference at random.
 
 Under signs e the difference of two means is (e.Sj - e.Si) / n, so one product of signs and scores serves every pair.
 """

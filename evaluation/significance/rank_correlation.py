@@ -1,4 +1,4 @@
-"""How far do two orders of the same systems agree?"""
+"""Rank correlations between two orders of the same systems: Kendall's tau-b, tau AP and RBO."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one run better on more queries than luck would have it?"""
+"""Exact sign test: wins of one run among the queries that differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often would runs shuffled inside each query put some two of them as far apart?"""
+"""Randomized Tukey HSD test, which shuffles the runs within each query."""
 
 from __future__ import annotations
 

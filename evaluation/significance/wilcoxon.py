@@ -1,4 +1,4 @@
-"""Do the larger differences lie on one side more than luck would have it?"""
+"""Wilcoxon's signed-rank test."""
 
 from __future__ import annotations
 

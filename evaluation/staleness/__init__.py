@@ -1,5 +1,6 @@
-"""Do labels still fit what systems return, what documents say and what people ask? One line for each signal.
+"""Table of the signals of stale labels. One line for each signal.
 
+Signals tell whether labels still fit what systems return, what documents say and what people search for.
 `report.look` reads every signal from plain tables (`facts.Facts`); the server and ``assay freshness`` both call it.
 """
 

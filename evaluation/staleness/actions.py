@@ -1,4 +1,4 @@
-"""What can be done about stale labels, and which pairs does each act choose?"""
+"""Actions against stale labels, and the pairs that each action selects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How old are the labels?"""
+"""Signal: the age of the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a manifest say of the day on which its labels were frozen, and what do documents and logs say today?"""
+"""Baseline of the signals: facts in a snapshot's manifest, and counts from current documents and logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are there documents of a category that nothing was judged for?"""
+"""Signal: documents of a category that is new since the labels were frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the judged documents still say what was judged?"""
+"""Signal: judged documents whose content has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do people still ask what was judged?"""
+"""Signal: a drop in the share of searches that the judged queries cover."""
 
 from __future__ import annotations
 

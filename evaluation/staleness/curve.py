@@ -1,4 +1,4 @@
-"""Did the curve of the traffic bend another way?"""
+"""Signal: a changed shape of the traffic curve."""
 
 from __future__ import annotations
 

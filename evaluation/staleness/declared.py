@@ -1,4 +1,4 @@
-"""Has anything been declared since that the data cannot show, and which ratings are older than that?"""
+"""Signals from recorded changes that the data cannot show, and the share of older ratings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Did the embedding model change since?"""
+"""Signal: a recorded change of the embedding model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which plain tables do the signals read: what was frozen with the labels, and what is there now?"""
+"""Facts that the signals read, as plain tables: what was frozen with the labels, and the current state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the judged documents still there?"""
+"""Signal: judged documents that are no longer in the index."""
 
 from __future__ import annotations
 

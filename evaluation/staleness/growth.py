@@ -1,4 +1,4 @@
-"""How much larger is the corpus than when the labels were frozen?"""
+"""Signal: growth of the corpus since the labels were frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are there documents of a language that nothing was judged for?"""
+"""Signal: documents in a language that is new since the labels were frozen."""
 
 from __future__ import annotations
 

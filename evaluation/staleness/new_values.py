@@ -1,4 +1,4 @@
-"""Which values of a field have come since, and how many documents have them?"""
+"""New values of a document field, such as a category, with the share of documents that have them."""
 
 from __future__ import annotations
 

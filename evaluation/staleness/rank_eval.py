@@ -1,7 +1,7 @@
-"""Which documents does a reply of Elasticsearch's ``_rank_eval`` call unrated?
+"""Reader of Elasticsearch's ``_rank_eval`` responses and the unrated documents in them.
 
-OpenSearch answers in the same shape. ``details`` holds for each query its ``hits`` and ``unrated_docs``; ``failures``
-those that were not answered.
+OpenSearch responds in the same format. ``details`` holds the ``hits`` and ``unrated_docs`` of each query;
+``failures`` holds the queries that failed.
 """
 
 from __future__ import annotations

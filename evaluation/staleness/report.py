@@ -1,4 +1,4 @@
-"""What do all signals together say, and what should be done first?"""
+"""Report on all signals, and the most urgent action."""
 
 from __future__ import annotations
 

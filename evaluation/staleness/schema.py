@@ -1,4 +1,4 @@
-"""Did the index get another schema or analyzer since?"""
+"""Signal: a recorded change of the index's schema or analyzer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a signal declare, and what does it say of the labels?"""
+"""Signals of stale labels: their declaration, readings and findings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which words tell the titles of one kind of document from all others?
+"""Words that distinguish the titles of one kind of document from all others.
 
-Queries seldom hold a category's name; they hold the words that its documents are called by.
+Queries seldom contain a category's name; they contain the words in the titles of its documents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Are head, torso and tail still the same queries?"""
+"""Signal: judged queries that have moved to another tier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of what systems return first did nobody judge?"""
+"""Signal: unjudged documents among the first results of the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do differences and chances stand on a page of scores? As on the page that compares two runs."""
+"""Template filters that format differences, p-values and metric values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does every page of scores say when its snapshot is stale?"""
+"""Template tag that adds a note to pages of scores if the snapshot is stale."""
 
 from __future__ import annotations
 

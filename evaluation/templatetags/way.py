@@ -1,4 +1,4 @@
-"""Where on the way of the data does a collection stand, as navigation on each of its pages?"""
+"""Template tag for the navigation: the eight steps of a collection with their states."""
 
 from __future__ import annotations
 

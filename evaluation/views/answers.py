@@ -1,4 +1,4 @@
-"""What does every system return for one query, what was judged of it, and how did each grade come about?"""
+"""Page of one query: the results of every run, their labels and the history of each grade."""
 
 from __future__ import annotations
 

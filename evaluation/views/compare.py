@@ -1,4 +1,4 @@
-"""Is one run better than another, on which queries, and by what documents?"""
+"""Page that compares two runs: the difference, its significance, and the queries and documents behind it."""
 
 from __future__ import annotations
 

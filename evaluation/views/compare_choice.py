@@ -1,4 +1,4 @@
-"""Which two runs, by which metric and how weighed, does the address of a comparison ask for?"""
+"""URL parameters of a comparison: two runs, a metric and the weighting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the queries of a comparison stand as a list and as a picture?"""
+"""List and chart of the queries of a comparison."""
 
 from __future__ import annotations
 

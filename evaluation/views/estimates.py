@@ -1,4 +1,4 @@
-"""What are the means of runs by a judge's many grades and people's few, and how many more would people have to give?"""
+"""Page of estimated means of the runs from a judge's grades and people's, with the queries still needed."""
 
 from __future__ import annotations
 

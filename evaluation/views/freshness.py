@@ -1,4 +1,4 @@
-"""Is the newest snapshot still fresh, what asks for what, and who makes the next pool of it?"""
+"""Freshness page: the signals of a snapshot, the actions they call for, and the forms behind them."""
 
 from __future__ import annotations
 

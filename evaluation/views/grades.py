@@ -1,4 +1,4 @@
-"""How do the grades of a query's documents, and what they came from, stand as a list?"""
+"""List of the grades of a query's documents, with their sources."""
 
 from __future__ import annotations
 

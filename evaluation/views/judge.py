@@ -1,4 +1,4 @@
-"""What is one machine judge worth in a round: against people, on metrics, against planted text, in dollars?"""
+"""Page of one machine judge in a round: calibration, effect on metrics, prompt-injection probes and cost."""
 
 from __future__ import annotations
 

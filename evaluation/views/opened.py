@@ -1,4 +1,4 @@
-"""What did two runs return for the query that is looked at, and what moved?"""
+"""The opened query of a comparison: the first documents of both runs, and what moved."""
 
 from __future__ import annotations
 

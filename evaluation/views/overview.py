@@ -1,4 +1,4 @@
-"""What should the team do next? The collection's page answers it."""
+"""Overview page of a collection, with the next action of the team."""
 
 from __future__ import annotations
 

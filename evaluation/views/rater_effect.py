@@ -1,4 +1,4 @@
-"""What hangs on each rater of a round: would the systems be ranked otherwise without them?"""
+"""Page of rater effects: how the ranking of the systems changes without each rater of a round."""
 
 from __future__ import annotations
 

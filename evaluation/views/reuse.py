@@ -1,4 +1,4 @@
-"""How good is the collection for a system that did not help to build it?"""
+"""Reusability page: how well the collection serves a system that did not contribute to it."""
 
 from __future__ import annotations
 

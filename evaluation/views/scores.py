@@ -1,4 +1,4 @@
-"""Which runs stand where on a snapshot, and may one trust it?"""
+"""Scores page: the leaderboard of a snapshot, and how reliable it is."""
 
 from __future__ import annotations
 

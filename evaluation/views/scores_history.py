@@ -1,4 +1,4 @@
-"""How did the scores of a collection's runs move over its snapshots, and what changed between them?"""
+"""Score history page: the scores of the runs over the snapshots, and what changed between them."""
 
 from __future__ import annotations
 

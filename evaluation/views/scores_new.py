@@ -1,4 +1,4 @@
-"""Which runs shall be scored on which snapshot, with which metrics?"""
+"""Form page to score runs on a snapshot with chosen metrics."""
 
 from __future__ import annotations
 

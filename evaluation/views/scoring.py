@@ -1,4 +1,4 @@
-"""What did one run score for each query?"""
+"""Page of one scored run: its values for each query."""
 
 from __future__ import annotations
 

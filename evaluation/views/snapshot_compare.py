@@ -1,4 +1,4 @@
-"""What changed from one snapshot to another, and where do the runs stand under each?"""
+"""Page that compares two snapshots: changed labels, and the runs under each."""
 
 from __future__ import annotations
 

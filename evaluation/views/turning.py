@@ -1,4 +1,4 @@
-"""Which judgments could turn the decision between two runs, what would they cost, and who makes them a round?"""
+"""Page of decision-critical pairs for two runs: their cost, and the pool made from them."""
 
 from __future__ import annotations
 

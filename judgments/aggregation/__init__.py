@@ -1,4 +1,4 @@
-"""Which label do many judgments of one pair make? A new rule is one more line in ``rules.py``.
+"""Label rules: one label from the grades of several raters. A new rule is one more line in ``rules.py``.
 
 From Python: ``from judgments.aggregation import aggregate``.
 """

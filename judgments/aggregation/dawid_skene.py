@@ -1,4 +1,4 @@
-"""Which grade is most likely true, when raters err each in their own way?"""
+"""Dawid-Skene label rule: the most probable true grade, with an error matrix estimated for each rater."""
 
 from __future__ import annotations
 

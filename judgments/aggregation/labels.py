@@ -1,4 +1,4 @@
-"""What is the label of each pair under a rule, and which pairs are in conflict?"""
+"""Apply a label rule to ratings: the label of each pair, and the pairs in conflict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a label rule make of many grades, and what does it answer?"""
+"""Data classes of label rules: the grades they take, the labels they return, and a rule's declaration."""
 
 from __future__ import annotations
 

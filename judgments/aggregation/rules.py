@@ -1,4 +1,4 @@
-"""Which label rules are there?"""
+"""Registry of the label rules."""
 
 from __future__ import annotations
 

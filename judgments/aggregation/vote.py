@@ -1,4 +1,4 @@
-"""Which grade do the raters of a pair give together, when every rater counts the same?"""
+"""Label rules in which every rater counts the same: median, majority, mean, lowest and highest grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far do raters agree? One file per coefficient; a new one is one new file and one new line.
+"""Agreement coefficients, one file each; a new one is one new file and one new line.
 
 From Python: ``from judgments.agreement import krippendorff_alpha, cohen_kappa``.
 """

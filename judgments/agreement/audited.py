@@ -1,10 +1,10 @@
-"""What share of the pairs that nobody looks at is right at least, going by a random sample of them that people judged?
+"""Lower confidence limit of the share of correct grades among unreviewed pairs, from a random sample.
 
-The sample is drawn from all pairs, each with the same chance, and what it is to speak for are the others of the same
-pairs. So it is a sample from a finite population, and exact: nothing is assumed of how pairs of a query hang together,
-since no other query than these is spoken of. What people have not judged yet counts as wrong. A limit that is read
-early, in whatever order people go through the sample, is then never above the one that is read at the end, so that
-looking often costs nothing.
+The sample is drawn from all pairs with equal probability, and the limit applies to the rest of the same pairs. It
+is a sample from a finite population and the limit is exact: it assumes nothing about how the grades of one query
+depend on each other, since it makes no claim about other queries. A sampled pair that people have not judged yet
+counts as wrong. A limit read early, whatever the order in which the sample is judged, is therefore never above the
+one read at the end, so looking often costs nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which grades do raters agree on, and which do they confuse with which?"""
+"""Agreement on each single grade, and the confusion counts between grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which queries, and in which tiers, do raters agree less than elsewhere?"""
+"""Agreement within each query and each tier."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is a coefficient of agreement made of, and what does it answer?
+"""Definition of an agreement coefficient and of its result.
 
-Every coefficient here is a function of sums over units. A unit adds a row of numbers (its parts), the coefficient is
-computed from the sum of the rows. So units that were graded alike are computed once, and the bootstrap only has to
-weight rows, all resamples at once.
+Every coefficient is a function of sums over units. A unit adds a row of numbers (its parts), and the coefficient is
+computed from the sum of the rows. Units with the same grades are therefore computed once, and the bootstrap only
+has to weight rows, for all resamples at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far do two raters agree beyond chance?"""
+"""Cohen's kappa of two raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far do raters agree beyond chance, when every pair has the same number of grades?"""
+"""Fleiss' kappa of several raters, where every pair has the same number of grades."""
 
 from __future__ import annotations
 

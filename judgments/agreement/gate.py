@@ -1,4 +1,4 @@
-"""Is the agreement enough: passed, failed, or not to be told yet, and what would tell?"""
+"""Agreement gate: passed, failed or undecided, with the number of pairs that would probably decide it."""
 
 from __future__ import annotations
 

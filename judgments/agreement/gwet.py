@@ -1,4 +1,4 @@
-"""How far do raters agree beyond chance, when nearly all grades are the same one?
+"""Gwet's AC1 and AC2, for grades of which nearly all are the same.
 
 Kappa and alpha fall toward 0 when one grade dominates, even if raters hardly ever differ; AC1 and AC2 do not.
 """

@@ -1,4 +1,4 @@
-"""How far could another draw of queries have moved a coefficient of agreement?"""
+"""Bootstrap intervals of agreement coefficients, from draws of queries."""
 
 from __future__ import annotations
 

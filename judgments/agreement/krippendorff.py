@@ -1,4 +1,4 @@
-"""How far do any number of raters agree beyond chance, when some of them graded only some of the pairs?"""
+"""Krippendorff's alpha of any number of raters, with missing grades allowed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How far would the raters agree without one of them?
+"""Leave-one-out agreement: the coefficients of all raters but one.
 
-Leaving out a rater takes one grade from each pair that they graded. So the table of patterns is corrected for the few
-patterns that they took part in, and nobody else's grades are read again.
+Leaving out a rater takes one grade from each pair that the rater graded. The table of patterns is corrected for the
+few patterns affected, so the grades of the other raters are not read again.
 """
 
 from __future__ import annotations

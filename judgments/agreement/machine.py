@@ -1,7 +1,7 @@
-"""How far does a machine agree with people, and what is each of its grades worth?
+"""Agreement of a machine judge with people, and the reliability of each of its grades.
 
-Agreement says little about what a machine's grade means. That is the share of the pairs with this grade to which people
-gave the same one, told for each grade with an interval: it differs from one collection to the next.
+Agreement says little about what a machine's grade means. The share of the pairs with this grade to which people
+gave the same grade does. It is reported for each grade with an interval, because it differs between collections.
 """
 
 from __future__ import annotations

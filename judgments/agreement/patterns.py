@@ -1,7 +1,7 @@
-"""Which pairs were graded alike, so that a million of them cost as much as the few patterns that they show?
+"""Distinct patterns of grades, so that a million pairs cost as little to compute as the patterns they form.
 
-A coefficient looks at how many raters gave each grade to a pair. With five raters and four grades there are at most a
-few dozen answers to that; everything is computed for these, and weighed by how many pairs show each.
+A coefficient uses the number of raters who gave each grade to a pair. With five raters and four grades there are at
+most a few dozen such patterns; everything is computed per pattern and weighted by its number of pairs.
 """
 
 from __future__ import annotations

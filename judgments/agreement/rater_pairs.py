@@ -1,4 +1,4 @@
-"""What did every two raters give to the pairs that both graded, and how far do they agree in the mean?"""
+"""Agreement of every two raters on the pairs that both graded, and the mean over all such raters."""
 
 from __future__ import annotations
 

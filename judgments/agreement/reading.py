@@ -1,4 +1,4 @@
-"""How is a coefficient of agreement read, in words?"""
+"""Interpretation of a coefficient in words: conventional bands, and reasons why it is undefined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far do the raters of a round agree, by every coefficient, and what casts doubt on it?"""
+"""Agreement report of a round: all coefficients with intervals, and warnings that cast doubt on them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which queries would another draw have brought, and what would the sums have been then?
+"""Bootstrap draws of queries, and the resampled sums.
 
-Queries are drawn with replacement, as many as there are, with all their pairs: pairs of one query are graded alike, and
-drawing single pairs would make an interval too narrow.
+Queries are drawn with replacement, as many as there are, each with all its pairs: grades within a query depend on
+each other, and drawing single pairs would make an interval too narrow.
 """
 
 from __future__ import annotations

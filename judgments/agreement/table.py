@@ -1,6 +1,6 @@
-"""Which grade did each rater give each pair, as numbers alone?
+"""Table of grades as numbers: unit, rater and grade, without ids.
 
-`Ratings` keeps the ids of a million pairs; no coefficient asks for them.
+`Ratings` stores the ids of a million pairs, which no coefficient needs.
 """
 
 from __future__ import annotations

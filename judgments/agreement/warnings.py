@@ -1,4 +1,4 @@
-"""Which raters' grades look as if they were copied, or given without looking?"""
+"""Warnings about ratings: copied grades, raters who use a single grade, too little overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do programs archive, restore and delete?"""
+"""API endpoints to archive, restore and delete things of a collection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who calls the API, and what may this token do?"""
+"""API authentication and scopes: bearer tokens, and user name with password to get the first token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which shapes do battles have in the API: what is sent to have them fought, what is told of them?"""
+"""Request and response bodies of pairwise comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the API tell of a run of battles?"""
+"""Convert a run of pairwise comparisons to its API response."""
 
 from __future__ import annotations
 

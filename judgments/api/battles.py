@@ -1,4 +1,4 @@
-"""Which battles were fought in a round, what would others take, and what scores and grades come of them?"""
+"""API endpoints for the pairwise comparisons of a round: start, import, estimate, pause, scores and grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which collections is the caller a member of, and how are they made and changed?"""
+"""API endpoints to list, create and change collections that the caller is a member of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do a round's raters differ, and how is a pair settled?"""
+"""API endpoints for conflicts and unrateable pairs of a round, and for resolving a pair."""
 
 from __future__ import annotations
 

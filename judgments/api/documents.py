@@ -1,4 +1,4 @@
-"""How do documents go in and out?"""
+"""API endpoint to list and upload documents."""
 
 from __future__ import annotations
 

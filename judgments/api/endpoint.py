@@ -1,4 +1,4 @@
-"""What do all endpoints share: who may call, in which collection, how bodies are read, how lists are handed out?"""
+"""Base classes of all API endpoints: permissions, the collection or round of the address, bodies and lists."""
 
 from __future__ import annotations
 

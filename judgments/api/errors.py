@@ -1,4 +1,4 @@
-"""What does an API client read when a call fails? ``{"error": {"code", "message", "fields"}}``, always."""
+"""API errors: every failed call returns ``{"error": {"code", "message", "fields"}}``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs of a round have a known grade, and how are they added and taken out?"""
+"""API endpoints to list, add and remove gold pairs of a round, and to read its raters' qualification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do programs read the guidelines, and keep them in git; which examples wait for the next version?"""
+"""API endpoints for guideline versions, which programs can keep in git, and for waiting examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be said when a file or a list is sent, and what is answered?"""
+"""Request and response bodies of imports: read options, uploaded file, import report, stored rows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""How does a program send documents, queries, runs, logs and labels: as a file, or as a list?
+"""API endpoints to upload documents, queries, runs, logs and labels, as a file or as a list.
 
-Both go the way of the pages: read and compared first, then stored whole or not at all.
+Both forms are processed like an upload on the pages: first read and compared with the collection, then stored
+completely or not at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does a program make links by which raters come in?"""
+"""API endpoints to list, create and revoke invitation links for raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far is a piece of background work?"""
+"""API endpoints to read the progress of a background job and to cancel it."""
 
 from __future__ import annotations
 

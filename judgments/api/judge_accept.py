@@ -1,4 +1,4 @@
-"""Does a judge's lowest grade stand in a round, and how does a lead ask for that, end it, and save people the work?"""
+"""API endpoints for auto-accepting a judge's lowest grade and for a draft round without those pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a judge say in a round: page by page, as a file of labels, and held against people?"""
+"""API endpoints for a judge's answers in a round: pages, a labels file, and calibration against people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which shapes do judges have in the API: what is sent to set one to a round, what is told of one?"""
+"""Request and response bodies of machine judges."""
 
 from __future__ import annotations
 

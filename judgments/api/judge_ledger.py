@@ -1,4 +1,4 @@
-"""What was a judge's model asked and answered, call by call, and what did each cost?"""
+"""API endpoint for a judge's call log: each call with its request, its reply and its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which machines judge in a round, what would another one take, and what is left to people?"""
+"""API endpoints for the machine judges of a round: list, start, estimate, pause, resume, routing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does the API tell of a run of machines, a judge's or one of battles: how it stands, and who answered?"""
+"""Response fields shared by runs of judges and of pairwise comparisons: state, caps, usage and model names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do programs answer an invitation to a collection, and see who was asked?"""
+"""API endpoints to invite users to a collection, and to accept or decline an invitation."""
 
 from __future__ import annotations
 

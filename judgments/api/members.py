@@ -1,4 +1,4 @@
-"""Who belongs to a collection?"""
+"""API endpoints to list, invite, change and remove the members of a collection."""
 
 from __future__ import annotations
 

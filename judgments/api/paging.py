@@ -1,4 +1,4 @@
-"""How are long lists handed out?"""
+"""Pagination of long API lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a list in a JSON body become the bytes of a file, so that it goes through the same reader as a file?"""
+"""Convert a list in a JSON body to the bytes of a file, so that the same reader handles lists and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom may a collection's machine judges ask, and in which words?"""
+"""API endpoints for the model providers of a collection and the prompts of its machine judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do labels from elsewhere come in? As a source of their own, beside the judgments and never among them."""
+"""API endpoints to import labels as separate label sources, and judgments as closed rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the checks say of a round's raters, and how is one asked to wait, or their work set aside?"""
+"""API endpoints for rater quality: findings and alerts, pausing a rater, returning judgments to the queue."""
 
 from __future__ import annotations
 

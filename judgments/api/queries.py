@@ -1,4 +1,4 @@
-"""How do queries go in and out?"""
+"""API endpoints to list, upload and change queries."""
 
 from __future__ import annotations
 

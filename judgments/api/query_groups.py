@@ -1,4 +1,4 @@
-"""Which queries are spellings of one need, and do they share their judgments?"""
+"""API endpoints for query groups: spellings of one need, which may share their judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a program read what one rater of a round graded?"""
+"""API endpoint for the judgments of one rater in a round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a rater's program lease pairs, send answers, read its last ones and take them back?"""
+"""API endpoints for rating: lease pairs, submit judgments, read recent ones and undo them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What does a rater's program read and send: pairs, answers, receipts?
+"""Request and response bodies of rating: pairs, answers and receipts.
 
-What is said here is all that a rater may know: no rank, system, score, origin, nor anybody else's grade. A batch is
-written field by field for that reason, never from a row as a whole.
+These bodies hold all that a rater may know: no rank, system, score or origin, and no other rater's grade. For that
+reason a batch is written field by field, never from a whole row.
 """
 
 from __future__ import annotations

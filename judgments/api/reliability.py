@@ -1,4 +1,4 @@
-"""How does a program ask how far a round is, and how far its raters agree?"""
+"""API endpoints for the progress of a round, its agreement, and judging its overlap again."""
 
 from __future__ import annotations
 

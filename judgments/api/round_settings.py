@@ -1,4 +1,4 @@
-"""How do the settings of a round stand in a JSON body?"""
+"""Round settings as a JSON body."""
 
 from __future__ import annotations
 

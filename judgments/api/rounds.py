@@ -1,4 +1,4 @@
-"""How is a round looked at, opened and closed, and how far do its raters agree?"""
+"""API endpoints to read, change, open, reopen and close a round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the OpenAPI document say about every call: how callers prove who they are, what an error looks like?"""
+"""OpenAPI schema: the authentication schemes, the error body, and what each call adds to the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which seeds can be asked for?"""
+"""Serializer field for the seed of a random draw."""
 
 from __future__ import annotations
 

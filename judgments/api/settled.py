@@ -1,4 +1,4 @@
-"""How does a rater's program read why their pairs were settled as they were?"""
+"""API endpoint for a rater's resolved pairs of a closed round, with the reasons."""
 
 from __future__ import annotations
 

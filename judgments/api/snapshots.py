@@ -1,4 +1,4 @@
-"""How are labels frozen, and how do they leave the house?"""
+"""API endpoints to preview, freeze, read and export snapshots."""
 
 from __future__ import annotations
 

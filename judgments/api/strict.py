@@ -1,4 +1,4 @@
-"""Which keys of a body does a call take, and what is said of any other?"""
+"""Serializer base class that rejects unknown keys by name."""
 
 from __future__ import annotations
 

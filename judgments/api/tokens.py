@@ -1,4 +1,4 @@
-"""How does a program get a token, and how is it taken away again?"""
+"""API endpoints to create, list and revoke API tokens."""
 
 from __future__ import annotations
 

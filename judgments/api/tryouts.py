@@ -1,4 +1,4 @@
-"""What does a model answer to a question that nothing is kept of, and what did asking cost?"""
+"""API endpoints to try a provider or a prompt: they return the replies and their cost and store nothing."""
 
 from __future__ import annotations
 

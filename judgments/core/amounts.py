@@ -1,4 +1,4 @@
-"""How is a number said with what it counts?"""
+"""Format numbers with their nouns, in the singular or the plural."""
 
 from __future__ import annotations
 

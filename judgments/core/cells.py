@@ -1,7 +1,7 @@
-"""How does a text stand in a cell of Assay's own CSV files?
+"""Cells of Assay's own CSV files: escape texts that a spreadsheet would run as a formula.
 
-Spreadsheets run a cell that begins with ``= + - @`` as a formula. Such a cell gets one apostrophe in front when it is
-written and loses one when it is read, which is reversible for every text, also for one that begins with ``'=``.
+Spreadsheets run a cell that begins with ``= + - @`` as a formula. Such a cell gets one apostrophe in front when it
+is written and loses one when it is read, which is reversible for every text, including one that begins with ``'=``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Is the content of a document still the one that was judged?"""
+"""Content hash of a document, to detect changes since it was judged."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who are the members of a family, and how does a newcomer join?
+"""Registry of the members of a family, built-in or added by entry point.
 
-A family is a table from names to members: metrics, formats, judges, pool strategies, connectors. Built-in members stand
-in the family's table as ``"module:attribute"`` and are imported when they are first asked for, so that a command that
-needs one metric does not pay for all. Outsiders add members by entry point.
+A family is a table from names to members: metrics, formats, judges, pool strategies, connectors. Built-in members
+are stored in the table as ``"module:attribute"`` and imported on first use, so that a command that needs one metric
+does not load all of them. Other packages add members by entry point.
 """
 
 from __future__ import annotations

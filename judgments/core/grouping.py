@@ -1,4 +1,4 @@
-"""Which rows belong to one query, when a file may hold its queries in any order, and which say the same twice?"""
+"""Group rows by query whatever their order in a file, and detect duplicate rows."""
 
 from __future__ import annotations
 

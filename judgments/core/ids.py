@@ -1,4 +1,4 @@
-"""What may be an id, and in which order do ids stand?
+"""Rules for ids: validity and sort order.
 
 Ids are opaque strings: never trimmed, folded, normalized or turned into numbers; ``007`` is not ``7``.
 """

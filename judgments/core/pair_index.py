@@ -1,4 +1,4 @@
-"""Which of many keys are among the keys of a table, and at which rows?"""
+"""Index of pair keys: look up many keys at once and return their rows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What may be chosen about a member of a family, and which values can it take?
+"""Declared parameters of a family's members: types, limits, defaults and validation.
 
-Forms, the API and the command line ask for what is declared here; judges and pool strategies declare it.
+Judges and pool strategies declare their parameters; forms, the API and the command line are built from the
+declarations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which grade does each judged document of each query have?"""
+"""Qrels: the grade of each judged document of each query."""
 
 from __future__ import annotations
 

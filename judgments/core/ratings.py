@@ -1,4 +1,4 @@
-"""Which grade did each rater give each pair?"""
+"""Ratings: the grades that several raters gave to pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parts of a typed query could name a person, and what stands in their place?"""
+"""Redaction of queries: replace parts that could identify a person with placeholders."""
 
 from __future__ import annotations
 

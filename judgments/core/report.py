@@ -1,4 +1,4 @@
-"""What did a reader find in a file, line by line, and what became of it?"""
+"""Report of a file reader: the problems by line, and what the reader did with each line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents did a system return for each query, and in which order?"""
+"""Run: the documents a system returned for each query, ranked by trec_eval's rule."""
 
 from __future__ import annotations
 

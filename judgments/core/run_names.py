@@ -1,4 +1,4 @@
-"""What are runs called that are named by their files?"""
+"""Short, distinct names for runs, taken from their file names."""
 
 from __future__ import annotations
 

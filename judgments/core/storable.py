@@ -1,4 +1,4 @@
-"""How does a text from outside become one that a database holds and a page can send?"""
+"""Replace characters that a database cannot store or UTF-8 cannot encode."""
 
 from __future__ import annotations
 

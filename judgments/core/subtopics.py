@@ -1,4 +1,4 @@
-"""Which aspects of its query is each judged document about?"""
+"""Subtopic labels: a grade for each judged document and each aspect of its query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed from one text to the next, line by line, and within a line word by word?"""
+"""Difference of two texts, line by line, and word by word within a changed line."""
 
 from __future__ import annotations
 

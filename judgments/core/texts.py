@@ -1,7 +1,7 @@
-"""How are millions of ids held, compared and ordered without a Python object for each?
+"""Columns of millions of texts, stored, compared and sorted without a Python object for each.
 
-A column of texts is one buffer of UTF-8 bytes with the places where each text begins and ends. Eight bytes at a time
-are read as one number, so that equality, keys and order are arithmetic over all rows at once.
+A column of texts is one buffer of UTF-8 bytes with the positions at which each text begins and ends. Eight bytes at
+a time are read as one number, so that equality, keys and order are arithmetic over all rows at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How do acts that come at the same moment share one piece of work, for example one transaction?
+"""Combine simultaneous calls into one piece of work, for example one transaction.
 
-Whoever comes while nothing is under way works at once, and waits for nobody. Who comes meanwhile waits in line, and the
-first of them then does the work of all: the more come, the more of them share what the work costs once, such as
-questions to a database and the wait for its disk.
+A call that arrives while no work is running starts at once and waits for no other call. Calls that arrive meanwhile
+queue up, and the first of them then does the work for all: the more calls arrive, the more of them share the fixed
+costs, such as database queries and the wait for the database's disk.
 """
 
 from __future__ import annotations

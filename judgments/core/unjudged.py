@@ -1,8 +1,8 @@
-"""How much of what a run returns first is unjudged? One definition, for every page, API and command.
+"""Unjudged share of a run's top k, defined once for every page, API endpoint and command.
 
-Of a query, the share is the unjudged documents among its first k, over the documents returned there: min(k, returned).
-Of a run, it is the mean over the judged queries that it answers. A query that it does not answer has no document at
-all, and is told as a missing query instead.
+For a query, the share is the unjudged documents among its first k, divided by the documents returned there: min(k,
+returned). For a run, it is the mean over the judged queries that it answers. A query without an answer has no
+documents to count and is reported as a missing query instead.
 """
 
 from __future__ import annotations

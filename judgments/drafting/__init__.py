@@ -1,4 +1,4 @@
-"""Who proposes what a query may mean, for a person to complete? One line for each drafter."""
+"""Drafters: proposals of a query's need for a person to complete, one line for each drafter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a drafter given, and what does it answer?"""
+"""Interface of a drafter: the facts it takes about a query and the narrative it returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which narrative can be put together from what is known, without guessing what is not?"""
+"""Drafter that fills a template with known facts and leaves gaps for the rest."""
 
 from __future__ import annotations
 

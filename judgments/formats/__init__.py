@@ -1,6 +1,6 @@
-"""Which file formats does Assay know, and which one is this file in?
+"""File formats that Assay reads and writes, and detection of a file's format.
 
-One file for each format, reader and writer together, and one line for each in the table below.
+Each format has one file, with reader and writer together, and one line in the table below.
 """
 
 from __future__ import annotations

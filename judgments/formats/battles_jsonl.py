@@ -1,4 +1,4 @@
-"""Which two documents met, and which one did a machine prefer, by how much?"""
+"""Reader and writer of ``battles.jsonl``: pairwise comparisons of documents with each model's preference."""
 
 from __future__ import annotations
 

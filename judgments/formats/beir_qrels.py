@@ -1,6 +1,6 @@
-"""How do qrels stand in a BEIR directory: three columns, TABs, a header that must be there?
+"""Reader and writer of BEIR qrels: three TAB-separated columns with a required header.
 
-BEIR's loader skips the first line whatever it holds, so that a file without a header loses its first judgment.
+BEIR's loader skips the first line whatever its content, so a file without a header loses its first judgment.
 """
 
 from __future__ import annotations

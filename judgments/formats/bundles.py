@@ -1,4 +1,4 @@
-"""Which files are in a bundle, and how does a bundle become one file that is the same every time?"""
+"""Bundles: list the files of a folder or zip archive, and write zip archives with reproducible bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines of a click log can be used, and what does each of them tell?"""
+"""Validation of click log rows, shared by the flat click log formats."""
 
 from __future__ import annotations
 

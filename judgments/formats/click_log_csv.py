@@ -1,4 +1,4 @@
-"""How do clicks stand in a CSV or TSV file: one shown result a record, or counts of a query, a document and a rank?"""
+"""Click logs as CSV or TSV: one shown result per record, or counts per query, document and rank."""
 
 from __future__ import annotations
 

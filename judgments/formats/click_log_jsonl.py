@@ -1,4 +1,4 @@
-"""How do clicks stand in a JSONL file: one shown result a line, or counts of a query, a document and a rank?"""
+"""Click logs as JSONL: one shown result per line, or counts per query, document and rank."""
 
 from __future__ import annotations
 

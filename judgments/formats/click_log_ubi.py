@@ -1,7 +1,7 @@
-"""How do clicks stand in a file of User Behavior Insights, as OpenSearch and its kin record them?
+"""Click logs in the User Behavior Insights format of OpenSearch and related systems.
 
-One JSON object a line, with or without the action lines of a bulk request. Events tell what was shown and clicked on,
-queries tell who typed what, and often what was returned.
+The file has one JSON object per line, with or without the action lines of a bulk request. Events record which
+results were shown and clicked; queries record the typed text and its client, and often the results returned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does each code in a report mean, and what became of the line?"""
+"""Problem codes in import reports: the meaning of each, and what the reader does with the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do other systems call the columns of qrels and runs?"""
+"""Alternative column names for qrels and runs, as other systems write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a file format say about itself?"""
+"""Declaration of a file format: name, kind, reader, writer and options."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How do the bytes of a file become numbered lines of text, without guessing and without holding the file?
+"""Decode the bytes of a file into numbered lines, without guessing and without loading the whole file.
 
-UTF-8 is read strictly. Lines end at LF, CRLF or a lone CR and nowhere else (``str.splitlines`` would also cut at form
-feeds and Unicode separators). How the bytes are got is in `opened`.
+UTF-8 is read strictly. Lines end at LF, CRLF or a lone CR and nowhere else (``str.splitlines`` would also cut at
+form feeds and Unicode separators). The bytes come from `opened`.
 """
 
 from __future__ import annotations

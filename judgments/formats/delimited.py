@@ -1,7 +1,7 @@
-"""How do the records of a CSV file become named cells, whatever the order of its columns?
+"""Records of CSV files as named cells, whatever the order of the columns.
 
-A record may span lines; it is reported under its first. Names of columns are compared without case and outer blanks;
-each format says which other names it reads, and the user may say which column is which.
+A record may span lines; it is reported under its first line. Column names are compared without case and outer
+blanks. Each format lists the alternative names it reads, and the user may map columns.
 """
 
 from __future__ import annotations

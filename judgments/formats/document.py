@@ -1,4 +1,4 @@
-"""What does docs/formats.md say? Printed by ``python -m judgments.formats.document``, held equal by a test."""
+"""Generator of docs/formats.md, printed by ``python -m judgments.formats.document`` and checked by a test."""
 
 from __future__ import annotations
 

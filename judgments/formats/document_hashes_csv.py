@@ -1,4 +1,4 @@
-"""Which content did each judged document have when its labels were frozen?"""
+"""CSV of document hashes: the content of each judged document when its labels were frozen."""
 
 from __future__ import annotations
 

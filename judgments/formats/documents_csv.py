@@ -1,4 +1,4 @@
-"""How do documents stand in a CSV file with a header?"""
+"""Documents as CSV with a header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do documents stand in a JSONL file, one object a line?"""
+"""Documents as JSONL, one object per line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""When is an entry of a table a label or a result, whatever the layout of the file?
+"""Validation of labels and results, whatever the layout of the file.
 
-JSON, JSONL, CSV and Parquet hold the same rows: query, document, and a grade or a score. Each layout yields entries;
-what is wrong with one is found here, so that all layouts say it in the same words.
+JSON, JSONL, CSV and Parquet contain the same rows: query, document, and a grade or a score. Each layout yields
+entries, and their problems are detected in this file, so that all layouts report them in the same words.
 """
 
 from __future__ import annotations

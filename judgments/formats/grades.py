@@ -1,4 +1,4 @@
-"""Is a text a grade of the scale, and what happens when two rows give one key different grades?"""
+"""Parse grades on a scale, and handle rows that give one key different grades."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How do the lines of a JSONL file become objects, and which JSON is not what it seems?
+"""Parse JSONL lines into objects, and refuse ambiguous JSON.
 
-Python keeps the last of two equal keys and takes ``NaN``; here the first is an error and the second too.
+Python keeps the last of two equal keys and accepts ``NaN``; this parser reports both as errors.
 """
 
 from __future__ import annotations

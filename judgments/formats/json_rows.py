@@ -1,4 +1,4 @@
-"""How does a JSONL file become rows of one kind, each line accounted for, and rows become lines again?"""
+"""Shared reader and writer of JSONL formats: rows of one kind, with every line accounted for."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How do labels stand in a JSON judgment list, query by query?
+"""Labels as a JSON judgment list, grouped by query.
 
-The bytes are pinned: relevance tests of search engines read this file and may be strict about it.
+The bytes are fixed: relevance tests of search engines read this file and may be strict about it.
 """
 
 from __future__ import annotations

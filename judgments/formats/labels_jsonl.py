@@ -1,4 +1,4 @@
-"""What did a machine judge answer for each pair: a grade, or which failure?"""
+"""Machine labels as JSONL: a judge's grade of each pair, or the kind of its failure."""
 
 from __future__ import annotations
 

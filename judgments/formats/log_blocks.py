@@ -1,7 +1,7 @@
-"""How does a query log of any size become columns, some hundred thousand searches at a time?
+"""Read a query log of any size as columns, in blocks of some hundred thousand searches.
 
-A search is a few numbers: which text was typed, when, by whom, how often, on which line. The texts themselves are held
-once. What a client is called is not held at all, only a number that is the same for the same client.
+A search is a few numbers: its text, its time, its client, its count and its line. Each distinct text is stored
+once. Client names are not stored at all, only a number that is the same for the same client.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which searches of a query log can be used, and what does a query mean that is counted twice?"""
+"""Validation of the searches in a query log, with the rule for queries that a counted log lists twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the searches of a large CSV log become columns without looking at each?"""
+"""Fast reader of large CSV query logs, as columns instead of single records."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How do the searches of a large JSONL log become columns without a look at each object?
+"""Fast reader of large JSONL query logs, as columns instead of single objects.
 
-Programs write the same keys in the same order on each line. The first line that can be read becomes a pattern, and all
-lines like it are taken at once: their keys are known, their values are texts and numbers that need no second look. Any
-other line goes to the reader that takes care.
+Programs write the same keys in the same order on each line. The first readable line becomes a pattern, and all
+lines that match it are parsed at once: their keys are known, and their values are texts and numbers that need no
+further check. Any other line goes to the row-by-row reader.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How do the parts of a large log become columns while the next ones are unpacked and looked at?
+"""Pipeline of the fast log readers: unpack, scan and count the parts of a log in parallel.
 
-Plain lines are taken all at once (`plain_lines`); whatever is odd is handed, line by line, to the reader that says what
-is wrong with it. One thread unpacks the file, one looks for plain lines in the next part, and one counts.
+Plain lines are parsed all at once (`plain_lines`); an odd line goes to the reader that reports its problem. One
+thread unpacks the file, one scans the next part for plain lines, and one counts.
 """
 
 from __future__ import annotations

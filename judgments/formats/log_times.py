@@ -1,6 +1,6 @@
-"""When were many searches made, by times that are written in one of the ways that logs have them?
+"""Parse the times of many searches at once, in the forms that logs commonly use.
 
-What is told here is what `judgments.formats.timestamps` says of each; a time that is written in none is left to it.
+The results equal those of `judgments.formats.timestamps` for each single text; a time in any other form goes there.
 """
 
 from __future__ import annotations

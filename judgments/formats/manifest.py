@@ -1,7 +1,7 @@
-"""What is in a bundle, and is it still what it was?
+"""Manifest of a bundle: its files with hashes, and their verification.
 
-``manifest.json`` lists every other file of a bundle with its hash, size and rows. It holds no clock time but the one of
-the freeze, so that the same snapshot gives the same bytes; its own hash is the bundle's identity.
+``manifest.json`` lists every other file of a bundle with its hash, size and rows. It contains no clock time except
+that of the freeze, so that the same snapshot gives the same bytes; its own hash is the bundle's identity.
 """
 
 from __future__ import annotations

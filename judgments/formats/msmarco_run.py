@@ -1,4 +1,4 @@
-"""How does a run stand in MS MARCO's file: query, document and rank with TABs between, no header and no score?"""
+"""Runs in MS MARCO's format: query, document and rank separated by TABs, without header and score."""
 
 from __future__ import annotations
 

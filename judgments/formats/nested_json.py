@@ -1,7 +1,7 @@
-"""How does ``{query: {document: number}}`` become entries, each with its line and none of two equal keys lost?
+"""Entries of ``{query: {document: number}}`` JSON, each with its line, and duplicate keys reported.
 
-The standard reader keeps the last of two equal keys and knows no lines. What is well-formed is read by it all the same,
-with a look at every key; for all else this module goes from key to key.
+The standard parser keeps the last of two equal keys and records no lines. It still reads well-formed files, with a
+check of every key; for all other files this module walks through the text key by key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Is a cell of a table a number of the sort that its column holds?"""
+"""Parse counts and shares in table cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do JSON objects, one for each pair, become entries: line by line (JSONL) or as one list?"""
+"""Entries of JSON objects, one per pair: line by line (JSONL) or in one list."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How are the bytes of an input got: opened or taken as they flow, unpacked, and refused where they are no text?
+"""Open an input as bytes: from a file or a stream, unpacked, with binary content refused.
 
-Content decides, not the file's name: gzip is known by its first two bytes.
+The content decides, not the file's name: gzip is recognized by its first two bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What do the rows of a well-formed file of pairs say, as columns, and what is too odd to be taken at once?"""
+"""Columns of a well-formed file of pairs, with checks for ids and numbers that need the slower reader."""
 
 from __future__ import annotations
 

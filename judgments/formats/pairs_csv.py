@@ -1,6 +1,7 @@
-"""Which pairs does a CSV file name, whatever else stands in it?
+"""Pairs of any CSV file with query and document ids; other columns are not read.
 
-A pool, a ratings file, a list from a spreadsheet: each pair counts once, in the order of the file.
+The file may be a pool, a ratings file or a list from a spreadsheet. Each pair counts once, in the order of the
+file.
 """
 
 from __future__ import annotations

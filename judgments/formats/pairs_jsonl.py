@@ -1,4 +1,4 @@
-"""Which pairs does a machine judge get, with the texts that it needs?"""
+"""Pairs for a machine judge as JSONL, with the texts it needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How do the rows of a Parquet file become entries or columns?
+"""Entries and columns of Parquet files.
 
-polars reads it, and is imported only when such a file is there. A row's number stands for a line.
+polars reads them and is imported only when such a file is present. Row numbers take the role of line numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of a list of queries may name a person? It stays as it is, and is told, so that somebody reads it."""
+"""Notes on queries that may identify a person, for review; the queries themselves stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which lines of a part of a CSV log are plain, and what stands in them?
+"""Find the plain lines in a part of a CSV log and split them into columns.
 
-A plain line has no quotes, the right number of cells and no apostrophe before one: all of them are split at once by
-polars. Nothing here keeps books, so that one part can be looked at while the part before it is counted.
+A plain line has no quotes, the right number of cells and no apostrophe before one: polars splits all of them at
+once. This module keeps no counts, so that one part can be scanned while the previous one is counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How do qrels stand in a CSV or TSV file with a header?"""
+"""Qrels as CSV or TSV with a header."""
 
 from __future__ import annotations
 

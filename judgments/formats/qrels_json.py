@@ -1,6 +1,6 @@
-"""How do qrels stand in one JSON value: ``{query: {document: grade}}``, as pytrec_eval and ranx keep them?
+"""Qrels as one JSON object, ``{query: {document: grade}}``, as pytrec_eval and ranx store them.
 
-A list of objects, one for each pair, is read too.
+A list of objects, one for each pair, can be read too.
 """
 
 from __future__ import annotations

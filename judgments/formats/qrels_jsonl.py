@@ -1,4 +1,4 @@
-"""How do qrels stand in a JSONL file, one pair a line?"""
+"""Qrels as JSONL, one pair per line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do qrels stand in a Parquet file: ranx's columns, or others by name?"""
+"""Qrels as Parquet, with ranx's columns or other names."""
 
 from __future__ import annotations
 

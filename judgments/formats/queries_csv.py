@@ -1,4 +1,4 @@
-"""How do queries stand in a CSV file, with their needs, tiers and traffic?"""
+"""Queries as CSV, with needs, tiers and traffic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do queries stand beside qrels: two columns, a TAB, no header?"""
+"""Queries as TSV, as commonly distributed with qrels: two columns, no header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a query log stand in a CSV file: one search a record, or one query a record with its count?"""
+"""Query logs as CSV: one search per record, or one query per record with its count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a query log stand in a JSONL file: one search a line, or one query a line with its count?"""
+"""Query logs as JSONL: one search per line, or one query per line with its count."""
 
 from __future__ import annotations
 

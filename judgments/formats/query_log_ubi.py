@@ -1,7 +1,7 @@
-"""How do searches stand in a file of User Behavior Insights, as OpenSearch and its kin record them?
+"""Query logs in the User Behavior Insights format of OpenSearch and related systems.
 
-One JSON object a line, with or without the action lines of a bulk request. Only queries are searches; events (clicks,
-impressions) are counted and passed over.
+The file has one JSON object per line, with or without the action lines of a bulk request. Only queries are
+searches; events (clicks, impressions) are counted and skipped.
 """
 
 from __future__ import annotations

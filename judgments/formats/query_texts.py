@@ -1,4 +1,4 @@
-"""Can this be a query, and which id does a query without one get?"""
+"""Validation of query texts and query ids, and generated ids for queries without one."""
 
 from __future__ import annotations
 

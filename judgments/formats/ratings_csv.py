@@ -1,4 +1,4 @@
-"""How do the grades of several raters stand in a CSV file, one row for each?"""
+"""Ratings as CSV: one row for each rater's grade of a pair."""
 
 from __future__ import annotations
 

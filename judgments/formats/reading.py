@@ -1,4 +1,4 @@
-"""What do all readers share: one result, one way to close the books, one way to tell a wrong file?"""
+"""Shared parts of all readers: the result, the final report, and the detection of wrong files."""
 
 from __future__ import annotations
 

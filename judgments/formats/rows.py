@@ -1,6 +1,6 @@
-"""What does one row of each kind of file hold?
+"""Row classes, one for each kind of file.
 
-Rows compare by content; ``line`` only tells where they stood.
+Rows compare by content; ``line`` only records their position in the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does a run stand in a CSV or TSV file with a header?"""
+"""Runs as CSV or TSV with a header."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How is a run of any size read, in memory that does not grow with it?
+"""Read runs of any size in bounded memory.
 
-A file is read in pieces. Where its queries stand together, as systems write them, each piece is a run of some whole
-queries; where they do not, the pieces are put together first.
+A file is read in pieces. Where the rows of each query are together, as systems write them, each piece is a run of
+some whole queries; where they are not, the pieces are joined first.
 """
 
 from __future__ import annotations

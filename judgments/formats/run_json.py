@@ -1,6 +1,6 @@
-"""How does a run stand in one JSON value: ``{query: {document: score}}``, as pytrec_eval and ranx keep it?
+"""Runs as one JSON object, ``{query: {document: score}}``, as pytrec_eval and ranx store them.
 
-A list of objects, one for each result, is read too.
+A list of objects, one for each result, can be read too.
 """
 
 from __future__ import annotations

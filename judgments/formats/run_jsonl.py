@@ -1,4 +1,4 @@
-"""How does a run stand in a JSONL file, one result a line?"""
+"""Runs as JSONL, one result per line."""
 
 from __future__ import annotations
 

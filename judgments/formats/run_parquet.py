@@ -1,4 +1,4 @@
-"""How does a run stand in a Parquet file: ranx's columns, or others by name?"""
+"""Runs as Parquet, with ranx's columns or other names."""
 
 from __future__ import annotations
 

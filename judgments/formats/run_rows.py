@@ -1,4 +1,4 @@
-"""What do the lines of a run say, as columns, and do the ranks agree with the scores?"""
+"""Columns of a run's lines, with a check that ranks agree with scores."""
 
 from __future__ import annotations
 

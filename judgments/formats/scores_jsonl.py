@@ -1,4 +1,4 @@
-"""How good is each document by its battles, and how sure is that?"""
+"""Document scores from battles as JSONL, with standard errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which format does a file look like, from its first bytes?"""
+"""Detect the format of a file from its first bytes."""
 
 from __future__ import annotations
 

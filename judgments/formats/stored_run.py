@@ -1,9 +1,9 @@
-"""How does a run lie in storage, so that it is read at once, or some whole queries at a time?
+"""Internal Parquet storage of runs, for reading at once or some whole queries at a time.
 
-As Parquet with the columns ``query_id``, ``doc_id``, ``rank`` and ``score``: queries by UTF-8 bytes, each in
-trec_eval's order. Its hash is over what it says, not over its bytes, which another version of polars may write
-otherwise. Only what `write_stored` wrote is read here, and trusted; what somebody sent goes to ``run_parquet``, which
-trusts nothing.
+The columns are ``query_id``, ``doc_id``, ``rank`` and ``score``: queries by UTF-8 bytes, each in trec_eval's order.
+The hash covers the content, not the bytes of the file, which another version of polars may write differently. This
+module reads and trusts only files that `write_stored` wrote; uploaded files go to ``run_parquet``, which trusts
+nothing.
 """
 
 from __future__ import annotations

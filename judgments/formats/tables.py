@@ -1,7 +1,7 @@
-"""How do labels and runs come out of a file in any format that Assay reads?
+"""Load labels and runs from a file in any format that Assay reads.
 
-The content says which format it is. TREC files go to their own readers; of all others the well-formed ones are read as
-columns, and the rest row by row, which says what is odd.
+The content decides the format. TREC files go to their own readers; other well-formed files are read as columns, and
+the rest row by row, which reports what is odd.
 """
 
 from __future__ import annotations

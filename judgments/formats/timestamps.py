@@ -1,4 +1,4 @@
-"""When was this search made, if the log says so in a form that can be trusted?"""
+"""Parse the time of a search, in forms that are unambiguous."""
 
 from __future__ import annotations
 

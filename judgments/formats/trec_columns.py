@@ -1,7 +1,7 @@
-"""Where do the fields of a TREC file stand, and which numbers do they hold, found for all its lines at once?
+"""Split all lines of a TREC file into fields and numbers at once.
 
-Only for what is well-formed: any white space, LF or CRLF, comments and blank lines are fine. For all else the answer is
-None, and the reader goes through the lines one by one, which is slower and says what is wrong.
+Only for well-formed files: any white space, LF or CRLF, comments and blank lines are accepted. For all other files
+the result is None, and the reader goes through the lines one by one, which is slower and reports what is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How does a line of a TREC file fall into fields, and which texts are numbers there?"""
+"""Split a line of a TREC file into fields, and parse ranks and numbers."""
 
 from __future__ import annotations
 

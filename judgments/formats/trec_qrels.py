@@ -1,7 +1,8 @@
-"""How do qrels stand in a TREC file: ``query iteration document grade``?
+"""TREC qrels: ``query iteration document grade``.
 
-Read as trec_eval does, and more kindly: any ASCII white space, CRLF, byte order mark, gzip, blank lines and lines that
-start with ``#``. Written with single spaces and nothing else, because strict readers stop at anything else.
+Reading is as in trec_eval, but more tolerant: any ASCII white space, CRLF, byte order mark, gzip, blank lines and
+lines that start with ``#``. Writing uses single spaces and nothing else, because strict readers reject anything
+else.
 """
 
 from __future__ import annotations

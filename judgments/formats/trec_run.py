@@ -1,7 +1,7 @@
-"""How does a run stand in a TREC file: ``query Q0 document rank score tag``?
+"""TREC runs: ``query Q0 document rank score tag``.
 
-Scores decide the order, the rank column is only compared with them. Read as kindly as qrels; written with scores that
-fall strictly, so that no reader breaks a tie in its own way.
+Scores decide the order; the rank column is only compared with them. Reading is as tolerant as for qrels. Written
+scores fall strictly, so that no reader breaks a tie in its own way.
 """
 
 from __future__ import annotations

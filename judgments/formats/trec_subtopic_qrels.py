@@ -1,7 +1,7 @@
-"""How do labels that tell subtopics apart stand in a TREC file: ``query subtopic document grade``?
+"""TREC qrels with subtopics: ``query subtopic document grade``.
 
-These are the qrels of the TREC Web Track's diversity task. They look like plain qrels, but a document may stand once
-for each subtopic, and column 2 says for which; so they are a format of their own.
+These are the qrels of the TREC Web Track's diversity task. They look like plain qrels, but a document may appear
+once for each subtopic, which column 2 names; so they are a format of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What do all writers share: order, ids that can be written, and what was changed on the way out?"""
+"""Shared parts of all writers: row order, ids that can be written, and changes made on export."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What did zbench's three models say of each pair? Its file ``ai_scores.json``: one object with all answers.
+"""zbench's ``ai_scores.json``: the answers of its three models about each pair, in one object.
 
-A pair that zbench drew twice stands there twice, and each time three models answered. A thought that begins with
-``(SWAPPED)`` says that the second document was shown first; the score was turned round already. A score of 0 without a
-thought is a call that failed there: it has no score here. A score beyond -1 or 1 is cut to it, with a warning (W52).
+A pair that zbench drew twice appears twice, each time with answers of three models. A thought that begins with
+``(SWAPPED)`` means that the second document was shown first; its score is already reversed. A score of 0 without a
+thought is a call that failed in zbench: it is read as no score. A score outside -1 to 1 is cut to the limit, with a
+warning (W52).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How good is each document of a data set, as zbench annotates it?
+"""zbench's annotated data sets: queries and documents with a score for each document.
 
 Scores are natural logarithms with mean 0 in each query: they order its documents and are no grades.
 """

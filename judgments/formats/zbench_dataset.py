@@ -1,6 +1,7 @@
-"""Which queries and documents does a data set of zbench hold, and what was each document scored?
+"""zbench's data sets: queries with their documents, and scores where present.
 
-One query with its documents a line. An annotated data set (`zbench_annotated`) is the same with a score a document.
+Each line is one query with its documents. An annotated data set (`zbench_annotated`) is the same with a score for
+each document.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which machine judges are there, and what do all of them keep to?
+"""Machine judges, and the contract they share.
 
-A judge takes a batch of contexts and answers each with a typed outcome: `contract` says which. A new judge is one new
-file and one new line; another package adds one by the entry point ``assay.judges``. Those that ask a model stand in a
-table of their own, since they need to be told whom to ask: `asking` does that.
+A judge takes a batch of contexts and answers each with a typed outcome, as defined in `contract`. A new judge is
+one new file and one new line; another package adds one by the entry point ``assay.judges``. Judges that call a
+model are in a table of their own, since they also need an endpoint; `asking` runs them.
 """
 
 from __future__ import annotations

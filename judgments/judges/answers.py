@@ -1,7 +1,7 @@
-"""What did a model answer: a grade, or which failure?
+"""Parse a model's answer: a grade, or a typed failure.
 
-A failure is never a grade. What is strict here was learnt from judges that were lenient: a number anywhere in the text
-is not the grade, a refusal is not a zero, and an answer that was cut off is none even where a number can be seen.
+A failure is never a grade. The strict rules come from mistakes of lenient judges: a number anywhere in the text is
+not the grade, a refusal is not a zero, and a truncated answer is not an answer even where it contains a number.
 """
 
 from __future__ import annotations

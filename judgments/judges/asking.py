@@ -1,8 +1,8 @@
-"""How do thousands of pairs become outcomes, with no answer paid for twice?
+"""Run a model judge over thousands of pairs, without paying for any answer twice.
 
-A question's key holds all that decides its answer: the words, the texts, the parameters, the provider, the model. What
-is known under a key is not asked again, and two pairs with one text are asked once. What cannot be read is asked once
-more, in other words.
+The key of a question contains everything that decides its answer: prompt, texts, parameters, provider and model. An
+answer known under its key is not requested again, and two pairs with the same text share one question. An answer
+that cannot be parsed is requested once more, in other words.
 """
 
 from __future__ import annotations

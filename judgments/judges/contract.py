@@ -1,7 +1,7 @@
-"""What goes into a machine judge, and what may come out?
+"""Contract of machine judges: their input, their parameters and their typed outcomes.
 
-A judge that fails says how it failed. It never makes up a grade, and keeps no state between calls: the same context
-and the same parameters are judged alike whatever came before.
+A judge that fails reports how it failed. It never makes up a grade, and keeps no state between calls: the same
+context with the same parameters gets the same judgment whatever came before.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How well does a system answer, when it is given this document and no other?
+"""Usefulness judge: the quality of a system's answer when it gets this document and no other.
 
-The label of a document is the score of the answer that the system's own model gives with that document alone, against
-the answers that are right. It says how useful the document is to that system: it stands beside relevance, and is never
-merged with it.
+The label of a document is the score of the answer that the system's own model gives with that document alone,
+compared with the correct answers. It measures how useful the document is to that system; it is reported next to
+relevance and never merged with it.
 """
 
 from __future__ import annotations

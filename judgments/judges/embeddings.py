@@ -1,7 +1,7 @@
-"""Which vector is a text, in the eyes of a model that runs on this machine?
+"""Text embeddings from a model that runs on this machine.
 
-sentence-transformers comes with the extra ``semantic`` and is imported when the first text is encoded, never before: it
-takes seconds and hundreds of megabytes.
+sentence-transformers comes with the extra ``semantic`` and is imported when the first text is encoded, never
+before: it takes seconds and hundreds of megabytes.
 """
 
 from __future__ import annotations

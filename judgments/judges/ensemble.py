@@ -1,7 +1,8 @@
-"""What do several judges say together, and how far are they apart?
+"""Combine the outcomes of several judges, and measure how far they differ.
 
-More judges soon stop helping: their mistakes are alike. That all of them agree is evidence and no proof, above all
-where they call something relevant; that they disagree says which pairs are worth a person's time.
+Adding judges soon stops helping, because their mistakes are alike. Agreement of all judges is evidence and no
+proof, above all where they call a document relevant; their disagreement shows which pairs are worth a person's
+time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Does a text say what the expected answer says, going by a model's YES or NO?
+"""Judge that asks a model, YES or NO, whether a text contains the expected answer.
 
-The rule is that of the judge design of Evret, with one difference: an answer that begins with neither word is told as
-what it is. Only `ExpectedAnswer.judge`, whose answer has to be yes or no, counts it as no.
+The rule is that of the judge design of Evret, with one difference: an answer that begins with neither word is
+reported as a failure. Only `ExpectedAnswer.judge`, which must return yes or no, counts it as no.
 """
 
 from __future__ import annotations

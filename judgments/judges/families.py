@@ -1,8 +1,8 @@
-"""Which makers' family is a model of, and is a judge kin to a system that it would judge?
+"""Model families, and warnings when a judge belongs to the family of a system that it judges.
 
-A judge favours what its own family wrote or ranked (Panickssery, Bowman and Feng 2024, "LLM evaluators recognize and
-favor their own generations"; Balog, Metzler and Qin 2025, "Rankers, judges, and assistants"). How far, its grades alone
-do not tell; that it is kin can be told before anything is spent.
+A judge favors what its own family wrote or ranked (Panickssery, Bowman and Feng 2024, "LLM evaluators recognize and
+favor their own generations"; Balog, Metzler and Qin 2025, "Rankers, judges, and assistants"). Its grades alone do
+not show how much; a shared family can be reported before any money is spent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of the pairs that people graded are shown to a model as examples?"""
+"""Draw pairs graded by people as examples for a model's prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How relevant is a document, in a model's words, on the scale of the people who grade beside it?"""
+"""Model judge of relevance on the same scale as the human raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the expected answers does each retrieved text match, and how many of them are found?"""
+"""Match retrieved texts to expected answers, and compute recall of the answers."""
 
 from __future__ import annotations
 

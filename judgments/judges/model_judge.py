@@ -1,4 +1,4 @@
-"""What do all judges that ask a model keep to, and what may they be told beside the pair?"""
+"""Base classes of judges that call a model, and the settings of their prompts."""
 
 from __future__ import annotations
 

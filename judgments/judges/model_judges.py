@@ -1,4 +1,4 @@
-"""Which judges ask a model for relevance, and by what do people name them?"""
+"""Declarations of three judges that call a model: graded, binary and expected answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of two documents serves a query better, and by how much, in a model's words?"""
+"""Pairwise judge: which of two documents serves a query better, and by how much, according to a model."""
 
 from __future__ import annotations
 

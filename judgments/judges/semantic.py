@@ -1,4 +1,4 @@
-"""Does a text say what the expected answer says, going by the angle between their embeddings?
+"""Judge that matches a text to the expected answer by the cosine of their embeddings.
 
 The rule is that of the judge design of Evret: yes where the cosine is at least the threshold. The model is any that
 sentence-transformers can load: a name, a folder, or the weights inside an installed package.

@@ -1,8 +1,9 @@
-"""What words is a model asked in, and how is a document put into them without being obeyed?
+"""Prompt templates, and insertion of documents into them as data.
 
-A template has places in braces. They are filled in one pass, so that braces in a document are text. Documents stand
-between two lines with a mark that nobody outside can know, and are declared to be data; that makes it harder to talk a
-judge into a grade, and does not make it impossible: the canaries of `judgments.judges.canaries` measure how often.
+A template has placeholders in braces. They are filled in one pass, so that braces in a document are plain text.
+Documents are enclosed between two lines with an unpredictable mark and declared to be data. That makes it harder to
+manipulate a judge into a grade, but not impossible: the canaries of `judgments.judges.canaries` measure how often
+it happens.
 """
 
 from __future__ import annotations

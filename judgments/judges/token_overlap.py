@@ -1,4 +1,4 @@
-"""Does a text say what the expected answer says, going by the words that they share?
+"""Judge that matches a text to the expected answer by the words they share.
 
 The rule is that of the judge design of Evret; the defaults (15 shared tokens, 0.6) are those of its package.
 """

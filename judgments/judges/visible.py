@@ -1,8 +1,8 @@
-"""Which text of a page would a reader see? What only a machine reads is where somebody talks to a machine.
+"""Visible text of a page: remove markup and hidden content, where instructions to a machine may be placed.
 
-Told by the markup itself: comments, scripts, and elements that an attribute or an inline style hides. What a style
-sheet hides is not known here, since it stands elsewhere; the canaries of `judgments.judges.canaries` measure what gets
-through.
+The markup itself decides: comments, scripts, and elements hidden by an attribute or an inline style. Content hidden
+by a style sheet is not detected, since the style sheet is elsewhere; the canaries of `judgments.judges.canaries`
+measure what gets through.
 """
 
 from __future__ import annotations

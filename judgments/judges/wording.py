@@ -1,4 +1,4 @@
-"""What of a text's wording counts when two texts are matched by their words?"""
+"""Text normalization for judges that match texts by their words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows hold who judged what, and what the settled answer is?"""
+"""Models of the judgments app: who judged what, and the final label of each pair."""
 
 from judgments.models.audit import AuditRow
 from judgments.models.battle import Battle, BattleCanary, BattleRun

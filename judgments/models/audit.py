@@ -1,4 +1,4 @@
-"""Who did what, to what, and when?"""
+"""Audit rows: who did what, to what, and when."""
 
 from __future__ import annotations
 

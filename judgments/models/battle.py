@@ -1,4 +1,4 @@
-"""Which documents were held against each other in a round, by which models, and what did each of them prefer?"""
+"""Pairwise comparisons of documents in a round (zELO calls them battles): runs, answers and canaries."""
 
 from __future__ import annotations
 

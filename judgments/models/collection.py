@@ -1,4 +1,4 @@
-"""What belongs together, and who may touch it?"""
+"""Collections, the tenant boundary, with their members and roles."""
 
 from __future__ import annotations
 

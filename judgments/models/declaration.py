@@ -1,4 +1,4 @@
-"""What did somebody say of the world outside that the data here cannot show?"""
+"""Recorded changes outside the data, such as a new schema, new embeddings or a new category."""
 
 from __future__ import annotations
 

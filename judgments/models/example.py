@@ -1,4 +1,4 @@
-"""Which judged pairs shall raters read as examples?"""
+"""Examples for guidelines: judged pairs with grade and reason."""
 
 from __future__ import annotations
 

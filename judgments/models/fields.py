@@ -1,4 +1,4 @@
-"""What do the columns of all rooms have in common: public ids, opaque ids, rows that never change?"""
+"""Base classes and fields for the models of all apps: public ids, opaque ids, archiving, event rows."""
 
 from __future__ import annotations
 

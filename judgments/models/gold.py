@@ -1,6 +1,6 @@
-"""Which grades are known beforehand, who was shown them, and what did they answer?
+"""Gold pairs, the probes shown to raters, and the raters' answers.
 
-What is asked here is no rating: it measures the rater, not the pair. It has tables of its own, so that it can never
+An answer to a probe is no rating: it measures the rater, not the pair. It has tables of its own, so that it can never
 count toward the k of a pair, its label, or the agreement of a round.
 """
 

@@ -1,4 +1,4 @@
-"""Which hosts, folders and models of the server may a collection use?"""
+"""Grants: hosts, folders and models of the server that a collection may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What were raters told, word for word, when they graded?"""
+"""Versions of a collection's guidelines: the exact text that raters worked under."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may come in by a link that works once?"""
+"""Single-use invitation links for raters."""
 
 from __future__ import annotations
 

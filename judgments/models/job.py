@@ -1,4 +1,4 @@
-"""What is being worked on in the background, how far is it, and who holds it?"""
+"""Background jobs: state, progress, log, and the lease of the worker."""
 
 from __future__ import annotations
 

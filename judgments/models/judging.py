@@ -1,4 +1,4 @@
-"""What was a model asked in a round, what did it cost, and how far is it?"""
+"""Runs of machine judges in a round: caps, call log with costs, state, and auto-acceptance."""
 
 from __future__ import annotations
 

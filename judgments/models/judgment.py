@@ -1,4 +1,4 @@
-"""What did each rater answer, in the order in which it happened?"""
+"""Judgments in the order in which raters gave them, and the resolutions of conflicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often was a wrong password tried, for a name and from an address?"""
+"""Counters of wrong passwords, by name and by address."""
 
 from __future__ import annotations
 

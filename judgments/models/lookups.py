@@ -1,7 +1,7 @@
-"""How does a question name a hundred rows and stay one question to PostgreSQL?
+"""Lookup ``among``: pass a hundred keys to PostgreSQL as one array.
 
-``IN (%s, %s, ...)`` is another text for every number of rows: it is put together, parsed and planned anew each time,
-and no plan of it is ever kept. PostgreSQL takes the rows as one array instead. SQLite has no arrays, and keeps ``IN``.
+``IN (%s, %s, ...)`` is another text for every number of rows: it is built, parsed and planned anew each time, and no
+plan of it is ever reused. PostgreSQL takes the rows as one array instead. SQLite has no arrays and uses ``IN``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What did machines say? Kept apart, so that no machine's grade can ever be taken for a person's."""
+"""Machine judges and their grades, in tables of their own so that no machine grade passes for a person's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom did a lead ask to join a collection, and has not joined yet?"""
+"""Pending invitations of users to a collection."""
 
 from __future__ import annotations
 

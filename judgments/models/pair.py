@@ -1,4 +1,4 @@
-"""Which query-document pairs does a round hold, why, and who has which of them in hand?"""
+"""Pairs of a round, their slots, and which rater holds which slot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which words was a model asked? A version is written once; other words are another version."""
+"""Versions of a collection's prompts: a version never changes, and other wording is another version."""
 
 from __future__ import annotations
 

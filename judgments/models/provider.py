@@ -1,4 +1,4 @@
-"""Which models may a collection's machine judges ask, where, and within which limits?"""
+"""Model providers: which models a collection's judges may call, where, and within which limits."""
 
 from __future__ import annotations
 

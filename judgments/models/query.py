@@ -1,4 +1,4 @@
-"""What was typed, how often, and with which chance did it come into the collection?"""
+"""Queries with their need, tier, traffic and weight, and the samples they were drawn in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which batch of pairs is judged under which guidelines and scale, and by whom?"""
+"""Rounds and their raters: pairs judged under one version of the guidelines and one scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which grades can be given, and what does each one mean?"""
+"""Scales and their grades, each with its label and cue."""
 
 from __future__ import annotations
 

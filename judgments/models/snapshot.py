@@ -1,4 +1,4 @@
-"""Which labels were frozen, from what, and under which hash?"""
+"""Snapshots: frozen labels, what they were made from, and their hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which labels came from elsewhere? They stand beside judgments and are never mixed with them."""
+"""Label sources and imported labels, stored beside judgments and never mixed with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For which part of the traffic does a query stand, and which queries are spellings of one need?"""
+"""Strata of the traffic, and groups of queries that are spellings of one need."""
 
 from __future__ import annotations
 

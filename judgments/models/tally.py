@@ -1,4 +1,4 @@
-"""What does everybody ask of a round again and again, kept current so that nobody counts a million rows for it?"""
+"""Counters of a rater's answers in a round, and its latest agreement report, to avoid counting all rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which file was read, and waits for somebody to look at the report before it is stored?"""
+"""Uploads: files that were read and wait for someone to review the report before they are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is at the keyboard, and which programs act for them?"""
+"""Users and the API tokens of their programs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How does the server ask others: only where its operator allowed, within a time, and with faults that have names?"""
+"""Outgoing connections of the server: allowed addresses only, with time limits and typed errors."""

@@ -1,8 +1,8 @@
-"""Where may the server go for its users? Only to the hosts, networks and folders that its operator allowed.
+"""Allowlist of the hosts, networks and folders that the server may use on behalf of its users.
 
-Whoever connects an engine or a model chooses an address; without this check the server would ask anything in its own
-network for them. A host is checked by name, then every address that the name has is checked, and the connection is made
-to exactly an address that was checked: a name cannot point elsewhere in between.
+A user who connects an engine or a model chooses an address; without this check the server would send requests to
+anything in its own network for that user. A host is checked by name, then every address of that name is checked,
+and the connection goes to exactly an address that was checked: a name cannot point elsewhere in between.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How does a client of HTTP connect only to addresses that were checked?
+"""HTTP client that connects only to checked addresses.
 
-httpx asks a network for each connection. This one looks the name up, has every address checked, and connects to one of
-those by its number; the name stays in ``Host`` and in the handshake of TLS. So a name cannot point elsewhere between
-the check and the connection, and nothing that is sent by this client leaves by another way.
+httpx asks a network backend for each connection. This backend looks the name up, has every address checked, and
+connects to one of them by number; the name stays in ``Host`` and in the TLS handshake. So a name cannot point
+elsewhere between the check and the connection, and nothing that this client sends leaves by another way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From which address did a request come, when proxies pass it on?
+"""Client address of a request that passed through proxies.
 
 Each proxy appends the address of its own peer to ``X-Forwarded-For``. The part to the left of that comes from the
-caller, who may write anything. So the header is read from the right, only as far as the operator's own proxies go.
+client, who may write anything. So the header is read from the right, only as far as the operator's own proxies go.
 """
 
 from __future__ import annotations

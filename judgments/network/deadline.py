@@ -1,7 +1,7 @@
-"""How does a whole request end at one moment, although a network knows only limits for single steps?
+"""Deadline of a whole HTTP request, where the network layer limits only single steps.
 
-The limit of a read begins anew with each byte that comes: an engine that sends its headers a letter at a time never
-runs into it. Here each step gets what is left of the request's time and no more.
+The limit of a read restarts with each byte that arrives: an engine that sends its headers one letter at a time
+never exceeds it. With this transport, each step gets what is left of the request's time and no more.
 """
 
 from __future__ import annotations

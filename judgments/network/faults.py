@@ -1,4 +1,4 @@
-"""How does an engine fail, and is it worth asking again?"""
+"""Error raised when an engine fails, with whether a retry is worthwhile."""
 
 from __future__ import annotations
 

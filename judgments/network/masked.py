@@ -1,4 +1,4 @@
-"""How is a secret kept out of what others say, also where they repeat it in another form?"""
+"""Mask a secret in text from other systems, including its escaped and encoded forms."""
 
 from __future__ import annotations
 

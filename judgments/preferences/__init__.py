@@ -1,4 +1,4 @@
-"""Which of two documents answers a query better, and what follows for all of them?
+"""Pairwise preferences between documents, and the scores computed from them.
 
-Two documents and a preference are a battle. `cycles` says which to fight, `bradley_terry` makes scores of them.
+Two documents and a preference are a battle. `cycles` chooses the battles, `bradley_terry` turns them into scores.
 """

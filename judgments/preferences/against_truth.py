@@ -1,7 +1,8 @@
-"""How near do a reranker's scores come to those that are taken for the truth, as zbench counts?
+"""zbench's metrics of a reranker: its scores compared with reference scores.
 
-For each query two lists of scores over the same documents. The three figures are zbench's own, so that published ones
-can be compared: gains are the exponentials of the true scores, and pairs with equal scores stay in the divisor.
+Each query has two lists of scores over the same documents. The three metrics are zbench's own, so that results
+compare with published ones: gains are the exponentials of the true scores, and pairs with equal scores stay in the
+divisor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who met whom, and how did it end?"""
+"""Battles of one query as a list of edges between documents, with the share of the second document."""
 
 from __future__ import annotations
 

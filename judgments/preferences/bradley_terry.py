@@ -1,7 +1,8 @@
-"""How good is each document, going by whom it was preferred to?
+"""Bradley-Terry scores of documents from battles.
 
-The model: the second of two is preferred with probability ``sigmoid(score of the second - score of the first)``. Scores
-are natural logarithms with mean 0 within a query: they order its documents, and say nothing across queries.
+The model: the second of two is preferred with probability ``sigmoid(score of the second - score of the first)``.
+Scores are natural logarithms with mean 0 within a query: they order its documents and cannot be compared across
+queries.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From which score on is a document a 1, a 2, a 3?
+"""Cut points that turn scores into grades, learned from anchors.
 
-Scores of battles have no zero of relevance. Documents that people graded, the anchors, show where the grades lie among
-them: the cut points are those under which the anchors' grades are most probable.
+Scores of battles have no zero of relevance. Documents graded by people, the anchors, show where the grades are on
+the score axis: the cut points are those under which the anchors' grades are most probable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which documents are to meet, when all against all would be too dear?
+"""Random cycles: choose the battles of a query where comparing all pairs would be too expensive.
 
-A cycle puts the documents into a random round and lets neighbours meet: after it every document was in two battles, and
-all of them hang together. A few cycles tell nearly as much as all pairs.
+A cycle arranges the documents in a random ring and compares neighbors: after it every document has had two battles,
+and all of them are connected. A few cycles give nearly as much information as all pairs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which documents did battles leave in doubt: by the order in which they were shown, by the error of their scores?"""
+"""Uncertainty of documents after battles: preferences that depend on the order shown, and score errors."""
 
 from __future__ import annotations
 

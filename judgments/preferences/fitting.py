@@ -1,4 +1,4 @@
-"""What are the scores of every query's documents, from rows of battles as files hold them?"""
+"""Fit the scores of every query's documents to battles in file form, and choose new battles."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How did every document fare against every other one? The matrix of a query's battles as a picture.
+"""SVG matrix of a query's battles, document against document.
 
-Rows and columns stand in the order of the scores, the best first: where scores and battles agree, all above the
-diagonal is blue and all below it orange. A row that is orange throughout is a bad document, one that is blue throughout
-a good one, and a patch of the wrong color is what to read the reasons of.
+Rows and columns are in the order of the scores, the best first: where scores and battles agree, all above the
+diagonal is blue and all below it orange. An all-orange row is a bad document, an all-blue row is a good one, and a
+patch of the wrong color shows which reasons to read.
 """
 
 from __future__ import annotations

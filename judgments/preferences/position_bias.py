@@ -1,4 +1,4 @@
-"""How much does the place alone decide which of two documents is preferred?"""
+"""Position bias: how often the first position alone decides which of two documents is preferred."""
 
 from __future__ import annotations
 

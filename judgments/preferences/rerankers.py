@@ -1,7 +1,7 @@
-"""What does a reranker written in Python say of the documents of each query?
+"""Adapter for rerankers written in Python.
 
-A function of query and documents, an object with ``score``, a class that makes one: each may be ``async``. One that
-takes a single argument is given both in one, as zbench's rerankers are.
+A reranker is a function of query and documents, an object with ``score``, or a class that makes one; each may be
+``async``. One that takes a single argument gets both in one, as zbench's rerankers do.
 """
 
 from __future__ import annotations

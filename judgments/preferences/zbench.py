@@ -1,4 +1,4 @@
-"""How do scores come into a data set of zbench, so that all else in it stays as it was?"""
+"""Add scores to the lines of a zbench data set and keep everything else unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Whose models can be asked, and in which words does each provider want to be asked?
+"""Model providers, one file for each protocol.
 
-One file for each protocol; a new one is one new file and one new line. `calls` asks many questions at once, within
-limits and a budget.
+A new protocol is one new file and one new line. `calls` sends many questions at once, within limits and a budget.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How is Anthropic asked?"""
+"""Anthropic's protocol."""
 
 from __future__ import annotations
 

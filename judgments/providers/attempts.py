@@ -1,7 +1,7 @@
-"""How often is one question asked until there is an answer, and what can all of that have cost?
+"""Retries of one question, and the most that all its attempts can have cost.
 
-What a provider counted is believed. Where nobody counted, the most that it can have been is booked: an attempt that was
-cut off may have been answered, and be paid for. So no limit in money is passed, whatever comes.
+Token counts from the provider are trusted. Where there are none, the highest possible cost is booked: an attempt
+that was cut off may have been answered and charged. So a limit in money is never exceeded, whatever happens.
 """
 
 from __future__ import annotations

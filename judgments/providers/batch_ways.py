@@ -1,4 +1,4 @@
-"""How does each provider take a batch of questions, say how it stands, and give the answers?"""
+"""Batch protocols of the providers: submit a batch, read its status, fetch its answers."""
 
 from __future__ import annotations
 

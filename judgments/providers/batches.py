@@ -1,7 +1,7 @@
-"""How are thousands of questions left with a provider at half the price, and fetched when they are answered?
+"""Batched questions: thousands at half the price, fetched when the provider has answered them.
 
-That a batch is about to be left is written down before it is, under a mark of ours; its id as soon as it has one. So a
-run that is killed at any moment finds its batches again, and pays for none twice.
+The intent to submit a batch is recorded first, under a mark of our own, and its id as soon as it has one. So a run
+that is killed at any moment finds its batches again and pays for none twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How are thousands of questions asked, fast, within limits, and so that nothing that was paid for is lost?
+"""Send thousands of questions in parallel, within limits, and lose no answer that was paid for.
 
-Workers take questions one by one, so memory does not grow with their number. Each answer is handed over as it comes;
-whoever asks writes it down, and asks only for what is missing when the run goes on.
+Workers take questions one by one, so memory does not grow with their number. Each answer is passed on as it
+arrives; the caller records it and sends only the missing questions when the run resumes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does a provider's error say of itself: in which codes, in which words, and which part of a question it names?"""
+"""Parse a provider's error: its codes, its message, and the part of the question it names."""
 
 from __future__ import annotations
 

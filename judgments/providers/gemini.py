@@ -1,4 +1,4 @@
-"""How is Gemini asked?"""
+"""Gemini's protocol."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How do many threads hand over what came to them, one after the other, and yet not one by one?
+"""Pass answers from many threads to one consumer, in groups and never concurrently.
 
-Whoever keeps answers in a database commits them. While one commit lasts others come: the first thread that can hands
-over all that wait, in one go, and each goes on once its own is through.
+A consumer that stores answers in a database commits them. During one commit others arrive: the first thread that
+can then passes on all that wait, in one go, and each thread continues once its own answer is stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast and how dear may a provider be asked?"""
+"""Rate limits and budget of a provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are OpenAI and the many servers that speak as it does asked: vLLM, Ollama, llama.cpp, Azure, OpenRouter?"""
+"""OpenAI's protocol, also used by vLLM, Ollama, llama.cpp, Azure and OpenRouter."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How fast is one provider asked by all who ask it in this process, under one key?
+"""Shared rate limit of one provider and key, for all runs in this process.
 
-Two judges that work at once have one limit between them, since the provider counts both alike.
+Two judges that run at once share one limit, since the provider counts their calls together.
 """
 
 from __future__ import annotations

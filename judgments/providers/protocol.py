@@ -1,4 +1,4 @@
-"""What is asked of a model, and what does a provider's protocol say about itself?"""
+"""Data classes for questions to a model, endpoints, and the declaration of a provider's protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do all who ask the questions of one run share: what is next, what was counted, why it is over?"""
+"""Shared state of one run of questions: the next question, the counts, and the reason it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a response is read? So much that every honest answer fits, and no other fills the memory."""
+"""Send requests and read responses up to a size limit that fits every honest answer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What does a reranker behind an address say of the documents of each query?
+"""Client for rerankers behind an address.
 
-It takes ``model``, ``query`` and ``documents`` and answers ``results`` with ``index`` and ``relevance_score``: so do
-ZeroEntropy, Cohere, Jina and vLLM; Voyage calls the list ``data``. It is asked as models are: several at once, within
-limits, and again where it is busy.
+A request has ``model``, ``query`` and ``documents``; a response has ``results`` with ``index`` and
+``relevance_score``, as with ZeroEntropy, Cohere, Jina and vLLM; Voyage calls the list ``data``. Calls work as for
+models: several at once, within limits, with retries when the server is busy.
 """
 
 from __future__ import annotations

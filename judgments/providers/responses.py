@@ -1,4 +1,4 @@
-"""What does a response mean: an answer, a question that was refused for itself, patience, or that nothing will help?"""
+"""Classify a provider's response: an answer, a refused question, a reason to retry, or a fatal error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How probable was each grade as the model wrote it, and where among its tokens did it write the grade?"""
+"""Probabilities of the grades at the token where a model wrote its grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which checks are made of a rater's work? One file each; a new one is one new file and one new line."""
+"""Checks of a rater's work, one file each; a new one is one new file and one new line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely is it by chance: shares, means of answers that hang together by query, intervals?"""
+"""Probabilities for the checks: binomial tails, Wilson intervals, means clustered by query, t tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a rater give the same grade when a pair comes again?"""
+"""Check: a rater's self-consistency on repeats, as quadratic kappa."""
 
 from __future__ import annotations
 

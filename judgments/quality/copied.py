@@ -1,6 +1,7 @@
-"""Do two raters agree so often that one may have copied from the other?
+"""Check: two raters agree so often that one may have copied from the other.
 
-Of pairs that both gave the round's commonest grade nothing can be learned: most agree there. What counts is the rest.
+Pairs that both gave the round's most frequent grade are uninformative, since most raters agree there. Only the
+other pairs count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does a rater grade otherwise now than at first?"""
+"""Check: a rater grades differently now than at the start."""
 
 from __future__ import annotations
 

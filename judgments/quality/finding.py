@@ -1,4 +1,4 @@
-"""What does a check of a rater's work answer, and in which words?"""
+"""Data classes of a check and its finding, and the wording of findings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""How often does a rater give the known grade to a pair that is asked unseen?
+"""Check: how often a rater gives gold pairs their gold grade.
 
-Whether 85 % or 65 % of somebody's answers are right shows itself with about fifty: with ten, half of the careless are
-missed (power .49 at a false alarm of .05, .93 at fifty). Below fifty nothing is decided.
+Whether a rater answers 85% or 65% of gold pairs correctly becomes visible with about fifty: with ten, half of the
+careless raters are missed (power .49 at a false alert rate of .05, .93 at fifty). Below fifty the check decides
+nothing.
 """
 
 from __future__ import annotations

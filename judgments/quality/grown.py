@@ -1,4 +1,4 @@
-"""Does an alarm that somebody looked at have something new to say?"""
+"""Decide whether the numbers behind a reviewed alert have grown enough to show it again."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Does a rater grade higher or lower than the others do?
+"""Check: a rater grades higher or lower than the others.
 
-The mean of grade less the others' mean, shrunk by n / (n + 20): shown, and never applied to any grade.
+The value is the mean of a rater's grades minus the others' mean, shrunk by n / (n + 20). It is shown and never
+applied to any grade.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Do a rater's grades repeat themselves, as in 0 1 2 3 0 1 2 3?"""
+"""Check: a rater's grades repeat a cycle, such as 0 1 2 3 0 1 2 3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did each rater of a round answer, in which order, how fast, and what did the others say?"""
+"""Input of the checks: each rater's answers in a round, with order, time and the others' grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a rater give one and the same grade, where others tell pairs apart?"""
+"""Check: a rater gives one grade where others distinguish between pairs."""
 
 from __future__ import annotations
 

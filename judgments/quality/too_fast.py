@@ -1,6 +1,7 @@
-"""Is a rater faster than anybody can read?
+"""Check: a rater answers faster than anyone can read.
 
-Time says little about quality (rank correlation with accuracy .17 to .27), so nothing but the impossible rings.
+Time says little about quality (rank correlation with accuracy .17 to .27), so only impossible speed raises an
+alert.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How do grades, numbers, intervals and states stand on a page? The same way on every page."""
+"""Template filters for grades, numbers, intervals and states, so that every page shows them alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does every page carry besides its own question: fields, rich text, running jobs, the reader's role?"""
+"""Template tags shared by all pages: form fields, rich text, links, pictures, running jobs, role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How close is an answer to a reference? One file per text metric; a new one is one new file and one new line."""
+"""Text metrics: how close an answer is to a reference. A new one is one new file and one new line."""
 
 from __future__ import annotations
 

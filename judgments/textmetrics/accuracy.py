@@ -1,4 +1,4 @@
-"""Does the answer hold an accepted one?"""
+"""Accuracy: whether the answer contains an accepted answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a text metric say about itself?"""
+"""Declaration of a text metric."""
 
 from __future__ import annotations
 

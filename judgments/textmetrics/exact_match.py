@@ -1,4 +1,4 @@
-"""Is the answer word for word one of the accepted ones?"""
+"""Exact match: whether the answer equals an accepted answer after normalization."""
 
 from __future__ import annotations
 

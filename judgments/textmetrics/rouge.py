@@ -1,4 +1,4 @@
-"""How long a sequence of words do the answer and an accepted one have in common?
+"""ROUGE-L: the longest common subsequence of words in the answer and an accepted answer.
 
 rouge-score is imported when the first answer is scored; it comes with the extra ``rag``.
 """

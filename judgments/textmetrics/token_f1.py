@@ -1,4 +1,4 @@
-"""How many tokens do the answer and an accepted one share?"""
+"""Token F1: the tokens that the answer and an accepted answer share."""
 
 from __future__ import annotations
 

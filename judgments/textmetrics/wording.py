@@ -1,6 +1,7 @@
-"""What of an answer's wording counts when it is scored against accepted answers?
+"""Text normalization of answers before they are compared with accepted answers.
 
-Not the same as for judges: SQuAD deletes punctuation, so that "four-way" is one token, and drops English articles.
+It differs from the normalization for judges: SQuAD deletes punctuation, so that "four-way" is one token, and drops
+English articles.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who did what in this collection, and when?"""
+"""Activity page: who did what in a collection, and when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far do the raters of a round agree, is that enough, and what would be?"""
+"""Agreement page of a round: the coefficients, the gate's verdict and its threshold."""
 
 from __future__ import annotations
 

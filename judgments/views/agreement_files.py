@@ -1,4 +1,4 @@
-"""Which files does an agreement page hand out?"""
+"""Downloads of the agreement page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the tables and the picture of an agreement page?"""
+"""Rows of the agreement page's tables, and its picture of the interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a lead note that they looked at an alarm, or let it ring again?"""
+"""View for a lead to acknowledge an alert or to reactivate it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was archived in a collection, and what happens when one thing is archived, restored or deleted?"""
+"""Archive page of a collection, and the page to archive, restore or delete one thing."""
 
 from __future__ import annotations
 

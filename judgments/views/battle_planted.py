@@ -1,4 +1,4 @@
-"""What did models answer to text that was planted in documents that had lost?"""
+"""Page of the prompt-injection probes (canaries) of a run of pairwise comparisons."""
 
 from __future__ import annotations
 

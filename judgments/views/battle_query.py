@@ -1,4 +1,4 @@
-"""How did the documents of one query fare against each other, why, and how does that leave as a file?"""
+"""Pairwise comparisons of one query: matrix, scores, single answers, and the export of the run."""
 
 from __future__ import annotations
 

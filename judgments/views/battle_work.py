@@ -1,4 +1,4 @@
-"""What did the battles of a run take, what is still to come, and what would further ones cost?"""
+"""Cost of a run of pairwise comparisons: spent, still to come, and for further comparisons."""
 
 from __future__ import annotations
 

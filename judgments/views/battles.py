@@ -1,4 +1,4 @@
-"""How are battles between a round's documents drawn, fought, gone on with and made into grades?"""
+"""Pages to start, import, pause, resume and extend pairwise comparisons, and to derive grades from them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""How large may the body of a request be? Decided before anything of it is read.
+"""Limit on the size of request bodies, checked before a body is read.
 
-Django reads the body of a POST before the view runs, to look for the CSRF token, and puts the files in it into the
-temporary folder. So a view says that it takes files, and all others get no more than a form needs. The same holds for
-people who are only raters: no collection takes files from them. What is on its way counts for the account's quota.
+Django reads the body of a POST before the view runs, to look for the CSRF token, and puts its files into the
+temporary folder. So a view declares that it takes files, and all others accept no more than a form needs. The same
+holds for users who are only raters: no collection takes files from them. Uploads in progress count toward the
+account's quota.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does the border do with every answer: errors in words, and headers that keep strangers' code out?"""
+"""Middleware for every response: error pages in plain words, and security headers against foreign code."""
 
 from __future__ import annotations
 

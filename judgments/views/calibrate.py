@@ -1,7 +1,7 @@
-"""How does a rater calibrate: one known pair after the other, and after each one what is right, and why?
+"""Qualification page for raters: grade one gold pair after another, with feedback after each.
 
-The page is the station's, without its script: a form that answers by the same keys, and after each answer the same
-document with the known grade beside the rater's.
+The page is the station's, without its script: a form that uses the same keys, and after each answer the same document
+with the gold grade beside the rater's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which pairs of known grade does a lead give a round, and who has passed its calibration?"""
+"""Gold pairs page of a round, for leads: add and remove gold pairs, and see which raters are qualified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a collection made, and what is said about it?"""
+"""Pages to create a collection and to change its settings."""
 
 from __future__ import annotations
 

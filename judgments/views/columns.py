@@ -1,4 +1,4 @@
-"""How does one value of a row stand in a table on a page, and how in a file?"""
+"""Table columns: how one value appears on a page and in a downloaded file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a lead settle one pair: what is shown beside it, and what comes next?"""
+"""Conflict page: resolve one pair, with the ratings beside it and the next conflict."""
 
 from __future__ import annotations
 

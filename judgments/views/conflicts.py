@@ -1,4 +1,4 @@
-"""Where do raters differ, and which pairs could nobody judge: the two lists that wait for a lead?"""
+"""Lists of conflicts and of unrateable pairs that wait for a lead."""
 
 from __future__ import annotations
 

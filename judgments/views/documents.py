@@ -1,4 +1,4 @@
-"""What is judged, and what does a rater see of it?"""
+"""Document list, and the page of one document as raters see it."""
 
 from __future__ import annotations
 

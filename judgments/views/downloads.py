@@ -1,4 +1,4 @@
-"""How does something leave a page or the API as a file?"""
+"""File responses for pages and the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What were raters told, version by version, and what changed between them?"""
+"""Guideline pages: the versions, their text, and what changed between two."""
 
 from __future__ import annotations
 

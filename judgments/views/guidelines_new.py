@@ -1,4 +1,4 @@
-"""How is the next version of the guidelines written: typed, read from a file, looked at, stored?"""
+"""Page for the next guidelines version: type it or read it from a file, preview it, store it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which collections are mine, and what is there for me to rate?"""
+"""Home page: the user's collections and open rating work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a file come in: chosen, read and looked at, then stored or thrown away? One way for every kind of file."""
+"""Import pages for every kind of file: choose a file, review its report, then store or discard it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How does somebody who was sent a link come in: with a new account, or with the one they have?
+"""Invitation link page: join with a new account or an existing one.
 
-The code comes by POST alone: the page's script takes it from behind the ``#`` of the address. From then on the session
-holds its hash, so that a log-in in between, a reload and the form itself need no code in any address.
+The code comes by POST alone: the page's script takes it from behind the ``#`` of the address. From then on the
+session holds its hash, so that a log-in in between, a reload and the form itself need no code in any address.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which links has a lead sent out, and how is one made or taken back?"""
+"""Page for leads to create, list and revoke invitation links."""
 
 from __future__ import annotations
 

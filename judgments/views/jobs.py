@@ -1,4 +1,4 @@
-"""What is worked on in the background, and how far is it?"""
+"""Job pages: background work, its progress, and the button to cancel it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a rater come by a round, and how do they give back what they hold?"""
+"""Views for a rater to join a round and to release their leased pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a lead let a judge's lowest grade stand, and take that back?"""
+"""View for a lead to auto-accept a judge's lowest grade, or to end that."""
 
 from __future__ import annotations
 

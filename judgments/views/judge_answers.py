@@ -1,6 +1,6 @@
-"""What did a judge answer, word for word; what is in its ledger; and which pairs does it leave to people?
+"""Pages of a judge's answers: the replies word for word, its call log, and the pairs it leaves to people.
 
-A lead who still rates is shown nothing of the pairs that they may be handed.
+A lead who still rates sees nothing of the pairs that they may still be assigned.
 """
 
 from __future__ import annotations

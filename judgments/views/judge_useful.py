@@ -1,4 +1,4 @@
-"""What is a judge's page that tells usefulness: how useful are documents to a system, beside how relevant they are?"""
+"""Page of a judge that rates usefulness: how useful documents are to a system, beside their relevance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which machines judge in a round, how is another one set to it, and what did they answer and cost?"""
+"""Judge pages of a round: the machine judges, their answers and costs, and the form to add one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which labels came from elsewhere, and when?"""
+"""List of label sources: imported labels and clicks."""
 
 from __future__ import annotations
 

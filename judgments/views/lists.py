@@ -1,4 +1,4 @@
-"""How does a long list become a table that sorts, filters, pages and downloads, under an address that can be sent on?
+"""Lists: tables that can be sorted, filtered, paged and downloaded, with an address that can be shared.
 
 A list is declared once, beside its view; the view reads it with the request's parameters::
 
@@ -8,7 +8,7 @@ A list is declared once, beside its view; the view reads it with the request's p
         columns=(
             Column("name", "Run", order="name", head=True, url=lambda run: reverse("run", args=[run.uuid])),
             Column("rows", "Rows", order="rows", numeric=True),
-            Column("state", "State", show=lambda run: state("done", "read")),  # SafeString: stands as it is
+            Column("state", "State", show=lambda run: state("done", "read")),  # SafeString: not escaped again
         ),
         search=("name", "description"),
         choices=(Choice("mine", "Made by", "created_by__username", [("lead", "lead"), ("nightly", "nightly")]),),
@@ -20,8 +20,8 @@ A list is declared once, beside its view; the view reads it with the request's p
         return answer(request, RUNS, collection.runs.all(), "pooling/runs.html", {"collection": collection})
 
 The template shows an empty state where ``listing.nothing`` and else ``{% include "_list.html" %}``. Rows are a
-QuerySet, or a list of anything (dicts, dataclasses) for what is computed. The address carries ``q``, ``sort=-rows``,
-``page`` and one parameter a choice; ``format=csv`` answers the whole filtered list as a file.
+QuerySet, or a list of anything (dicts, dataclasses) for computed rows. The address carries ``q``, ``sort=-rows``,
+``page`` and one parameter per choice; ``format=csv`` returns the whole filtered list as a file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who are you?"""
+"""Pages to log in, log out and change one's password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where does somebody who was asked to join a collection answer, and where does a lead take the question back?"""
+"""Views to accept, decline or withdraw an invitation to a collection."""
 
 from __future__ import annotations
 

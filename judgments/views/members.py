@@ -1,4 +1,4 @@
-"""Who belongs to the collection, and in which role?"""
+"""Members page: the members of a collection and their roles."""
 
 from __future__ import annotations
 

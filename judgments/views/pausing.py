@@ -1,4 +1,4 @@
-"""How does a lead ask a rater to wait, to go on, or set their judgments aside?"""
+"""Views for a lead to pause or resume a rater, or to return their judgments to the queue."""
 
 from __future__ import annotations
 

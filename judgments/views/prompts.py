@@ -1,4 +1,4 @@
-"""In which words are models asked, version by version, and what do other words change?"""
+"""Prompt pages: the versions of a collection's prompts, and the form to write and try a new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom may the collection's machine judges ask, and how does a lead add, change, try and remove one?"""
+"""Provider pages: list, add, change, try and remove model providers."""
 
 from __future__ import annotations
 

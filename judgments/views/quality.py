@@ -1,4 +1,4 @@
-"""What do the checks say of a round's raters, and what can a lead do about it?"""
+"""Rater quality pages: the findings and alerts of a round's raters, and what a lead can do about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a finding look as a small picture: a value with its interval, against the line where it rings?"""
+"""Small pictures of findings: a value with its interval against the alert threshold."""
 
 from __future__ import annotations
 

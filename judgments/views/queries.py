@@ -1,4 +1,4 @@
-"""Which queries stand for the traffic, and what does each one mean?"""
+"""Query pages: the list with the traffic it represents, and the page of one query with its narrative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did this rater grade, how fast, and what did others say: the judgments that an alarm talks about?"""
+"""List of one rater's judgments: grades, times, and other raters' grades, as evidence for an alert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs does a round hold, how full is each, and what did its raters answer so far?"""
+"""List of a round's pairs: how many ratings each has, and the grades so far."""
 
 from __future__ import annotations
 

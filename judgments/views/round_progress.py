@@ -1,4 +1,4 @@
-"""How far is a round, by whom, and what is left?"""
+"""Progress page of a round: how far it is, by rater and by query, and what is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are a round's pairs handed out, and how does a lead change that while raters work?"""
+"""Page for a lead to change how pairs are assigned while raters work."""
 
 from __future__ import annotations
 

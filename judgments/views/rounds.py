@@ -1,4 +1,4 @@
-"""Which rounds are there, how far is each, and who takes part?"""
+"""Round list, and the actions to open, close and reopen a round and to invite raters."""
 
 from __future__ import annotations
 

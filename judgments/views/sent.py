@@ -1,4 +1,4 @@
-"""What did a form send: a public id, and text that every database takes?"""
+"""Parsing of submitted values: public ids, and text that every database accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why did the lead settle pairs that I graded as they did?"""
+"""Page for a rater to read how a lead resolved the pairs that they graded, and why."""
 
 from __future__ import annotations
 

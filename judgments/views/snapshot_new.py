@@ -1,4 +1,4 @@
-"""What would be frozen now, what stands against it, and what comes of freezing it?"""
+"""Page to freeze a snapshot: choose rounds and a rule, preview the labels and warnings, freeze."""
 
 from __future__ import annotations
 

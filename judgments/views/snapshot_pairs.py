@@ -1,4 +1,4 @@
-"""Which pairs of what would be frozen did a newer round label otherwise, and of which has the document changed?"""
+"""Lists for a snapshot preview: pairs that a newer round labeled differently, and pairs with stale labels."""
 
 from __future__ import annotations
 

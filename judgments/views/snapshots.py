@@ -1,4 +1,4 @@
-"""Which labels were frozen, and how do they leave the house?"""
+"""Snapshot pages: the list, one snapshot with its label counts, and the export."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Which document does a rater see next, and what do they say about it?
+"""Rater station: show the next document and record the rater's answer.
 
-One document a page, or the documents of a query as a list; a plain form either way, which works without JavaScript: an
-answer is on record before the next document is shown. The station's script (static/js/station.js) takes the same form
-over, shows documents that it fetched ahead, and sends its answers to the API. Nothing here knows rank, system, score,
-or what anybody else said.
+The station shows one document per page, or the documents of a query as a list. Both are plain forms, which work
+without JavaScript: an answer is recorded before the next document is shown. The station's script
+(static/js/station.js) takes over the same form, shows documents that it fetched ahead, and sends its answers to the
+API. Nothing here knows rank, system, score, or other raters' grades.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What did the form of the station say, and what is said about it?
+"""Parsing of the station's form, and the message about what was recorded.
 
 The station's script sends its answers to the API; this is the form that works without it.
 """

@@ -1,7 +1,7 @@
-"""What does a rater see of a pair: the query with its need, the document, and how far they are?
+"""Station cards: the query with its need, the document, and the rater's position.
 
-One rendering for everybody: the page without JavaScript and the fragments that the station fetches ahead hold the same
-two templates. Nothing here knows rank, system, score, or what anybody else said.
+There is one rendering for everyone: the page without JavaScript and the fragments that the station fetches ahead use
+the same two templates. Nothing here knows rank, system, score, or other raters' grades.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why is there no document for this rater, and what comes next?"""
+"""Station page for a rater without a document: why there is none, and what comes next."""
 
 from __future__ import annotations
 

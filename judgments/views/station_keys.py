@@ -1,4 +1,4 @@
-"""Which keys does this rater want on the station?"""
+"""Page to change one's keyboard shortcuts of the station."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did I answer last, and how do I change one of it?"""
+"""Page of the rater's recent answers, each of which can be changed."""
 
 from __future__ import annotations
 

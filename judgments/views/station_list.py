@@ -1,7 +1,7 @@
-"""How does a rater grade the short documents of a query as one list?
+"""Station list: grade the short documents of a query on one page.
 
-The rows stand in the rater's own order, which is kept while the query is open: what was graded stays in its place and
-can be changed until the query is left.
+The rows are in the rater's own order, which stays the same while the query is open: a graded document stays in its
+position and can be changed until the rater leaves the query.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does the station's script need to know, and where does it get the next documents?"""
+"""Data for the station's script: its settings, and the next documents as fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which programs act for me?"""
+"""Page of the user's API tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do clicks come in as labels, and how are they told?"""
+"""API of click labels: import click logs, list sources and make grades from labels."""
 
 from __future__ import annotations
 

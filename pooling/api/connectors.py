@@ -1,4 +1,4 @@
-"""How is an engine connected, tried and asked for a run?"""
+"""API of connectors: connect an engine, try a query and fetch a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a pool drawn, and which pools are there?"""
+"""API of pools: preview, draw and list them."""
 
 from __future__ import annotations
 

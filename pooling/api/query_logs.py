@@ -1,4 +1,4 @@
-"""How does a query log come in, and how are queries drawn from it?"""
+"""API of query logs: import a log and draw queries from it."""
 
 from __future__ import annotations
 

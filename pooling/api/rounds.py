@@ -1,4 +1,4 @@
-"""How does a pool become a round, and which rounds are there?"""
+"""API of rounds: make a round from a pool, list rounds and control the choice of further pairs."""
 
 from __future__ import annotations
 

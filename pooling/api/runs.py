@@ -1,4 +1,4 @@
-"""How do systems' runs go in and out?"""
+"""API of runs: upload, list, change and download them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a further part of the traffic join a collection, and what is proposed for its queries?"""
+"""API of strata: add a part of the traffic to a collection, and review proposals for its queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which endpoints does this room answer?"""
+"""API routes of the pooling app."""
 
 from __future__ import annotations
 

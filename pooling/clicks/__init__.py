@@ -1,8 +1,8 @@
-"""What do clicks say about documents? Weak labels, a source of their own beside people's judgments.
+"""Weak labels from clicks: a label source of their own, separate from people's judgments.
 
-Clicks are counted by query, document and rank (`evidence`), set against what a document in that place usually gets
-(`position_bias`), and become a label with an interval by one of the models in `CLICK_MODELS` (`labelling`). Grades come
-of labels by cuts that somebody chose (`cuts`), never by themselves.
+Clicks are counted by query, document and rank (`evidence`), compared with what a document at that rank usually gets
+(`position_bias`), and turned into a label with an interval by one of the models in `CLICK_MODELS` (`labelling`).
+Labels become grades only through chosen cuts (`cuts`), never automatically.
 """
 
 from __future__ import annotations

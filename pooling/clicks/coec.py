@@ -1,4 +1,4 @@
-"""How many clicks did a pair get for each click that its places on the page would bring any document?"""
+"""COEC: clicks on a pair over the clicks expected at its ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often was a pair clicked on when it was shown?"""
+"""CTR: the smoothed click-through rate of a pair."""
 
 from __future__ import annotations
 

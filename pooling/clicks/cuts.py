@@ -1,4 +1,4 @@
-"""From which label on is a document of which grade?"""
+"""Cuts that turn labels into grades."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What was shown and clicked on, by query, document and rank?
+"""Counts of a click log: impressions and clicks by query, document and rank.
 
-A log may be larger than the memory: its rows go into a database in a temporary file, which counts them, and is gone
-afterwards. It never holds what a client is called, nor anything that could name a person in a query.
+A log may be larger than memory: its rows go into a database in a temporary file, which counts them and is deleted
+afterwards. The database never holds a client's name or anything in a query that could identify a person.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which label do clicks give to a pair, and how sure is it?"""
+"""Labels from clicks, with intervals, and the rules that produce them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a file of clicks become counts, whatever its format and size?"""
+"""Streaming reader of click log files of any format and size."""
 
 from __future__ import annotations
 

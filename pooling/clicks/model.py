@@ -1,4 +1,4 @@
-"""What does a model of clicks declare, and what does it answer?"""
+"""Contract of a click model: its declaration, input and estimates."""
 
 from __future__ import annotations
 

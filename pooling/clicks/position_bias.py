@@ -1,4 +1,4 @@
-"""How many clicks does a place on the page bring to whatever stands there?"""
+"""Position bias: the expected click rate of each rank, whatever document is there."""
 
 from __future__ import annotations
 

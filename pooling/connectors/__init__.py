@@ -1,7 +1,7 @@
-"""Which search engines can be asked, and what do they answer to a query?
+"""Connectors to live search engines.
 
-A connector turns a query into one request to a live engine, and the engine's reply into hits: ids, scores and the
-documents' fields. The family's table is `CONNECTORS`; `fetch.fetch` asks one of them many queries.
+A connector turns a query into one request to a live engine, and the engine's response into hits: ids, scores and the
+documents' fields. `CONNECTORS` is the table of connectors; `fetch.fetch` sends many queries to one of them.
 """
 
 from __future__ import annotations

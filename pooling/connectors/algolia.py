@@ -1,4 +1,4 @@
-"""What does Algolia answer to a search?"""
+"""Connector to Algolia."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a connector have to be told, and what does an engine answer?"""
+"""Contract of a connector: its settings, its engine and the hits that it returns."""
 
 from __future__ import annotations
 

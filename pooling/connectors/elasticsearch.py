@@ -1,4 +1,4 @@
-"""What does Elasticsearch answer to a search?"""
+"""Connector to Elasticsearch, which refuses incomplete responses."""
 
 from __future__ import annotations
 

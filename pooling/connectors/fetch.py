@@ -1,4 +1,4 @@
-"""How are many queries asked of one engine: several at a time, patiently, and so that it can be gone on with?"""
+"""Fetch many queries from one engine: in parallel, with retries, and resumable."""
 
 from __future__ import annotations
 

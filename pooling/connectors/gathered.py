@@ -1,4 +1,4 @@
-"""What did an engine answer so far, with each document's content kept once?"""
+"""Results gathered from an engine so far, with each document's content stored once."""
 
 from __future__ import annotations
 

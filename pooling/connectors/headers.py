@@ -1,4 +1,4 @@
-"""Which headers go with a request, and where in them does the secret stand?"""
+"""Request headers, with the secret inserted."""
 
 from __future__ import annotations
 

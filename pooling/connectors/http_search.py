@@ -1,4 +1,4 @@
-"""What do all connectors over HTTP have in common: address, template, headers, a secret and paths into the reply?"""
+"""Common parts of the HTTP connectors: address, template, headers, secret and paths into the response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does any engine answer that takes a request over HTTP and replies in JSON?"""
+"""Generic connector to any engine that takes HTTP requests and responds with JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in an engine's reply do the id, the score and the text of a document stand?"""
+"""Paths to the id, the score and the text of a document in an engine's response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does OpenSearch answer to a search?"""
+"""Connector to OpenSearch."""
 
 from __future__ import annotations
 

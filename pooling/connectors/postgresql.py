@@ -1,6 +1,6 @@
-"""What does PostgreSQL's full text search answer to a query?
+"""Connector to PostgreSQL's full text search.
 
-The optional library ``psycopg`` (the extra ``postgres``) is imported here alone.
+Only this module imports the optional library ``psycopg`` (the extra ``postgres``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does Solr answer to a search?"""
+"""Connector to Solr, which refuses responses that Solr cut short."""
 
 from __future__ import annotations
 

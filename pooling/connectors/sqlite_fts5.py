@@ -1,4 +1,4 @@
-"""What does a full text table of SQLite answer to a query?"""
+"""Connector to a full text (FTS5) table of SQLite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which answers stand in a file, for a system that cannot be asked?"""
+"""Connector that reads results from a file, for a system that cannot be queried."""
 
 from __future__ import annotations
 

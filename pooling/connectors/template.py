@@ -1,6 +1,6 @@
-"""How does a query get into a request without changing anything but its place?
+"""Request templates: safe insertion of a query.
 
-A template is read as JSON first and filled afterwards, so that no query can close a quote and add to the request.
+A template is parsed as JSON first and filled afterwards, so that no query can close a quote and add to the request.
 """
 
 from __future__ import annotations

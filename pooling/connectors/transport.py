@@ -1,4 +1,4 @@
-"""How does one request reach an engine, in bounded time and memory, and only where the operator allowed?"""
+"""HTTP transport to engines: bounded in time and memory, and only to addresses that the operator allows."""
 
 from __future__ import annotations
 

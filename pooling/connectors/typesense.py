@@ -1,4 +1,4 @@
-"""What does Typesense answer to a search?"""
+"""Connector to Typesense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does Vespa answer to a search?"""
+"""Connector to Vespa, which refuses responses with errors or partial coverage."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Can a run be trusted: how deep is it, where does it tie, do its ranks say what its scores say, what is it like?"""
+"""Run health: depth, ties, agreement of ranks and scores, and similarity to other runs."""

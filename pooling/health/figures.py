@@ -1,4 +1,4 @@
-"""How deep is a run, how much of it is tied, and where do its ranks and scores disagree?"""
+"""Health figures of a run: depth, ties, and ranks that contradict scores."""
 
 from __future__ import annotations
 

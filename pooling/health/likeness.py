@@ -1,4 +1,4 @@
-"""How alike are the first documents of two runs, as sets and as rankings?"""
+"""Similarity of the first documents of two runs, as sets and as rankings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows hold logs, runs, pools and connectors?"""
+"""Database models of the pooling app."""
 
 from pooling.models.click_count import ClickCount
 from pooling.models.connector import Connector, Fetch

@@ -1,4 +1,4 @@
-"""What does a label that came of clicks stand on?"""
+"""Model of the clicks behind a click label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engines can a collection ask, and what came of asking them?"""
+"""Models of connectors and of the fetches from them."""
 
 from __future__ import annotations
 

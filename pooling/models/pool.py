@@ -1,4 +1,4 @@
-"""Which pairs were chosen for judging, by which strategy, and why each one?"""
+"""Models of pools and their pairs: the strategy, and why each pair was chosen."""
 
 from __future__ import annotations
 

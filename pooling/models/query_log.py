@@ -1,4 +1,4 @@
-"""Which query logs were read, and what do they hold?"""
+"""Model of an imported query log and its counts."""
 
 from __future__ import annotations
 

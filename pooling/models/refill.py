@@ -1,4 +1,4 @@
-"""Which round goes on choosing pairs while it is open, by which plan, and what did each step know?"""
+"""Models of growing rounds: the plan by which pairs are chosen, and what was known at each step."""
 
 from __future__ import annotations
 

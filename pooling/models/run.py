@@ -1,4 +1,4 @@
-"""Which systems' answers are in the collection?"""
+"""Model of a run: one system's ranked documents per query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can a sample of queries show, and how many does a difference take? The words; the statistics are handed in."""
+"""Advice on sample size in words; the statistics are passed in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a log once it is counted, whichever way that was done, and what was left out of it?"""
+"""Counted query log: its queries, its totals and what was left out."""
 
 from __future__ import annotations
 

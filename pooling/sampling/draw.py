@@ -1,4 +1,4 @@
-"""Which queries are drawn, with what probability, and for what traffic does each stand?"""
+"""Random draws of queries, with the inclusion probability and weight of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a sample of queries say about the whole log, and how surely?"""
+"""Estimates for a whole log from a sample of its queries, with intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of a log's queries belong to one part of the traffic, and how is drawn from it beside what is there already?"""
+"""Filters that select one part of a log's traffic, and draws that exclude existing queries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What are many typed texts counted as, looked at together instead of one by one?
+"""Redaction and normalization of many texts at once.
 
-The same as `judgments.core.redaction.redact` and `pooling.sampling.log.normalize` of each, at a fraction of the cost:
-the texts are joined by line feeds, which neither normalization nor folding takes in or gives out.
+The results are those of `judgments.core.redaction.redact` and `pooling.sampling.log.normalize` for each text, at a
+fraction of the cost: the texts are joined by line feeds, which neither normalization nor folding adds or removes.
 """
 
 from __future__ import annotations

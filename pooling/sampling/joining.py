@@ -1,4 +1,4 @@
-"""What becomes of a queries file when a further part of the traffic joins it?"""
+"""Addition of a further stratum to a queries file."""
 
 from __future__ import annotations
 

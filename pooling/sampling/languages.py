@@ -1,4 +1,4 @@
-"""Which searches of a log are in a given language, as far as the log says so?"""
+"""Language filter for the searches of a log that records languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which distinct queries does a log hold, counted row by row?"""
+"""Distinct queries of a log, counted row by row."""
 
 from __future__ import annotations
 

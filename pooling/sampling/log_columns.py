@@ -1,7 +1,7 @@
-"""Which distinct queries does a log of any size hold, counted from columns?
+"""Distinct queries of a log of any size, counted from columns.
 
-The same counts as `pooling.sampling.log.count_log`, without a Python object for each search. A search within the window
-takes 24 bytes at most until the end of the log is known; each distinct text is normalized and redacted once.
+The counts are those of `pooling.sampling.log.count_log`, without a Python object for each search. A search within the
+window takes at most 24 bytes until the end of the log is known; each distinct text is normalized and redacted once.
 """
 
 from __future__ import annotations

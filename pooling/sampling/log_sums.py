@@ -1,4 +1,4 @@
-"""What do the searches in the window add up to for each text: how often, by how many clients, in which language?"""
+"""Totals of each text over the searches in the window: searches, clients and languages."""
 
 from __future__ import annotations
 

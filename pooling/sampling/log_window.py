@@ -1,4 +1,4 @@
-"""Which searches of a large log may lie in the window, while its newest search is not known yet?"""
+"""Searches of a large log that may be in the window while its newest search is still unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which queries are most likely another query with one letter wrong?"""
+"""Proposals of queries that are probably another query with one letter wrong."""
 
 from __future__ import annotations
 

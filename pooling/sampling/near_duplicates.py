@@ -1,4 +1,4 @@
-"""Which queries of a log are most likely one query, typed in another order, with another ending, or misspelt?"""
+"""Near-duplicate queries of a log: other word order, other endings or misspellings."""
 
 from __future__ import annotations
 

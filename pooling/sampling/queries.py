@@ -1,4 +1,4 @@
-"""What is known of each distinct query of a log, and how are some hundred thousand of them held?"""
+"""Distinct queries of a log, and a compact table of many of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which queries are head, torso and tail of the traffic?"""
+"""Tiers of the traffic: cut queries into head, torso and tail."""
 
 from __future__ import annotations
 

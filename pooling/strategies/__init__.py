@@ -1,8 +1,8 @@
-"""Which documents of which runs deserve a judgment, and in which order?
+"""Pool strategies: which documents to judge, and in which order.
 
-A strategy turns rankings, and the judgments that are there, into the next pairs. The family's table is `STRATEGIES`;
-`pool.build_pool` applies one of them with a budget and a residual stratum, `preview.preview` says what such a pool
-looks like before anybody judges it.
+A strategy turns rankings and existing judgments into the next pairs. `STRATEGIES` is the table of strategies;
+`pool.build_pool` applies one of them with a budget and a residual stratum, and `preview.preview` describes such a
+pool before anything is judged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whom is a pool for: how many pairs, what is known of them already, which queries?"""
+"""Request for a pool: the number of pairs, what is known of them, and the queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many pairs can so many raters judge in so many hours, and how long does a pool take them?"""
+"""Rating budget in pairs, and rating effort in hours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do the first rows of many runs become pairs with one number each, some queries at a time?"""
+"""Conversion of the first rows of many runs to numbered pairs, some queries at a time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which run returns which document of which query, and at which rank, for millions of rows at once?
+"""Candidate pairs of many runs, with the runs and ranks that return them, for millions of rows.
 
-Every pair of a query and a document that any run returns is one row here, with the runs that return it behind it. Rows
-are found by one number each, so that the union of many runs is a sort and nothing more.
+Every pair of a query and a document that any run returns is one row here, followed by the runs that return it. Each
+row is identified by one number, so that the union of many runs is only a sort.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which pairs were chosen for a pool, by which runs at which ranks, and in which order are they handed out?"""
+"""The chosen pool: its pairs with their runs and ranks, in the order of judging."""
 
 from __future__ import annotations
 

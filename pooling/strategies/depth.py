@@ -1,4 +1,4 @@
-"""Which documents stand among the first k of any run?"""
+"""Depth-k pooling: the first k documents of every run."""
 
 from __future__ import annotations
 

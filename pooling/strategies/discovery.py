@@ -1,7 +1,7 @@
-"""How many relevant documents did judging find, pair by pair, and how many would depth k have found for the same work?
+"""Discovery curve: relevant documents found pair by pair, compared with what depth k would have found.
 
-The second question can be answered only as far as the pairs of depth k were judged: what is relevant among the others
-nobody knows, so that its number is a least one, and the number of pairs without a judgment stands beside it.
+The comparison is limited to the pairs of depth k that were judged. The others may hold relevant documents too, so its
+count is a lower bound and is reported with the number of unjudged pairs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which documents of one query's pool say the same, so that one judgment serves all of them?
+"""Duplicate documents within one query's pool, so that one judgment serves all of them.
 
-Few documents stand in one query's pool, so that what two of them have in common is counted, not estimated by hashing:
-no threshold is blurred, and the same pool gives the same answer on every machine.
+One query's pool has few documents, so their overlap is counted, not estimated by hashing: the threshold is exact, and
+the same pool gives the same result on every machine.
 """
 
 from __future__ import annotations

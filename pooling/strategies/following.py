@@ -1,7 +1,7 @@
-"""How does a strategy walk down the lists of one query, and learn from what it finds on the way?
+"""Walks down the lists of one query, for strategies that learn from judgments on the way.
 
-A walk begins anew each time that pairs are wanted, and meets the judgments that are there in its own order. Nothing is
-remembered between two calls: the same judgments and the same seed give the same walk.
+A walk starts again each time that pairs are needed, and meets the existing judgments in its own order. No state is
+kept between two calls: the same judgments and the same seed give the same walk.
 """
 
 from __future__ import annotations

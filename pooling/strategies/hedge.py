@@ -1,4 +1,4 @@
-"""Which documents do the runs vote for, when a run's vote grows and shrinks with what was judged?"""
+"""Hedge: documents by weighted votes of the runs, with weights updated by the judgments."""
 
 from __future__ import annotations
 

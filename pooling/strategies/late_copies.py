@@ -1,4 +1,4 @@
-"""Which of the documents that were just chosen say what an earlier pair of their query says already?"""
+"""Newly chosen documents that duplicate an earlier pair of their query."""
 
 from __future__ import annotations
 

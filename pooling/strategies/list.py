@@ -1,4 +1,4 @@
-"""What if the pairs are given already?"""
+"""List: a given list of pairs."""
 
 from __future__ import annotations
 

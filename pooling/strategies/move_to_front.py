@@ -1,4 +1,4 @@
-"""Which run has just been right, so that one stays with it?"""
+"""Move-to-front: stay with a run as long as its documents are relevant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a pooled pair?"""
+"""A pooled pair, with its duplicates and why it was chosen."""
 
 from __future__ import annotations
 

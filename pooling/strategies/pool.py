@@ -1,4 +1,4 @@
-"""Which pairs make up a pool, once budget, earlier judgments, duplicates and the residual stratum are counted?"""
+"""Building of a pool from a strategy, a budget, earlier judgments, duplicates and a residual stratum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would a pool look like: how large, how shared between the systems, how deep?"""
+"""Preview of a pool: its size, its depth and each system's share."""
 
 from __future__ import annotations
 

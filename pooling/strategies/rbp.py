@@ -1,4 +1,4 @@
-"""Which documents carry most weight when every run's ranking is discounted by persistence?"""
+"""RBP: documents by the sum of their rank-biased weights over all runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents would stand first if the runs were fused by reciprocal ranks?"""
+"""RRF: documents by reciprocal rank fusion of the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a document asked for once, when several queries of a pool are spellings of one need?"""
+"""Query groups in a pool: judge each document once for all spellings of one need."""
 
 from __future__ import annotations
 

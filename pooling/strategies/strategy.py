@@ -1,8 +1,8 @@
-"""What is a strategy given, what does it answer, and how does it declare itself?
+"""Contract of a strategy: its declaration, input and output.
 
-There is one contract. A strategy sees the candidates with their ranks, what is known of each by now, and a seed; it
-answers with the next pairs. One that learns from judgments is asked again when some have come: what it answers hangs on
-the judgments that are there and on nothing that it remembers, so that a choice can be made again from the record.
+A strategy receives the candidates with their ranks, the known grade of each, and a seed; it returns the next pairs. A
+strategy that learns from judgments is called again when new ones have arrived: its result depends only on the
+existing judgments and on no internal state, so that a choice can be repeated from the record.
 """
 
 from __future__ import annotations

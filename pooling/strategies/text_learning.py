@@ -1,4 +1,4 @@
-"""Which documents read like those that were judged relevant?"""
+"""Text learning: documents that resemble those judged relevant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which run is worth another try, when each is a slot machine of unknown luck?"""
+"""Thompson sampling: each run is a bandit arm with an unknown share of relevant documents."""
 
 from __future__ import annotations
 

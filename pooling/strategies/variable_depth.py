@@ -1,4 +1,4 @@
-"""How deep is deep enough for each query, when some go on to yield and others do not?"""
+"""Variable depth: pool a query deeper as long as its latest judgments find enough relevant documents."""
 
 from __future__ import annotations
 

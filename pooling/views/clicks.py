@@ -1,4 +1,4 @@
-"""Which labels came from clicks, how sure are they, and how far do they agree with people?"""
+"""Pages of click label sources: their labels, intervals and agreement with people."""
 
 from __future__ import annotations
 

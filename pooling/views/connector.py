@@ -1,4 +1,4 @@
-"""What does one engine answer, and which runs were fetched from it?"""
+"""Page of one connector: try a query, and see the runs fetched from it."""
 
 from __future__ import annotations
 

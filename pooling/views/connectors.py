@@ -1,4 +1,4 @@
-"""Which engines are connected, and how is one connected or changed?"""
+"""Pages to list, add, change and remove connectors."""
 
 from __future__ import annotations
 

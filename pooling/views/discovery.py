@@ -1,4 +1,4 @@
-"""How well does a round find relevant documents, and what may a lead do about its choosing?"""
+"""Discovery page of a round, with controls for its choice of further pairs."""
 
 from __future__ import annotations
 

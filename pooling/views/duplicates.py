@@ -1,4 +1,4 @@
-"""Which documents of a pool are judged as another one, and how does a lead take one out?"""
+"""Duplicates of a pool, with the action to judge one separately."""
 
 from __future__ import annotations
 

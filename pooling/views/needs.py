@@ -1,4 +1,4 @@
-"""Which queries have no narrative yet, and what is it to say?"""
+"""Page to write narratives for queries that have none."""
 
 from __future__ import annotations
 

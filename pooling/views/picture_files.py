@@ -1,4 +1,4 @@
-"""How does a picture leave the page as a file?"""
+"""Charts as SVG files."""
 
 from __future__ import annotations
 

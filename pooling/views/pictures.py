@@ -1,4 +1,4 @@
-"""How does a pool look before anybody judges it: which system brings what, and from which rank?"""
+"""Charts and tables of a pool's summary: pairs by run and by rank."""
 
 from __future__ import annotations
 

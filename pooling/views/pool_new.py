@@ -1,4 +1,4 @@
-"""Which pairs shall be judged next, and what would that cost?"""
+"""Page to create a pool: choose pairs, preview them and see their cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs does a pool hold, and why is each of them here?"""
+"""List of a pool's pairs, with the reason for each."""
 
 from __future__ import annotations
 

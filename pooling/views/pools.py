@@ -1,4 +1,4 @@
-"""Which pools were drawn, and what does each one hold and come from?"""
+"""Pages of pools: the list, and one pool with its content and provenance."""
 
 from __future__ import annotations
 

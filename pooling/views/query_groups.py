@@ -1,4 +1,4 @@
-"""Which queries are spellings of one need, which ones may be, and do they share their judgments?"""
+"""Pages of query groups: spellings of one need, proposals and shared judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which logs are here, where does their traffic lie, and which queries are drawn from them?"""
+"""Pages of query logs: the list, traffic by tier and draws of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who shall judge a pool's pairs, how often, on which scale, and what will it cost?"""
+"""Page to create a round from a pool: raters, ratings per pair, scale and cost."""
 
 from __future__ import annotations
 

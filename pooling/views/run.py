@@ -1,4 +1,4 @@
-"""What does one system answer, query by query, and how sound is its file?"""
+"""Page of one run: its results by query, and its health."""
 
 from __future__ import annotations
 

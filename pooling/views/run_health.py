@@ -1,4 +1,4 @@
-"""How does a run's health stand on its page: what is wrong with it first, then depths and likeness with pictures?"""
+"""Health section of the run page: warnings first, then depths and similar runs with charts."""
 
 from __future__ import annotations
 

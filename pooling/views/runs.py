@@ -1,4 +1,4 @@
-"""Which systems' answers are here, can they be trusted, and how alike are they?"""
+"""Page of the runs: their health and overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a lead begin who has neither a log nor runs?"""
+"""Quick start pages for a lead without a log or runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parts of the traffic does the collection stand for, and how does another one join?"""
+"""Page of the collection's strata, with the form to add one."""
 
 from __future__ import annotations
 

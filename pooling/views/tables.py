@@ -1,7 +1,7 @@
-"""How does a small table beside a picture stand on the page, and as a file?
+"""Small tables beside a chart, on the page and as a file.
 
-A page that has one long list may have several small tables too. They are declared as a `Listing` like any other, but
-they neither sort nor page: ``?table=tiers`` answers one of them as CSV.
+A page with one long list may also have several small tables. They are declared as a `Listing` like any other, but
+they neither sort nor page: ``?table=tiers`` returns one of them as CSV.
 """
 
 from __future__ import annotations

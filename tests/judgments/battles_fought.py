@@ -1,4 +1,4 @@
-"""What do tests of battles share? A model that prefers the better document, texts that say how good, and a run."""
+"""Shared setup of pairwise comparison tests: a model that prefers the better document, rated texts, a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the tests of judgments share? A round with pairs, and a way to answer."""
+"""Shared fixtures of the judgments tests: rounds with pairs, judgment submission, commit hooks."""
 
 from __future__ import annotations
 

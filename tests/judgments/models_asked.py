@@ -1,4 +1,4 @@
-"""What do tests of judges that ask a model share? A provider at a real local server, and a choice of a judge."""
+"""Shared setup of model judge tests: a provider at a local server, a judge choice, a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do tests of auto-accept share? A judge that graded a round, and people who grade its audit slice."""
+"""Shared setup of auto-accept tests: a judge that graded a round and a rated audit slice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does everybody reach what their role covers, and nothing else?"""
+"""Tests of access by role: pages, actions, outsiders, jobs and ended memberships."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are log-ins, log-outs and changes of accounts on record, wherever they happen?"""
+"""Tests of the account audit: logins, logouts, failed attempts and account changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can an operator run the server without changing what happened or reading grades?"""
+"""Tests of the Django admin: operators manage the server but can't change events or read grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is an alarm quiet once a lead has looked at it, and does it come back when there is something new?"""
+"""Tests of reviewed alerts: silent after a lead's note, raised again when the numbers grow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are answers that came together kept together, each once, even where two sittings hold one run?"""
+"""Tests of answer storage: grouped writes, each answer once, two workers on one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does what reads a file keep to its limits, and does it leave this process alone?"""
+"""Tests of the separate file reading process: resource limits, errors, progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do values come back from a reader as they were, and nothing that runs?"""
+"""Tests of the values a reading process returns: round trip, refused types, no code execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs does a rater get, and can two raters ever get the same slot?"""
+"""Tests of assignment: order of pairs, leases, ratings per pair, concurrent raters never share a slot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a machine's lowest grade stand only where a lead asks and people confirm it, and does that save people work?"""
+"""Tests of auto-accept: a lead requests it, people confirm it, and it saves ratings."""
 
 from __future__ import annotations
 

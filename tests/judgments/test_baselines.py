@@ -1,4 +1,4 @@
-"""Does a snapshot keep what was there, alike on both databases, beside its hash and not in it?"""
+"""Tests of snapshot baselines: document hashes and counts are stored outside the content hash."""
 
 from __future__ import annotations
 

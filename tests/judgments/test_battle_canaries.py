@@ -1,4 +1,4 @@
-"""Is it measured how easily a text talks a model round, within the caps, in the ledger, and in no score?"""
+"""Tests of injection probes in pairwise comparisons: rates, caps, call log, no effect on scores."""
 
 from __future__ import annotations
 

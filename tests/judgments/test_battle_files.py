@@ -1,4 +1,4 @@
-"""Do battles that were fought elsewhere come into a round whole or not at all, and leave it as they came?"""
+"""Tests of pairwise comparison files: complete or refused imports, unchanged exports, compressed files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do battles become grades by what people said, held against others than they were learnt from, told to no rater?"""
+"""Tests of grades from pairwise comparisons: anchors, calibration on other labels, visibility."""
 
 from __future__ import annotations
 

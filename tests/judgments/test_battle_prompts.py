@@ -1,4 +1,4 @@
-"""Are own words for battles versions like all prompts: tried, stored, chosen, and kept with the answers?"""
+"""Tests of pairwise comparison prompts: tryouts, stored versions, choice, use in runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a random part of a round go to people whatever comes of battles, and is a judge made of them held against it?"""
+"""Tests of the audit slice of comparison runs: people grade it and it calibrates the judge."""
 
 from __future__ import annotations
 

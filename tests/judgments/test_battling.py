@@ -1,4 +1,4 @@
-"""Is every battle fought once by each model, within the caps, and is no failed call a vote?"""
+"""Tests of pairwise comparison runs: one answer per model, caps, failed calls, pause and resume."""
 
 from __future__ import annotations
 

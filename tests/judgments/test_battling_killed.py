@@ -1,4 +1,4 @@
-"""Is no battle paid for twice when the process that has it fought is killed at any moment?"""
+"""Test of a killed comparison run: only calls in flight are repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do two runs of battles that are fought at once in one worker keep together to what their provider grants?"""
+"""Test of two comparison runs in one worker: they share the provider's limit of requests in flight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands at the edge of every answer: is it kept by nobody, and is a strange request no mistake of ours?"""
+"""Tests of every response and odd request: caching and privacy headers, NUL bytes, half surrogate pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the hash of a snapshot cover all that its labels come from, and only rounds that go together?"""
+"""Tests of the snapshot hash: it covers queries, round, guidelines, scale and rule; scales must match."""
 
 from __future__ import annotations
 

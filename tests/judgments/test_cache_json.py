@@ -1,4 +1,4 @@
-"""Does the cache in Redis give back what was kept, and run nothing that somebody else wrote there?"""
+"""Tests of the JSON cache in Redis: values round-trip, foreign entries are ignored and never executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do raters learn from known grades before they begin, and begin when they got the share right?"""
+"""Tests of rater qualification: gold pairs before a round, required share, retries, sources of gold pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do grades that were called in because two others differ stay out of what is told about agreement?"""
+"""Tests of ratings requested after a conflict: they are left out of agreement and rater checks."""
 
 from __future__ import annotations
 

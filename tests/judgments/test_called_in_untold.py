@@ -1,7 +1,7 @@
-"""Does anything that a rater can open tell whether their grade lies far from another rater's?
+"""Test that a rater can't learn whether their grade is far from another rater's.
 
-A further rating is called in where two grades lie apart. Two rounds alike but for what the other rater gave: whatever
-differs between the answers to the first one would let them try grades until theirs is the other's.
+An additional rating is requested where two grades are far apart. Two rounds differ only in what the other rater gave.
+Any difference between the responses would let the rater try grades until theirs equals the other rater's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does a document that says the same as a judged one get its label, marked as carried and never as a judgment?"""
+"""Tests of carried labels: duplicates of a judged document get its label, marked as carried everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a collection come about, change and keep its people as it should?"""
+"""Tests of collection actions: create, update, add and remove members, keep at least one lead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a compiled question answer what the query set that it was made from answers?"""
+"""Tests of compiled queries: same rows as the query sets they were made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what takes long computed once, and does nobody wait for one who failed?"""
+"""Tests of shared computation: concurrent callers compute once, and a failure does not block the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can an account without the right come to lead a collection?"""
+"""Tests of the right to create collections: new accounts, invitations, commands, upgrades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what was declared of the world outside kept for good, taken back openly, and refused where it makes no sense?"""
+"""Tests of recorded changes: permanent record, withdrawal, validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do pairs whose grade raters read in the guidelines stay out of a round under them?"""
+"""Test that pairs shown as examples in the guidelines are left out of a round under them."""
 
 from __future__ import annotations
 

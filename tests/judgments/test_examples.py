@@ -1,4 +1,4 @@
-"""Does a settled pair become an example of the next guidelines, at the right place and once?"""
+"""Tests of guideline examples: a resolved pair is proposed once and placed under the right heading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are accepted answers read as they stand, and is what is wrong told with its place?"""
+"""Tests of expected-answer files: JSON and CSV, errors with their place, size limits, hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the examples of a judge frozen grades of people, and never what it is to judge?"""
+"""Tests of few-shot examples: frozen human grades, and never a pair the judge has to grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a round take more pairs while it is open by the same rules as at its making, and never too many?"""
+"""Tests of growing rounds: pairs added while open, overlap share, limits, triggered pair selection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do guidelines leave for git and come back as they were, and is what changed told before it is stored?"""
+"""Tests of guideline files: round trip, preview of changes, comparison, refused files."""
 
 from __future__ import annotations
 

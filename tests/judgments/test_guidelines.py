@@ -1,4 +1,4 @@
-"""Are guidelines versioned, and does the template hold what raters ask about?"""
+"""Tests of guidelines versions: template content, numbering, audit rows, safe differences."""
 
 from __future__ import annotations
 

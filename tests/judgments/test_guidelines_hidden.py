@@ -1,4 +1,4 @@
-"""Do guidelines keep a pair's grade from whoever may still have to grade it?"""
+"""Tests of guidelines visibility: a version with a pair's grade is hidden from raters of that pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Does a lead who must still grade meet a hash over labels anywhere? Ten unknown grades behind it are soon tried."""
+"""Tests that label hashes are hidden from leads who may still grade.
+
+A hash over labels lets a reader test guesses: ten unknown grades are few enough to try all combinations.
+"""
 
 from __future__ import annotations
 

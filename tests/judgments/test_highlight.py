@@ -1,4 +1,4 @@
-"""Are the words of a query marked in a document, and is nothing else touched?"""
+"""Tests of highlighting: query words are marked in a document and nothing else changes."""
 
 from __future__ import annotations
 

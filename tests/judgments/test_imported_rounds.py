@@ -1,4 +1,4 @@
-"""Do judgments from elsewhere keep their raters, and does nobody else get them?"""
+"""Tests of imported rounds: raters are kept as pseudonyms, and no account gets their judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every bad file end in one clear message, with the database as it was?"""
+"""Tests of file import: each bad file ends in one clear message and leaves the database unchanged."""
 
 from __future__ import annotations
 

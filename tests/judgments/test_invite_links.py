@@ -1,4 +1,4 @@
-"""Does a link let in one person, once, and tell whoever should not come in nothing?"""
+"""Tests of invite links: each admits one person once and reveals nothing to others."""
 
 from __future__ import annotations
 

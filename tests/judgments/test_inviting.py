@@ -1,4 +1,4 @@
-"""Who gets into a round, and what becomes of what they hold when they are out?"""
+"""Tests of joining and leaving a round: eligible raters, removed raters, slots by query language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a job worked by exactly one worker, and does it survive the death of one?"""
+"""Tests of background jobs: one worker per job, cancellation, and recovery when a worker dies."""
 
 from __future__ import annotations
 

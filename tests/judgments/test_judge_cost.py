@@ -1,4 +1,4 @@
-"""What did a thousand pairs cost, of a judge that is asked about one document at a time and of one made of battles?"""
+"""Tests of cost per 1,000 pairs: judges made from pairwise comparisons and models without a price."""
 
 from __future__ import annotations
 

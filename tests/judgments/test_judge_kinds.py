@@ -1,4 +1,4 @@
-"""Do all kinds of judges answer in a round: against expected answers, for a system's use, several of them together?"""
+"""Tests of judge kinds in a round: expected answers, usefulness to a system, ensembles."""
 
 from __future__ import annotations
 

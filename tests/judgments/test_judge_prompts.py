@@ -1,4 +1,4 @@
-"""Are own words for expected answers and for usefulness versions like all prompts, and what judges are asked with?"""
+"""Tests of prompts for expected answers and usefulness: stored versions, tryouts, use by judges."""
 
 from __future__ import annotations
 

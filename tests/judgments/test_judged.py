@@ -1,4 +1,4 @@
-"""Is a judge held against people's newest labels, quickly the second time, and within bounds in a large round?"""
+"""Tests of judge calibration: newest human labels, cached results, hidden pairs, large rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a model judge every pair once, within its caps, and does nothing that it answered get lost or asked again?"""
+"""Tests of model judge runs: each pair once, caps, failures, reuse of answers, pause and resume."""
 
 from __future__ import annotations
 

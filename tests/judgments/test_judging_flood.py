@@ -1,4 +1,4 @@
-"""Does an answer without end stand in the ledger with what it can have cost, and stay within the cap?"""
+"""Test of an endless model answer: the call log books its possible cost and the cap holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is no answer of a model paid for twice when the process that asks is killed at any moment?"""
+"""Test of a killed judge run: no stored answer is paid for twice, only calls in flight are repeated."""
 
 from __future__ import annotations
 

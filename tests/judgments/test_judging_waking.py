@@ -1,4 +1,4 @@
-"""Is a judge whose provider was down tried again by itself, ever more seldom, and nobody else?"""
+"""Tests of automatic retries when a provider is down: growing delays, limits, a lead's choice."""
 
 from __future__ import annotations
 

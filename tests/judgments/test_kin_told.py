@@ -1,4 +1,4 @@
-"""Is it said before anything is asked that a system is of a judge's family, of battles and ensembles too?"""
+"""Tests of the model family warning: before pairwise comparisons and ensembles, and on judge pages."""
 
 from __future__ import annotations
 

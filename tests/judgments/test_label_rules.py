@@ -1,4 +1,4 @@
-"""Do labels follow the chosen rule, does the choice stand on record, and is its effect told beforehand?"""
+"""Tests of the label rule of a round: choice, audit row, preview of effects, warnings."""
 
 from __future__ import annotations
 

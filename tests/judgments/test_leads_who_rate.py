@@ -1,4 +1,4 @@
-"""Does a lead who rates stay blind, also for pairs that they have answered or could read before?"""
+"""Tests of leads who rate: they can't grade or regrade pairs whose other grades they could read."""
 
 from __future__ import annotations
 

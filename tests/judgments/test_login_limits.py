@@ -1,4 +1,4 @@
-"""Can a password be guessed by trying, and can anybody be locked out by somebody who tries?"""
+"""Tests of login limits: guessing passwords slows down, and guessers can't lock others out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do a machine's grades become labels only where a lead asks for it, no person gave one, and people confirm them?"""
+"""Tests of machine grades as labels: only on request, confirmed by people, and where no person graded."""
 
 from __future__ import annotations
 

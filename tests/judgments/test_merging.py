@@ -1,4 +1,4 @@
-"""Are rounds of other guidelines merged only where enough was rated again, and is what changed shown beforehand?"""
+"""Tests of merging rounds: bridging overlap, changed labels and documents, freezing below the gate."""
 
 from __future__ import annotations
 

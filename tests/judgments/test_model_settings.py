@@ -1,4 +1,4 @@
-"""Is a model asked as its provider's page says that it wants to be asked, and is that part of the judge?"""
+"""Tests of model settings: requests follow them, and a judge keeps those it started with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do all raters of a query read the same confirmed words, and is nothing that a machine drafted among them?"""
+"""Tests of narratives: only confirmed text reaches raters, and it is fixed while raters judge under it."""
 
 from __future__ import annotations
 

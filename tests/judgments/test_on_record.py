@@ -1,4 +1,4 @@
-"""Are tries that cost money, downloads, discarded files and changes on record, with what was there before?"""
+"""Tests of audit rows: paid tryouts, downloads, discarded files, changes with the previous value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the range of the hours left hold as often as it says?"""
+"""Tests of the estimate of remaining hours: coverage of its range, idle raters, missing timings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a rater see the passages that matter, whole words and nothing that runs, whatever a document is made of?"""
+"""Tests of document passages: relevant text is shown with whole words and safe markup."""
 
 from __future__ import annotations
 

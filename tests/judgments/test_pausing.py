@@ -1,4 +1,4 @@
-"""Does a paused rater get nothing, and do others get the pairs whose judgments were set aside?"""
+"""Tests of pausing raters and returning excluded judgments to the queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a judge that asks no model answer every pair once, as a job, and does its answer count for nothing else?"""
+"""Tests of judges without a model: each pair answered once as a job, with no effect on human results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is what a judge without a model has answered kept when its process is killed, and is the rest answered afterwards?"""
+"""Test of a killed judge run without a model: stored batches survive and the rest follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do raters get what is mixed in without being able to tell, and does none of it count?"""
+"""Tests of gold pairs and repeats mixed into a round: timing, disguise, and no effect on results."""
 
 from __future__ import annotations
 

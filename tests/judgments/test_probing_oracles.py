@@ -1,4 +1,4 @@
-"""Can a rater who counts, replays and takes back find out which of their pairs are known?"""
+"""Tests against attempts to find gold pairs by counting, replaying or undoing answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does progress, read from tallies, say what the answers say, and who is left with what?"""
+"""Tests of round progress: counters match the judgments, remaining work and pace per rater."""
 
 from __future__ import annotations
 

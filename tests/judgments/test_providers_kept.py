@@ -1,4 +1,4 @@
-"""Is a model asked only where the operator allowed, and does a key go nowhere but where it was given for?"""
+"""Tests of provider accounts: allowed addresses only, encrypted keys, no redirects."""
 
 from __future__ import annotations
 

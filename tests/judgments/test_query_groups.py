@@ -1,4 +1,4 @@
-"""Do spellings of one need share a label only where the lead says so, and is it never taken for a judgment?"""
+"""Tests of query groups: shared labels only on a lead's request and never as judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A provider that answers under another name half way: is it said, and are people's grades held against each name?"""
+"""Tests of a model that changes its name during a run: it is reported, with agreement per name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the text of others come out as prose, whatever it is made of?"""
+"""Tests of rich text: foreign markup is shown as safe prose, whatever it contains."""
 
 from __future__ import annotations
 

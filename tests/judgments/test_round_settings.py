@@ -1,4 +1,4 @@
-"""Which settings of a round hold, and which of them may change when?"""
+"""Tests of round settings: validation, allowed changes by state, audit rows."""
 
 from __future__ import annotations
 

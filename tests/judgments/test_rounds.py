@@ -1,4 +1,4 @@
-"""Do the verbs of a round hold when two people act at the same moment?"""
+"""Tests of round actions: concurrent creation, opening and closing, leads who join as raters."""
 
 from __future__ import annotations
 

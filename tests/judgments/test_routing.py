@@ -1,4 +1,4 @@
-"""Which pairs do machines leave to people, for which of several reasons, and which judges have no say in it?"""
+"""Tests of routing pairs to people: failures, disagreement, doubts and the audit slice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are secrets unreadable in the database, and can keys be changed?"""
+"""Tests of encrypted secrets: round trip, key rotation, lost keys, tampered text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can every random choice of a round be made again from its seed?"""
+"""Tests of seeds: the same seed gives the same overlap, pseudonyms and order of pairs."""
 
 from __future__ import annotations
 

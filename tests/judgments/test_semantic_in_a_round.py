@@ -1,4 +1,4 @@
-"""Does the judge of embeddings answer a round as a job, from the page and by API, with a real model that is allowed?"""
+"""Tests of the semantic judge in a round: page, API, real model, missing extra."""
 
 from __future__ import annotations
 

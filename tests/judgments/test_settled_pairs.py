@@ -1,4 +1,4 @@
-"""Do raters read why their own pairs were settled, after the round, and nothing that they may still be asked?"""
+"""Tests of resolved pairs for raters: own pairs, after the round, and none they may still grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are labels kept from who may still have to give one of them?"""
+"""Tests of snapshot visibility: labels are hidden from leads who may still grade one of their pairs."""
 
 from __future__ import annotations
 

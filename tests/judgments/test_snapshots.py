@@ -1,4 +1,4 @@
-"""Is a snapshot what it says: the same hash for the same inputs, immutable, complete, and without people in it?"""
+"""Tests of snapshots: equal hashes for equal inputs, immutability, completeness, no personal data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are places that nobody may take told, with who would have to come, and left out of the hours to come?"""
+"""Tests of slots no rater may take: reported with the raters needed, left out of remaining hours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every answer kept, and does each one count as it should?"""
+"""Tests of submission: every judgment is recorded once, superseded, undone or counted as surplus."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Is every answer that a rater was told is recorded there, once, when the server is killed while they rate?
+"""Test of submission when the server is killed: each acknowledged judgment is recorded exactly once.
 
-A real server on the tests' database: web processes, worker and what watches them get SIGKILL together, as when a
+A real server runs on the tests' database. Its web processes, worker and supervisor get SIGKILL together, as when a
 machine goes down.
 """
 

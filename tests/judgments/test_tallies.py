@@ -1,4 +1,4 @@
-"""Do tallies, spreads and what is left to each rater say what counting would say, in whatever order things happen?"""
+"""Tests of round counters: after random actions they equal counts from the judgments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the queue's rows go once they are old and over, and only then?"""
+"""Test of queue cleanup: old finished rows are deleted, all others stay."""
 
 from __future__ import annotations
 

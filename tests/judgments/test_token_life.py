@@ -1,4 +1,4 @@
-"""Does a token end with its time and with the password, and is a stolen session enough to make one?"""
+"""Tests of token lifetime: expiry, password changes, recent login required, upgrades."""
 
 from __future__ import annotations
 

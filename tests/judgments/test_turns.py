@@ -1,4 +1,4 @@
-"""How much that is costly happens at once?"""
+"""Tests of turns: a limited number of costly operations run at once, password hashing included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a cap hold on the server where a provider counts nothing, and do ledger, page and API say what is estimated?"""
+"""Tests of judge runs without token counts: caps hold, and call log, page and API mark estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a pair that is rated again rated blind, on the pages of the round that held it before too?"""
+"""Tests of pairs that are rated again: their earlier grades and conflicts stay hidden from the lead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Does anything that a lead can open tell what machines and others said of a pair that the lead may still grade?
+"""Tests that pages hide from a lead what judges and raters answered for pairs the lead may still grade.
 
-Two rounds alike in all but that: other grades, failures, reasons, doubts, canaries and battles of the pairs that the
-lead still has before them. Whatever differs between the answers to the lead has told something.
+Two rounds differ only in grades, failures, reasons, doubts, injection probes and pairwise comparisons of the pairs
+that the lead has yet to grade. Any difference between the responses to the lead reveals something.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can one account take of the server with the files that it sends?"""
+"""Tests of upload limits per account: file size, expansion, pending files, concurrent reading."""
 
 from __future__ import annotations
 

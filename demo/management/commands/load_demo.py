@@ -1,4 +1,4 @@
-"""How does the demo get into the database? By the same verbs that everybody uses."""
+"""The command ``load_demo``: load the demo with the same actions that the pages and the API use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a server get its people? ``manage.py add_user NAME --password-stdin`` makes one."""
+"""Create a user account: ``manage.py add_user NAME --password-stdin``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which collection may use which engines, folders, providers and models? The operator says so here."""
+"""Let an operator grant a collection the use of engines, folders, providers and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who looks after lost jobs and forgotten files where ``serve`` does not run? This command, from cron, every minute."""
+"""Requeue lost jobs and delete forgotten files where ``serve`` does not run; run it every minute from cron."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is everything started at once: the web server, the worker, and what looks after lost jobs?"""
+"""Start everything at once: the web server, the worker, and the loop that requeues lost jobs."""
 
 from __future__ import annotations
 

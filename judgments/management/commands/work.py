@@ -1,4 +1,4 @@
-"""How is a worker started, whichever queue is set? And does it see the files that the web server wrote?"""
+"""Start a worker for the configured queue, after a check that it sees the web server's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which query logs were stored as they came, before logs were written anew? This command writes those anew, once."""
+"""Command that rewrites query logs stored before personal data was removed from them; run it once."""
 
 from __future__ import annotations
 

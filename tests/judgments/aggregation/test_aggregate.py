@@ -1,4 +1,4 @@
-"""Does each rule settle what it says, and are ties and conflicts listed?"""
+"""Tests of the label rules: the label each rule gives, ties, conflicts and refused input."""
 
 from __future__ import annotations
 

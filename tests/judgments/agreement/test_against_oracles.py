@@ -1,4 +1,4 @@
-"""Do the coefficients equal krippendorff's, scikit-learn's and statsmodels' on generated grades?"""
+"""Agreement coefficients compared with krippendorff, scikit-learn and statsmodels on generated grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the limit for what nobody looks at hold, however often and in whatever order people look?"""
+"""Tests of the lower limit for unaudited pairs: coverage, repeated looks, several judges."""
 
 from __future__ import annotations
 

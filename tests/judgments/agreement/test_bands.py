@@ -1,4 +1,4 @@
-"""Do the words and the advice for a kappa say what the page says that the project grew from?"""
+"""Tests of the kappa bands: names, advice and default gate match the table of the project's source page."""
 
 from __future__ import annotations
 

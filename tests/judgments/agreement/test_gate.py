@@ -1,4 +1,4 @@
-"""Does a gate decide on the interval, and are as many further pairs enough as it says?"""
+"""Tests of the agreement gate: decision by the interval, minimum overlap, number of further pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the published coefficients reproduced?"""
+"""Golden tests: agreement coefficients reproduce published values."""
 
 from __future__ import annotations
 

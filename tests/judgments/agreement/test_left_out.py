@@ -1,4 +1,4 @@
-"""Is the agreement without a rater that of the others' grades alone?"""
+"""Tests of agreement without one rater: equal to agreement computed from the other raters' grades alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a machine held against people by the numbers that other packages give?"""
+"""Tests of human versus machine agreement: kappa, alpha, precision by grade and their intervals."""
 
 from __future__ import annotations
 

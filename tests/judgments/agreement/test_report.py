@@ -1,4 +1,4 @@
-"""Does the report keep its contract: a value or a reason, an interval, and honest warnings?"""
+"""Tests of the agreement report: values or reasons, intervals, seeds and warnings about raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the tests of this room's API share? A collection with something in every room."""
+"""Fixture of the judgments API tests: a collection with data for every feature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a program have battles fought, follow them, and take scores and grades from them?"""
+"""API tests of pairwise comparison runs: start, follow, download scores, create grades, refuse bad numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a program read JSON where no endpoint answers, and a person a page?"""
+"""Tests of error responses: JSON for API clients, HTML pages for browsers."""
 
 from __future__ import annotations
 

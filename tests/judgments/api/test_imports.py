@@ -1,4 +1,4 @@
-"""Does the API take files and lists alike, and store all of one or nothing?"""
+"""API tests of imports: files and lists, column mapping, atomic storage, reported problems."""
 
 from __future__ import annotations
 

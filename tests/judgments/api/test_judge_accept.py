@@ -1,4 +1,4 @@
-"""Can a program ask for what stands, end it, save people the work, and read the ledger?"""
+"""API tests of auto-accept: request, withdraw, draft round, call log and hidden numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a program set a model to a round, follow it, and read what it is worth?"""
+"""API tests of machine judges: kinds of judge, progress, results, refused request bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do lists cost the same number of queries however long they are, and show no more than one's own?"""
+"""API tests of lists: constant number of database queries, access by collection, filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a provider kept by API as it is sent, with how its models are asked, and is a key that nobody reads refused?"""
+"""API tests of provider accounts: model settings are stored, unknown keys are refused."""
 
 from __future__ import annotations
 

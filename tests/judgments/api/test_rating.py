@@ -1,4 +1,4 @@
-"""What may a rater's program do, and what is it never told?"""
+"""API tests of rating: batches, leases, submission and what a rater's client must never receive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be changed in a round, and what is fixed when it is made?"""
+"""API tests of round changes: allowed changes, fixed settings, draft and closed rounds."""
 
 from __future__ import annotations
 

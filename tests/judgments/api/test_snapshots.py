@@ -1,4 +1,4 @@
-"""What does freezing take, and what does it refuse?"""
+"""API tests of freezing: equal hashes for equal labels, refused rounds."""
 
 from __future__ import annotations
 

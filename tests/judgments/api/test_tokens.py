@@ -1,4 +1,4 @@
-"""How does a program get a token, and what can a leaked one not do?"""
+"""API tests of tokens: creation, scopes, revocation and the limits of a leaked token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a program try a provider and a prompt, with the cost told and nothing kept?"""
+"""API tests of tryouts: a provider or prompt is tried at a reported cost and its answers are not stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long may one generated example take? As long as it likes: machines differ, and tests time nothing."""
+"""Hypothesis profile without a deadline, since machines differ and these core tests measure no time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every text come back from a CSV cell, and does none of them run?"""
+"""Tests of CSV cells: reversible escaping and no executable formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the rows of a query come together, whatever the order of a file?"""
+"""Tests of grouping rows by query: stable order, grouped input, repeated documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which texts may be ids?"""
+"""Tests of id validation: allowed ids, refused ids, lookalike characters."""
 
 from __future__ import annotations
 

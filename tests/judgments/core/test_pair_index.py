@@ -1,4 +1,4 @@
-"""Are exactly the known keys found, also where many share their first bits?"""
+"""Tests of the pair index: it finds exactly the stored keys, including keys that share their first bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a value taken only where the parameter can take it?"""
+"""Tests of parameter validation: defaults, type conversion, bounds, unknown parameters."""
 
 from __future__ import annotations
 

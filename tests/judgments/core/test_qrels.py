@@ -1,4 +1,4 @@
-"""Are qrels grouped, ordered and counted as the evaluator needs them?"""
+"""Tests of the qrels table: order, duplicate rows, conflicting grades, input from other tools."""
 
 from __future__ import annotations
 

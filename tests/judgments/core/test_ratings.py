@@ -1,4 +1,4 @@
-"""Are ratings numbered the same way whatever the order of their rows?"""
+"""Tests of the ratings table: numbering is independent of row order, bad grades are refused."""
 
 from __future__ import annotations
 

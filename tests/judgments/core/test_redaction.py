@@ -1,4 +1,4 @@
-"""Is what could name a person taken out, and what people shop for left alone?"""
+"""Tests of redaction: personal data is removed, product terms stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a report account for every line, and stay safe to open?"""
+"""Tests of the import report: every line is counted, listing has limits, CSV is safe in a spreadsheet."""
 
 from __future__ import annotations
 

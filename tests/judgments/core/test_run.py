@@ -1,4 +1,4 @@
-"""Is a run in trec_eval's order, whatever the order of its rows?"""
+"""Tests of the run table: trec_eval order, ties, and refused documents and scores."""
 
 from __future__ import annotations
 

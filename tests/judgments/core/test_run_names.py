@@ -1,4 +1,4 @@
-"""Does each run get a name that tells it apart, from its file or from its tag?"""
+"""Tests of run names: distinct names from file paths or run tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a table of labels keep the aspects of a query apart, and one grade for each document?"""
+"""Tests of qrels with subtopics: rows by subtopic, and each document's highest grade as its grade."""
 
 from __future__ import annotations
 

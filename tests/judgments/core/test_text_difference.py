@@ -1,4 +1,4 @@
-"""Does a difference lose nothing, and does it tell words within lines?"""
+"""Tests of text differences: both texts can be restored, changes within a line are shown by word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a column of bytes the same as the list of texts that it stands for?"""
+"""Tests of byte-encoded text columns: round trip, keys, comparison, order, joins."""
 
 from __future__ import annotations
 

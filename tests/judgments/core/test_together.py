@@ -1,4 +1,4 @@
-"""Do acts of one moment share the work, without one caller's failure or wait becoming another's?"""
+"""Tests of batched work: concurrent callers share it without sharing failures or waits."""
 
 from __future__ import annotations
 

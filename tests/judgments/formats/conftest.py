@@ -1,4 +1,4 @@
-"""How long may one generated example take? As long as it likes: machines differ, and tests time nothing."""
+"""Hypothesis profile without a deadline: format tests measure no time, and machines differ."""
 
 from __future__ import annotations
 

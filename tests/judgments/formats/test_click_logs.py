@@ -1,4 +1,4 @@
-"""Is each line of a click log read for what it tells, and each odd one told?"""
+"""Tests of the click log readers: counts, UBI events, odd rows, a published sample."""
 
 from __future__ import annotations
 

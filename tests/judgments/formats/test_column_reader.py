@@ -1,4 +1,4 @@
-"""Does reading in columns find the same rows and the same odd lines as reading every line with care?"""
+"""Tests of the columnar reader: same rows and same issues as the line-by-line reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every format keep the promises that all make?"""
+"""Contract tests that every file format must pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do bytes become the right lines, and are the wrong bytes told from the right ones at once?"""
+"""Tests of decoding: line ends, encodings, gzip, binary data, and clear refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are documents read under all their names, and written so that they come back?"""
+"""Tests of the document formats: column names, odd lines, CSV quoting, round trips."""
 
 from __future__ import annotations
 

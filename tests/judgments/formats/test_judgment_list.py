@@ -1,4 +1,4 @@
-"""Is the JSON judgment list exact to the byte, and are its traps known?"""
+"""Tests of the JSON judgment list: golden bytes, round trip, codes for bad ratings."""
 
 from __future__ import annotations
 

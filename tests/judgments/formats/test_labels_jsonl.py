@@ -1,4 +1,4 @@
-"""Is a machine's answer read as what it is: a grade, or a failure that is no grade?"""
+"""Tests of the machine label format: grades, failures, usefulness, odd lines."""
 
 from __future__ import annotations
 

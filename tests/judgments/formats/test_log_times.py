@@ -1,4 +1,4 @@
-"""Is a time among many the one that it is by itself?"""
+"""Tests of log timestamps: parsing a column gives the same times as parsing each value alone."""
 
 from __future__ import annotations
 

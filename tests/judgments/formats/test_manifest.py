@@ -1,4 +1,4 @@
-"""Does a manifest tell a bundle that was changed from one that was not?"""
+"""Tests of bundle manifests: golden bytes, detected changes, reproducible zip files, unsafe paths."""
 
 from __future__ import annotations
 

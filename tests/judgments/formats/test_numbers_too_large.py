@@ -1,4 +1,4 @@
-"""Is a whole number that no float can hold told as a fault of its line, in every format of JSON lines?"""
+"""Tests of whole numbers too large for a float: each JSON format reports the line that holds one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is each pair named once, from whatever file?"""
+"""Tests of the pair list format: unique pairs from several kinds of file, golden bytes, odd lines."""
 
 from __future__ import annotations
 

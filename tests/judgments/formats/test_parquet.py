@@ -1,4 +1,4 @@
-"""Does a damaged Parquet file end in a refusal, and never in the end of the process that reads it?"""
+"""Tests of damaged Parquet files: they are refused and never crash the reading process."""
 
 from __future__ import annotations
 

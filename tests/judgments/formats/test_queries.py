@@ -1,4 +1,4 @@
-"""Are queries read with and without ids, and written so that they come back?"""
+"""Tests of the query formats: missing ids, groups, strata, TSV headers, round trips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are searches told from clicks, and what was typed from what the engine was sent?"""
+"""Tests of the UBI query log reader: searches, events, timestamps, odd lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are searches counted as the log says, and doubtful ones held back?"""
+"""Tests of the query log readers: counts, column mapping, timestamps, rows held back as doubtful."""
 
 from __future__ import annotations
 

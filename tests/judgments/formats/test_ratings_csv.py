@@ -1,4 +1,4 @@
-"""Is every answer of every rater read, and the file lossless?"""
+"""Tests of the ratings CSV format: every judgment of every rater, lossless round trip."""
 
 from __future__ import annotations
 

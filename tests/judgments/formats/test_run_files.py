@@ -1,4 +1,4 @@
-"""Is a run read in pieces the run of the whole file, with true line numbers and in little memory?"""
+"""Tests of reading runs in blocks: same run as the whole file, true line numbers, little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are real files of others read to the same tables as they are elsewhere?"""
+"""Tests on public files of ranx, ir_measures, pytrec_eval and others: same tables as other tools read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a format known although some of its lines are odd?"""
+"""Tests of format detection: odd lines, lookalike formats, explicit formats, fallbacks."""
 
 from __future__ import annotations
 

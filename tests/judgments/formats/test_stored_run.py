@@ -1,4 +1,4 @@
-"""Does a run come out of storage as it went in, whatever its order, a part at a time or at once?"""
+"""Tests of the stored run file: round trip, order, hash, reading whole or in blocks."""
 
 from __future__ import annotations
 

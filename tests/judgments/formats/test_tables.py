@@ -1,4 +1,4 @@
-"""Do labels and runs come out of every format alike, told by their content?"""
+"""Tests of label and run tables across formats: equal tables, golden bytes, detection by content."""
 
 from __future__ import annotations
 

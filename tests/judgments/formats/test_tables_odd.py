@@ -1,4 +1,4 @@
-"""Is every odd entry of labels and runs told where it stands, and every repair?"""
+"""Tests of odd entries in label and run files: each issue and each repair is reported with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the quick way of reading a run say what the careful way says, also of odd entries?"""
+"""Tests of the fast run reader: same result as the careful reader, also for odd entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the quick way through TREC files say what the careful way says, whatever stands in them?"""
+"""Tests of the columnar TREC reader: same tables and issues as the careful reader for any input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are TREC qrels read as trec_eval does, and written so that the strictest reader takes them?"""
+"""Tests of TREC qrels: read as trec_eval reads them, conflicts, scale, strict output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are TREC runs read in trec_eval's order, and written so that nobody breaks a tie in another?"""
+"""Tests of TREC run files: trec_eval order, bad lines, ties, output that other tools order alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are qrels that tell subtopics apart read to the line, and written so that ndeval takes them?"""
+"""Tests of TREC qrels with subtopics: issues by line, scale, conflicts, output for ndeval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are zbench's files read as zbench means them, and told from all others?"""
+"""Tests of the zbench formats: data sets, annotated data sets, model answers, detection."""
 
 from __future__ import annotations
 

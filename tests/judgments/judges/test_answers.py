@@ -1,4 +1,4 @@
-"""Is an answer read as what it is, and never as a grade that nobody gave?"""
+"""Tests of parsing model answers: outcomes, probabilities, code fences, no invented grade."""
 
 from __future__ import annotations
 

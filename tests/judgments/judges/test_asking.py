@@ -1,4 +1,4 @@
-"""Does every pair of a batch get its outcome, from however many questions and answers it takes?"""
+"""Tests of judging a batch: one outcome per pair, shared questions, cost estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do all judges keep to the contract: typed outcomes, no made-up grade, no memory?"""
+"""Contract tests that every judge must pass: typed outcomes, no invented grades, no state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do several judges say together?"""
+"""Tests of judge ensembles: rules, failures, order of disagreement."""
 
 from __future__ import annotations
 

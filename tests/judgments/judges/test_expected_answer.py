@@ -1,4 +1,4 @@
-"""Does the judge of expected answers answer as its design's page has it, and tell what it could not read?"""
+"""Tests of the expected-answer judge: the worked example of the design, unread answers, settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a judge told to be kin to a system where it is, and only there?"""
+"""Tests of model families: a judge related to an evaluated system is reported, others are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a model told all that people are told, nothing that it should not obey, and asked alike again?"""
+"""Tests of the graded judge: prompt content, cache keys, fenced documents, injection probes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Does the semantic judge keep to Evret's rule, with a real model?
+"""Tests of the semantic judge with a real model: Evret's rule, checked weights, empty texts.
 
-``make test-semantic`` runs these tests in an environment that has sentence-transformers and a package with the weights,
-and lets none of them skip (``NEEDS_SEMANTIC``). Elsewhere those that need the model skip.
+``make test-semantic`` runs these tests in an environment that has sentence-transformers and a package with the model
+weights, and lets none of them skip (``NEEDS_SEMANTIC``). Elsewhere the tests that need the model are skipped.
 """
 
 from __future__ import annotations

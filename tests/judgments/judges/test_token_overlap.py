@@ -1,4 +1,4 @@
-"""Does token overlap judge as the design of Evret says, step by step?"""
+"""Tests of the token overlap judge: Evret's rule step by step."""
 
 from __future__ import annotations
 

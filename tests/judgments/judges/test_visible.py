@@ -1,4 +1,4 @@
-"""Does a model read what a browser shows, and nothing that a page hides?"""
+"""Tests of visible text: a judge reads what a browser shows and no hidden markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the command make a user who can log in, and refuse what cannot be one?"""
+"""Tests of the add_user command: login, superusers, audit rows, weak or missing passwords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the server say at once that its port is taken, also by a server that shares it with its own processes?"""
+"""Test of the serve command: a port in use is reported at once, also one shared by SO_REUSEPORT."""
 
 from __future__ import annotations
 

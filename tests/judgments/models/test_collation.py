@@ -1,4 +1,4 @@
-"""Do ids sort as bytes whatever the locale of the database server is?"""
+"""Test of collation: every id column compares bytes, whatever the locale of the database server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a row that breaks an invariant get into the database at all?"""
+"""Tests of the database constraints: rows that break an invariant are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the database itself refuse to change what happened?"""
+"""Tests of append-only tables: the database refuses to change, delete or replace events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is ``among`` what ``in`` is, on both databases?"""
+"""Tests of the ``among`` lookup: same rows as ``in`` on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a connector go anywhere that the operator did not allow?"""
+"""Tests of the address check: connectors reach only hosts, networks and folders the operator allowed."""
 
 from __future__ import annotations
 

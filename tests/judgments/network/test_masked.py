@@ -1,4 +1,4 @@
-"""Is a secret kept out of a text in whatever form it stands there?"""
+"""Tests of secret masking: every encoded form of a secret is removed from a text."""
 
 from __future__ import annotations
 

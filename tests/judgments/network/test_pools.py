@@ -1,4 +1,4 @@
-"""Do many threads ask through several pools, each through its own?"""
+"""Tests of connection pools: threads are spread over pools and each thread keeps its own."""
 
 from __future__ import annotations
 

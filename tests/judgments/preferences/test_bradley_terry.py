@@ -1,4 +1,4 @@
-"""Are the scores of battles those that the model says, and zbench's where zbench's are asked for?"""
+"""Tests of Bradley-Terry scores: posterior, standard errors, zbench scores, choice of the next pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do cut points give back the grades that anchors had?"""
+"""Tests of cut points: they recover the grades of the anchors, and too few anchors are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do random cycles meet whom they should, and the same again with the same seed?"""
+"""Tests of random cycles: pairs drawn once, connected documents, swapped order, seeds."""
 
 from __future__ import annotations
 

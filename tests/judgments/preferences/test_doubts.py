@@ -1,4 +1,4 @@
-"""Do battles say which documents they left in doubt?"""
+"""Tests of doubtful documents: order-dependent winners and the chance of another grade."""
 
 from __future__ import annotations
 

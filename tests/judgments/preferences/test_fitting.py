@@ -1,7 +1,7 @@
-"""Are scores from rows zbench's own where zbench's are asked for, repeats, ties and failures among them?
+"""Tests of fitting scores from comparison rows: zbench scores, repeats, ties and failed calls.
 
-The oracle is zbench's formula as the field's reference writes it down: a matrix of votes, a half on its diagonal, and a
-damped fixed point over it.
+The oracle is zbench's formula as the field's reference states it: a matrix of votes with one half on its diagonal, and
+a damped fixed-point iteration over it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does the picture of the battles have each square where the scores put it, and is it well-formed whatever ids hold?"""
+"""Tests of the comparison matrix SVG: positions, colors, escaping, many documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do tests of providers share? Questions, and what comes of asking them a server on this machine."""
+"""Shared setup of provider tests: questions and their outcomes from a local server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are batches found again after a kill, paid for once, and their failures told? As two providers speak HTTP."""
+"""Tests of batch APIs over HTTP for two providers: resumption after a kill, single payment, failures."""
 
 from __future__ import annotations
 

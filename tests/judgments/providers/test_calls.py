@@ -1,4 +1,4 @@
-"""Are questions asked within limits, answers kept, and a provider in trouble left alone? Over real HTTP."""
+"""Tests of provider calls over real HTTP: limits, stored answers, outages, cancellation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are answers written down many at a time, and does nobody go on before theirs is? Over real HTTP."""
+"""Tests of answer storage over real HTTP: answers are written in groups before their threads continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a wrong key or an empty account end the run at once, whatever status it comes with? Over real HTTP."""
+"""Tests of fatal provider errors over real HTTP: a wrong key or empty account ends the run at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does whatever a provider says end as an outcome, and never the run? Over real HTTP."""
+"""Tests of hostile provider responses over real HTTP: each ends as an outcome and never ends the run."""
 
 from __future__ import annotations
 

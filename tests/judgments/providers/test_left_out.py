@@ -1,4 +1,4 @@
-"""Is a model that refuses a part of a question asked without it, once and for all, and is that said? Over real HTTP."""
+"""Tests of refused request fields over real HTTP: each is omitted from then on and reported."""
 
 from __future__ import annotations
 

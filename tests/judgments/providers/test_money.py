@@ -1,4 +1,4 @@
-"""Is no limit in calls or money ever passed, and is everything counted that is paid for? Over real HTTP."""
+"""Tests of call and money limits over real HTTP: never exceeded, all paid tokens counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a provider asked as fast as it allows, by all together, and left alone when it says so? Over real HTTP."""
+"""Tests of request pacing over real HTTP: shared rate limits, Retry-After, requests in flight."""
 
 from __future__ import annotations
 

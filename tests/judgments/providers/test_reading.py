@@ -1,4 +1,4 @@
-"""Is no more read of a response than any honest one has, and is what was written booked? Over real HTTP."""
+"""Tests of response size limits over real HTTP: endless answers are cut off and booked as paid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is an answer told from a refusal, a filter, a question that is wrong and a provider in trouble? Over real HTTP."""
+"""Tests of response classification over real HTTP: answers, refusals, filters, bad requests, outages."""
 
 from __future__ import annotations
 

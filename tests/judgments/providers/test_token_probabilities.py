@@ -1,4 +1,4 @@
-"""Are the probabilities those of the grade, and of no other number that the model wrote? Over real HTTP."""
+"""Tests of token probabilities over real HTTP: only those of the grade are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the most booked that can have been spent where nobody counted it, so that no limit is passed? Over real HTTP."""
+"""Tests of missing token counts over real HTTP: the highest possible cost is booked and limits hold."""
 
 from __future__ import annotations
 

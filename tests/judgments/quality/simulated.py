@@ -1,4 +1,4 @@
-"""How does a round of invented raters look, honest and otherwise?"""
+"""Simulated rounds for the rater checks: honest raters and raters with bad habits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do the checks leave honest raters alone, and do they find those who do not read?"""
+"""Tests of the rater checks: honest raters raise no alert, careless and copying raters do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do grades and numbers stand on pages as they are meant to?"""
+"""Tests of the figure tags: grades, intervals, minus signs, reasons, escaping."""
 
 from __future__ import annotations
 

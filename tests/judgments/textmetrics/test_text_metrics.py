@@ -1,4 +1,4 @@
-"""Do the text metrics give the figures that were worked out elsewhere?"""
+"""Golden tests of the text metrics: they reproduce values computed elsewhere."""
 
 from __future__ import annotations
 

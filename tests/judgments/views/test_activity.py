@@ -1,4 +1,4 @@
-"""Is everything that was done in the collection on its page, and nothing of others?"""
+"""Tests of the activity page: audit rows of this collection only, newest first, without grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the agreement page say how far raters agree, with n and reason, and no more than the reader may see?"""
+"""Tests of the agreement page: coefficients with intervals and n, gate, downloads, visibility."""
 
 from __future__ import annotations
 

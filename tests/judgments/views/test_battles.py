@@ -1,4 +1,4 @@
-"""Can a lead have battles fought from the pages, see their cost first, read who won and why, make grades of them?"""
+"""Tests of the pairwise comparison pages: cost estimate, runs, results, grades."""
 
 from __future__ import annotations
 

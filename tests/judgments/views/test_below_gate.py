@@ -1,4 +1,4 @@
-"""Where agreement does not pass its gate: do the links lead to what the page says is to be done?"""
+"""Tests of the agreement page below the gate: each advised step links to the right page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a body that is too large: nothing. Who may send a file, and where?"""
+"""Tests of request bodies: oversized ones are not read, and only allowed users can upload files."""
 
 from __future__ import annotations
 

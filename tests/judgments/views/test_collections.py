@@ -1,4 +1,4 @@
-"""Do the forms of a collection tell what is wrong, and do what they say?"""
+"""Tests of the collection forms: creation, settings, errors, content security policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a lead find where raters differ and settle it, with a reason?"""
+"""Tests of the conflict pages: list, filters, resolution with a reason, visibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a document shown as raters see it, and does nothing in it run?"""
+"""Tests of the document pages: fields, filters, missing text, no active content."""
 
 from __future__ import annotations
 

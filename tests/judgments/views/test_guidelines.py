@@ -1,4 +1,4 @@
-"""Can guidelines be written, read and never changed?"""
+"""Tests of the guidelines pages: new versions, rendering, unchanged old versions."""
 
 from __future__ import annotations
 

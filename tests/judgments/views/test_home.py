@@ -1,4 +1,4 @@
-"""Does everybody find their collections and their work?"""
+"""Tests of the home page: collections by role, open work, the number of pairs left."""
 
 from __future__ import annotations
 

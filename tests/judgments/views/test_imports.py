@@ -1,4 +1,4 @@
-"""Is a file read, looked at, and only then stored, or thrown away?"""
+"""Tests of the import pages: preview, mapping of columns, errors, storing or discarding a file."""
 
 from __future__ import annotations
 

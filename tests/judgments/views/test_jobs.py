@@ -1,4 +1,4 @@
-"""Can a job be watched and stopped from its page?"""
+"""Tests of the job pages: polling, cancellation, running jobs in the navigation bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a lead set every kind of judge to a round from the page, and does the page ask for what each needs?"""
+"""Tests of the judge form: each kind of judge, required inputs, expected-answer files."""
 
 from __future__ import annotations
 

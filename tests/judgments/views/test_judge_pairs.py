@@ -1,4 +1,4 @@
-"""Does the file of a round's pairs hold what a judge in the round is told, and can `assay judge` read it?"""
+"""Test of the pairs download: it holds what a judge in the round receives, and `assay judge` reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a lead set a model to a round from the pages, see what it would cost first, and read what it did?"""
+"""Tests of the judge pages: setup, cost estimate, results, prompts, visibility for leads who rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a list sort, filter, page and download the same rows that it shows?"""
+"""Tests of the shared list view: sorting, filters, paging and downloads of the same rows."""
 
 from __future__ import annotations
 

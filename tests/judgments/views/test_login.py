@@ -1,4 +1,4 @@
-"""Does the door open with the right key only?"""
+"""Tests of login and logout: safe redirects, wrong passwords, POST only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a lead, and nobody else, say who belongs to the collection?"""
+"""Tests of the members page: invitations, roles and removal, for leads only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can people change their own password, and is a mistake told at its field?"""
+"""Tests of the password page: change, continued session, errors at their field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a lead see what the checks say, and can they act on it from there?"""
+"""Tests of the rater quality pages: alerts, checks, jobs, pausing, qualification, gold pairs."""
 
 from __future__ import annotations
 

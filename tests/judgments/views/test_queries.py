@@ -1,4 +1,4 @@
-"""Do the pages of queries show what is known, and no grade?"""
+"""Tests of the query pages: sampling data, source row, language, no grades."""
 
 from __future__ import annotations
 

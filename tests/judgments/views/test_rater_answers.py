@@ -1,4 +1,4 @@
-"""Does a lead see the judgments that an alarm talks about, and nothing that they may still grade?"""
+"""Tests of a rater's judgment list: filters by alert, repeats, exclusion, visibility."""
 
 from __future__ import annotations
 

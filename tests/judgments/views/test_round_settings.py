@@ -1,4 +1,4 @@
-"""Can a lead change, on a page, what may change about a round while raters work?"""
+"""Tests of the round settings form: changes in an open round, errors, closed rounds."""
 
 from __future__ import annotations
 

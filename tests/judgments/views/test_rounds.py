@@ -1,4 +1,4 @@
-"""Do the pages of a round show how far it is, let leads act, and keep raters blind?"""
+"""Tests of the round pages: progress, pseudonyms, actions of leads, hidden grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a lead see what would be frozen, freeze it, and can staff take it away as files?"""
+"""Tests of the snapshot pages: preview, freezing, errors, downloads."""
 
 from __future__ import annotations
 

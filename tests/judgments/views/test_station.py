@@ -1,4 +1,4 @@
-"""Can a rater grade without JavaScript, lose nothing, and see nothing but the task?"""
+"""Tests of the rater station without JavaScript: grading, undo, postponed pairs, hidden data."""
 
 from __future__ import annotations
 

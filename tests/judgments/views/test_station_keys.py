@@ -1,4 +1,4 @@
-"""Can a rater have other keys, and never two acts on one?"""
+"""Tests of keyboard shortcuts: custom keys, swaps, conflicts, reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a rater read their own last answers, change one of them, and learn nothing else by it?"""
+"""Tests of a rater's recent judgments: list, changes, postponed and undone pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a rater grade a query's documents as a list without JavaScript, change a grade, and put the rest off?"""
+"""Tests of the list mode of the station without JavaScript: changes, reasons, postponed rows."""
 
 from __future__ import annotations
 

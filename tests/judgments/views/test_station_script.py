@@ -1,4 +1,4 @@
-"""What is the station's script given, and what is it never given?"""
+"""Tests of the endpoints for the station script: batches, positions, hidden data, errors as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a token shown once, and does it stop opening when it is revoked?"""
+"""Tests of the token page: shown once, scopes, revocation, other people's tokens."""
 
 from __future__ import annotations
 

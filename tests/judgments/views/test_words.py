@@ -1,4 +1,4 @@
-"""Do pages say what to do: in empty states, at fields, on the way back?"""
+"""Tests of guidance on pages: empty states, field errors, navigation, actions by role."""
 
 from __future__ import annotations
 
