@@ -230,5 +230,7 @@ def _corrected(
         return Corrected(system, metric, mean, None, why, len(own))
     both = list(people)
     rest = [value for sample, value in own.items() if sample not in people]
-    estimate = powered_mean([people[one] for one in both], [own[one] for one in both], rest, level=level)
+    estimate = powered_mean(
+        [people[one] for one in both], [own[one] for one in both], rest, level=level
+    ).within_bounds()
     return Corrected(system, metric, mean, estimate, None, len(own))
