@@ -269,9 +269,12 @@ def cards_of(sample_set: RagSampleSet, reader: Any = None, *, per_sample: bool =
     rows = RagScorecard.objects.filter(system__sample_set=sample_set, system__archived_at__isnull=True)
     rows = rows.select_related("system").order_by("-system__baseline", "system__name")
     cards = list(rows if per_sample else rows.defer("per_sample"))
-    if reader is not None and hides_critics(sample_set, reader):
-        for card in cards:
-            _drop_critics(card, per_sample)
+    hidden = reader is not None and hides_critics(sample_set, reader)
+    for card in cards:
+        labels = [label for label, about in card.about.items() if not (hidden and about.get("critic"))]
+        # PostgreSQL does not store the order of JSON keys.
+        order = {label: place for place, label in enumerate(card.settings["metrics"])}
+        _show_only(card, sorted(labels, key=lambda label: (order.get(label, len(order)), label)), per_sample)
     return cards
 
 
@@ -281,13 +284,13 @@ def hides_critics(sample_set: RagSampleSet, reader: Any) -> bool:
     return any(not untold.may_be_told_means(reader, grading.round) for grading in gradings)
 
 
-def _drop_critics(card: RagScorecard, per_sample: bool) -> None:
-    shown = {label: about for label, about in card.about.items() if not about.get("critic")}
+def _show_only(card: RagScorecard, labels: Sequence[str], per_sample: bool) -> None:
+    """Reduce a scorecard to these metrics, in this order."""
 
     def only(values: Mapping[str, Any]) -> dict[str, Any]:
-        return {label: value for label, value in values.items() if label in shown}
+        return {label: values[label] for label in labels if label in values}
 
-    card.about, card.metrics = shown, only(card.metrics)
+    card.about, card.metrics = only(card.about), only(card.metrics)
     card.slices = {name: {value: only(of) for value, of in values.items()} for name, values in card.slices.items()}
     if per_sample:
         card.per_sample = only(card.per_sample)
