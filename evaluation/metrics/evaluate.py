@@ -123,7 +123,9 @@ def evaluate(
     if isinstance(qrels, str | Path):
         qrels = _read_labels(str(qrels))
     if not isinstance(qrels, Qrels):
-        raise NotValid(f"the labels are {type(qrels).__name__}; give a path, or Qrels.from_dict(...)")
+        raise NotValid(
+            f"the labels must be Qrels or a path, not {type(qrels).__name__}; for a dict write Qrels.from_dict(...)"
+        )
     many = [runs] if isinstance(runs, Run | RunFile) else list(runs)
     _check(qrels, many, missing)
     top = float(qrels.grades.max()) if scale_top is None else scale_top

@@ -110,7 +110,7 @@ class GradeForm(AssayForm):
 class CriticForm(AssayForm):
     """A critic, its metrics and its caps."""
 
-    model = forms.ChoiceField(help_text="Dollars are for a million tokens read and written.")
+    model = forms.ChoiceField(help_text="Prices are in dollars per million input and output tokens.")
     metrics = forms.CharField(
         max_length=2000,
         initial=" ".join(critics.METRICS),

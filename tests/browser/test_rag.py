@@ -91,7 +91,7 @@ def test_ten_answers_are_graded_by_a_rater_and_stand_on_the_scorecard(
     rounds.close_round(round_, actor=lead)
     log_in(engineer)
     page.goto(address)
-    people = page.get_by_role("region", name="People’s grades")
+    people = page.get_by_role("region", name="People’s grades", exact=True)
     expect(people).to_contain_text("0.900")  # (3 x 1 + 3 x 2) / 10
     expect(people).to_contain_text("n = 10")
     assert violations(page) == []

@@ -41,7 +41,7 @@ def test_grades_that_float64_cannot_add_up_are_refused(metric: str, grades: list
 
 def test_dictionaries_are_told_apart_from_tables() -> None:
     qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0}}
-    with pytest.raises(NotValid, match=r"not dict; write Qrels.from_dict"):
+    with pytest.raises(NotValid, match=r"Qrels\.from_dict"):
         evaluate(qrels, Run.from_dict(run), "AP")  # type: ignore[arg-type]
     with pytest.raises(NotValid, match=r"not str; write Run.from_dict"):
         evaluate(Qrels.from_dict(qrels), run, "AP")  # type: ignore[arg-type]
