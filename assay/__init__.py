@@ -1,1 +1,60 @@
-"""The engineer's command: files in, files out, no database."""
+"""Relevance judgments and the evaluation of search and RAG systems, without a database.
+
+``import assay`` is light: each function is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay import rag
+    from assay.coefficients.report import agreement
+    from assay.core.qrels import Qrels
+    from assay.core.ratings import Ratings
+    from assay.core.run import Run
+    from assay.formats.python_objects import read_qrels, read_run
+    from assay.sampling.sample import sample
+    from assay.scoring.evaluate import evaluate
+    from assay.significance.compare import compare
+    from assay.strategies.pool import pool
+
+__all__ = [
+    "Qrels",
+    "Ratings",
+    "Run",
+    "agreement",
+    "compare",
+    "evaluate",
+    "pool",
+    "rag",
+    "read_qrels",
+    "read_run",
+    "sample",
+]
+
+_MODULES = {
+    "Qrels": "assay.core.qrels",
+    "Ratings": "assay.core.ratings",
+    "Run": "assay.core.run",
+    "agreement": "assay.coefficients.report",
+    "compare": "assay.significance.compare",
+    "evaluate": "assay.scoring.evaluate",
+    "pool": "assay.strategies.pool",
+    "read_qrels": "assay.formats.python_objects",
+    "read_run": "assay.formats.python_objects",
+    "sample": "assay.sampling.sample",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "rag":
+        return import_module("assay.rag")
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

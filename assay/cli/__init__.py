@@ -14,54 +14,59 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn, Protocol, cast
 
-from judgments.core.errors import AssayError
+from assay.core.errors import AssayError
+from assay.core.registry import Family
 
+# Subcommands of several modules: a folder each, with the subcommand in `command.py`.
+FOLDERS = {"judge", "rag", "zelo"}
 # The help of each subcommand; its module has the same name.
 COMMANDS = {
     "evaluate": "score runs against qrels: means, values per query, intervals, diagnostics",
     "compare": "compare runs query by query: difference, interval, p, corrected p, effect size",
-    "gate": "pass or fail a run by rules; exit status 1 when a rule fails",
-    "reuse": "leave each run out of the pool: what unjudged documents cost it, and how much of each run is judged",
+    "gate": "pass or fail a run by rules; the exit status is 1 when a rule fails",
+    "reuse": "leave each run out of the pool: the cost of its unjudged documents, and its judged share",
     "freshness": "signals that labels are stale: unjudged results, changed documents, drifting traffic, and what to do",
-    "agreement": "how far raters agree: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings, and a gate",
+    "agreement": "agreement of raters: kappas, alphas, AC1/AC2 with n, overlap, intervals, warnings, and a gate",
     "aggregate": "combine the grades of several raters into labels: qrels, with ties and conflicts listed",
-    "fetch": "send every query to a live engine and write its results as a run",
+    "fetch": "send every query to a live engine and write the results as a run",
     "pool": "choose the pairs to judge from the runs of several systems",
     "sample": "draw queries from a query log, by tier or in proportion to their traffic",
-    "stratum": "draw a further part of the traffic, such as a category, into a queries file",
+    "stratum": "add queries from another part of the traffic, such as a category, to a queries file",
     "clicks": "compute weak labels from a click log: smoothed clicks over expected clicks, or click-through rate",
     "convert": "write a file in another format",
-    "judge": "have a machine judge grade pairs; a failure is an outcome, never a grade",
-    "ensemble": "combine the labels of several judges, with their disagreements",
-    "calibrate": "compare a machine's labels with people's: agreement, the worth of each grade, bias of metrics, cost",
-    "estimate": "a metric's mean from few human and many machine labels, with the human-only interval beside it",
-    "usefulness": "how useful a run's documents are for answering, from labels of the judge downstream",
+    "judge": "grade pairs with a machine judge; a failure is an outcome, never a grade",
+    "ensemble": "combine the labels of several judges and list their disagreements",
+    "calibrate": "compare a machine's labels with people's: agreement, reliability of grades, bias of metrics, cost",
+    "estimate": "estimate a metric's mean from few human and many machine labels, next to the human-only interval",
+    "usefulness": "how useful a run's documents are for answering, from labels of the judge `downstream`",
     "rag": "measure RAG systems: retrieval, answers, faithfulness, robustness, latency and diversity",
-    "erag": "answer from each retrieved document alone and from the whole list: how useful each document is",
+    "erag": "measure how useful each retrieved document is by answering from it alone and from the whole list",
     "zelo": "battles between documents: draw pairs, judge them, fit and plot scores, grade, benchmark, rerank",
-    "validate": "list every odd line of a file: exit 0 none or warnings only, 1 an error, 2 unreadable",
-    "verify": "check an exported bundle against its manifest: exit 1 when a file is missing, extra or different",
+    "validate": "list every issue of a file: exit status 0 for none or warnings only, 1 for an error, 2 if unreadable",
+    "verify": "check an exported bundle against its manifest: exit status 1 if a file is missing, extra or different",
     "formats": "list the file formats, or explain one with an example",
 }
 # The libraries that not every command needs, each with the extra that brings it.
 EXTRAS = {
     "polars": "logs",
-    "scipy": "statistics",
-    "sklearn": "statistics",
-    "httpx": "network",
+    "scipy": "stats",
+    "sklearn": "stats",
+    "httpx": "judges",
     "psycopg": "postgres",
     "sentence_transformers": "semantic",
     "rouge_score": "rag",
     "sacrebleu": "rag",
     "bert_score": "semantic",
 }
+# Subcommands that only an extra brings.
+COMMAND_EXTRAS = {"serve": "server"}
 OURS = {"assay", "judgments", "pooling", "evaluation"}
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 USUAL_WIDTH = 80
 
 
 class Command(Protocol):
-    """What a module of a subcommand holds."""
+    """Interface of a subcommand's module."""
 
     NAME: str
     EXAMPLE: str
@@ -70,7 +75,17 @@ class Command(Protocol):
         """Declare the arguments."""
 
     def run(self, args: argparse.Namespace) -> int:
-        """Do it and return the exit status."""
+        """Run the subcommand and return the exit status."""
+
+
+class OutsideCommand(Command, Protocol):
+    """Interface of a subcommand's module in another package, which also has its line for ``assay --help``."""
+
+    HELP: str
+
+
+# Read only for `assay --help` and a name that is not in `COMMANDS`.
+OUTSIDE: Family[OutsideCommand] = Family("command", {}, group="assay.commands")
 
 
 def _help(prog: str) -> argparse.HelpFormatter:
@@ -83,10 +98,10 @@ def _help(prog: str) -> argparse.HelpFormatter:
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser that tells a mistake in one line."""
+    """Argument parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """End with status 2."""
+        """Print the message and exit with status 2."""
         self.exit(REFUSED, f"{self.prog}: {one_line(message)} (see {self.prog} --help)\n")
 
 
@@ -96,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The words after ``assay``; those of the process by default.
+        The arguments after ``assay``; those of the process by default.
 
     Returns
     -------
@@ -105,19 +120,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     _open_closed_streams()
-    _speak_utf8()
+    _set_utf8_output()
     if not words or words[0] in ("-h", "--help"):
-        _tell(_overview())
+        _print(_overview())
         return DONE if words else REFUSED
     if words[0] == "--version":
-        _tell(f"assay {_version()}\n")
+        _print(f"assay {_version()}\n")
         return DONE
     return _run(words[0], words[1:])
 
 
 def load(name: str) -> Command:
     """Import the module of a subcommand."""
-    return cast(Command, import_module(f"assay.cli.{name}"))
+    if name not in COMMANDS:
+        return OUTSIDE[name]
+    return cast(Command, import_module(f"assay.cli.{name}.command" if name in FOLDERS else f"assay.cli.{name}"))
 
 
 def build_parser(name: str) -> OneLineParser:
@@ -125,7 +142,7 @@ def build_parser(name: str) -> OneLineParser:
     command = load(name)
     parser = OneLineParser(
         prog=f"assay {name}",
-        description=COMMANDS[name],
+        description=COMMANDS.get(name) or OUTSIDE[name].HELP,
         epilog=f"example:\n  {command.EXAMPLE}",
         formatter_class=cast(Any, _help),
         allow_abbrev=False,
@@ -140,14 +157,17 @@ def one_line(text: object) -> str:
 
 
 def _run(name: str, words: list[str]) -> int:
-    if name not in COMMANDS:
+    if name not in COMMANDS and name not in OUTSIDE:
         import difflib
 
-        near = difflib.get_close_matches(name, COMMANDS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(COMMANDS)}"
-        return _refuse("assay", f"there is no command {name!r}{hint} (see assay --help)")
+        if name in COMMAND_EXTRAS:
+            return _refuse(f"assay {name}", f"is not installed; pip install 'assay[{COMMAND_EXTRAS[name]}]'")
+        known = [*COMMANDS, *OUTSIDE]
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(known)}"
+        return _refuse("assay", f"unknown command {name!r}{hint} (see assay --help)")
     try:
-        # Files may stand on both sides of an option: qrels.txt a.run -m AP b.run.
+        # Files are accepted before and after an option: qrels.txt a.run -m AP b.run.
         status = load(name).run(build_parser(name).parse_intermixed_args(words))
         sys.stdout.flush()
         return status
@@ -156,7 +176,7 @@ def _run(name: str, words: list[str]) -> int:
     except ModuleNotFoundError as error:
         return _refuse(f"assay {name}", missing(error))
     except BrokenPipeError:
-        # Whoever read our output has seen enough; what is still buffered must not fail again at exit.
+        # The reader of the output closed the pipe. Buffered output must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OSError as error:
@@ -167,12 +187,12 @@ def _run(name: str, words: list[str]) -> int:
 
 
 def missing(error: ModuleNotFoundError) -> str:
-    """Return which library is not installed, and the extra that brings it.
+    """Return a message that names the missing library and the extra that installs it.
 
     Raises
     ------
     ModuleNotFoundError
-        The module is one of ours: that is a mistake in the program.
+        The module is part of Assay, which is a bug.
     """
     library = (error.name or "").partition(".")[0]
     if library in OURS or not library:
@@ -196,7 +216,8 @@ def _version() -> str:
 
 
 def _overview() -> str:
-    lines = [f"  {name:<11}{text}" for name, text in COMMANDS.items()]
+    texts = COMMANDS | {name: command.HELP for name, command in OUTSIDE.items()}
+    lines = [f"  {name:<11}{text}" for name, text in texts.items()]
     head = "usage: assay COMMAND ...\n\nFrom a query log to human relevance judgments to metrics, on files.\n"
     return "\n".join(
         [
@@ -204,25 +225,25 @@ def _overview() -> str:
             "commands:",
             *lines,
             "",
-            "assay COMMAND --help explains each one, assay --version tells the version.",
+            "assay COMMAND --help explains a command, assay --version prints the version.",
             "",
         ]
     )
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def _open_closed_streams() -> None:
-    """Let a stream that the caller closed (``>&-``) be one in which nothing is, or of which nothing is kept."""
+    """Replace standard streams that the caller closed (``>&-``) with the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (as long as the process lives)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (open until the process ends)
 
 
-def _speak_utf8() -> None:
+def _set_utf8_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

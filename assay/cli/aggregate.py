@@ -10,19 +10,19 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from assay.cli.files import add_out, write_out
-from assay.cli.scale import add_scale, scale_values
-from assay.cli.text_table import counted
-from judgments.aggregation.rules import RULES
-from judgments.core.errors import NotValid
+from assay.aggregation.rules import RULES
+from assay.cli.inputs.files import add_out, write_out
+from assay.cli.options.scale import add_scale, scale_values
+from assay.cli.output.text_table import counted
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from judgments.aggregation.rule import Label, Labels
+    from assay.aggregation.label_rule import Label, Labels
 
 NAME = "aggregate"
 EXAMPLE = "assay aggregate ratings.csv --rule median --out qrels.txt"
 LISTED = 20
-# With fewer grades a pair a rule that learns the errors of raters has little to learn from.
+# A rule that estimates the errors of raters needs about this many grades per pair.
 ENOUGH_FOR_ERRORS = 5
 COLUMNS = ("query_id", "doc_id", "grade", "ratings", "spread", "tie")
 
@@ -38,22 +38,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--unrateable",
         choices=["excluded", "zero"],
         default="excluded",
-        help="a pair that somebody could not judge and nobody graded: without a label, or with the lowest grade",
+        help="pairs that were marked unrateable and have no grade: no label, or the lowest grade; default: excluded",
     )
-    parser.add_argument("--real", action="store_true", help="with --rule mean: keep fractions (CSV or JSON)")
+    parser.add_argument("--real", action="store_true", help="with --rule mean: write fractional grades (CSV or JSON)")
     parser.add_argument("--format", choices=["qrels", "csv", "json"], help="default: qrels, with --real csv")
-    parser.add_argument("--conflicts", metavar="FILE", help="also write all conflicts and ties to FILE, as CSV")
+    parser.add_argument("--conflicts", metavar="FILE", help="also write all conflicts and ties to FILE as CSV")
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, settle, write, and list what raters do not agree on."""
+    """Compute and write the labels, and list conflicts and ties."""
     values = scale_values(args.scale)
     form = args.format or ("csv" if args.real else "qrels")
     if args.real and form == "qrels":
-        raise NotValid("qrels hold whole grades; write --real with --format csv")
-    from assay.cli.rating_rows import read_ratings
-    from judgments.aggregation import aggregate
+        raise NotValid("--real needs --format csv or json: qrels hold whole grades")
+    from assay.aggregation import aggregate
+    from assay.cli.inputs.ratings import read_ratings
 
     file = read_ratings(args.ratings, values)
     labels = aggregate(file.ratings, args.rule, values, real=args.real)
@@ -64,12 +64,12 @@ def run(args: argparse.Namespace) -> int:
     open_ones = [one for one in labels if one.spread > 0 or one.tie]
     if args.conflicts:
         write_out(_as_csv(replace(labels, labels=tuple(open_ones))), args.conflicts)
-    _tell(labels, settled, args.conflicts)
+    _print_summary(labels, settled, args.conflicts)
     return 0
 
 
 def _adjudicated(labels: Labels, verdicts: dict[tuple[str, str], int]) -> Labels:
-    from judgments.aggregation import Label
+    from assay.aggregation import Label
 
     settled = {(one.query_id, one.doc_id): one for one in labels}
     for pair, grade in verdicts.items():
@@ -79,8 +79,8 @@ def _adjudicated(labels: Labels, verdicts: dict[tuple[str, str], int]) -> Labels
 
 
 def _with_lowest(labels: Labels, unrateable: Iterable[tuple[str, str]]) -> Labels:
-    """The labels, and the lowest grade of the scale for pairs that nobody could judge."""
-    from judgments.aggregation import Label
+    """Return the labels, with the lowest grade of the scale for unrateable pairs."""
+    from assay.aggregation import Label
 
     known = {(one.query_id, one.doc_id) for one in labels}
     lowest = float(min(labels.values))
@@ -89,8 +89,8 @@ def _with_lowest(labels: Labels, unrateable: Iterable[tuple[str, str]]) -> Label
 
 
 def _as_qrels(labels: Labels) -> str:
-    from judgments.formats import FORMATS
-    from judgments.formats.rows import LabelRow
+    from assay.formats import FORMATS
+    from assay.formats.row_types import LabelRow
 
     stream = io.BytesIO()
     write = FORMATS["trec-qrels"].write
@@ -101,7 +101,7 @@ def _as_qrels(labels: Labels) -> str:
 
 
 def _as_csv(labels: Labels) -> str:
-    from judgments.core.cells import csv_row, escape
+    from assay.core.csv_cells import csv_row, escape
 
     rows = [csv_row(list(COLUMNS))]
     for one in labels:
@@ -112,20 +112,20 @@ def _as_csv(labels: Labels) -> str:
 
 
 def _as_json(labels: Labels) -> str:
-    told = {
+    document = {
         "rule": labels.rule,
         "scale": list(labels.values),
         "labels": [asdict(one) for one in labels],
         "conflicts": [asdict(one) for one in labels.conflicts()],
         "ties": [asdict(one) for one in labels.ties()],
     }
-    return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _tell(labels: Labels, settled: Labels, conflicts: str | None) -> None:
-    found, ties = labels.conflicts(), labels.ties()
+def _print_summary(labels: Labels, settled: Labels, conflicts: str | None) -> None:
+    conflicting, ties = labels.conflicts(), labels.ties()
     lines = [
-        f"{counted(len(labels), 'pair')} by rule {labels.rule}: {counted(len(found), 'conflict')}, "
+        f"{counted(len(labels), 'pair')} by rule {labels.rule}: {counted(len(conflicting), 'conflict')}, "
         f"{counted(len(ties), 'tie')}, "
         f"{len(settled.unsettled())} without a label"
     ]
@@ -139,18 +139,18 @@ def _tell(labels: Labels, settled: Labels, conflicts: str | None) -> None:
 
 
 def _few_grades(labels: Labels) -> list[str]:
-    """A note where the rule learns how each rater errs, and has too few grades to learn from."""
+    """Return a note if the rule estimates the errors of raters from too few grades."""
     each = sum(one.ratings for one in labels) / max(len(labels), 1)
     if labels.rule != "dawid-skene" or each >= ENOUGH_FOR_ERRORS:
         return []
     return [
-        f"note: dawid-skene learns how each rater errs; {each:.1f} grades a pair are few for it, "
-        f"{ENOUGH_FOR_ERRORS} or more are enough"
+        f"note: dawid-skene estimates the errors of each rater; {each:.1f} grades per pair are too few, "
+        f"{ENOUGH_FOR_ERRORS} or more are recommended"
     ]
 
 
 def _line(one: Label) -> str:
-    grade = "no label, needs an adjudicator" if one.grade is None else f"label {one.grade:g}"
+    grade = "no label, needs a resolution" if one.grade is None else f"label {one.grade:g}"
     kind = "tie" if one.tie else "conflict"
     grades = counted(one.ratings, "grade")
     return f"  {kind}: {one.query_id} {one.doc_id}: {grades}, {one.spread:g} apart, {grade}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 
-from assay.cli.agreement_output import as_text
-from assay.cli.agreement_parts import groups, tiers_of
-from assay.cli.files import add_out, write_out
-from assay.cli.no_effect import seed_of
-from assay.cli.scale import add_scale, scale_values
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import add_out, write_out
+from assay.cli.options.scale import add_scale, scale_values
+from assay.cli.options.unused import seed_of
+from assay.cli.output.agreement import as_text
+from assay.cli.output.agreement_parts import groups, tiers_of
+from assay.core.errors import NotValid
 
-# As in judgments.agreement.gate, which brings numpy.
+# As in assay.coefficients.gate, which brings numpy.
 THRESHOLD = 0.60
 
 NAME = "agreement"
@@ -31,9 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, help="seed of the bootstrap, default 0")
     parser.add_argument(
-        "--gate", metavar="COEFFICIENT", help="hold this coefficient against --threshold; exit status 1 when it failed"
+        "--gate", metavar="COEFFICIENT", help="compare this coefficient with --threshold; exit status 1 if it fails"
     )
-    parser.add_argument("--threshold", metavar="X", type=float, help=f"of the gate, -1 to 1; default {THRESHOLD:.2f}")
+    parser.add_argument(
+        "--threshold", metavar="X", type=float, help=f"threshold of --gate, -1 to 1; default {THRESHOLD:.2f}"
+    )
     parser.add_argument(
         "--by", metavar="PART", action="append", choices=PARTS, help=f"agreement within each {', '.join(PARTS)}"
     )
@@ -43,29 +45,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, compute, print."""
+    """Compute and print the agreement."""
     values = scale_values(args.scale)
     if args.bootstrap < 0 or (args.seed or 0) < 0:
-        raise NotValid("--bootstrap and --seed are whole numbers, 0 or more")
-    seed = seed_of(args.seed, "" if args.bootstrap else "--bootstrap 0 draws nothing")
+        raise NotValid("--bootstrap and --seed must be whole numbers, 0 or more")
+    seed = seed_of(args.seed, "" if args.bootstrap else "--bootstrap 0 uses no random draws")
     _check_gate(args)
+    from assay.cli.inputs.ratings import read_ratings
     from assay.cli.process import keep_freed_memory
-    from assay.cli.rating_rows import read_ratings
-    from judgments.agreement import agreement_report
-    from judgments.agreement.gate import decide
-    from judgments.agreement.table import GradeTable
+    from assay.coefficients import agreement_report
+    from assay.coefficients.gate import decide
+    from assay.coefficients.grade_table import GradeTable
 
     keep_freed_memory()
     tiers = tiers_of(args.queries) if args.queries else {}
     table = GradeTable.of(read_ratings(args.ratings, values).ratings)
     report = agreement_report(table, values, bootstrap=args.bootstrap, seed=seed)
-    told = report.as_json()
-    answer = decide(told, args.gate, THRESHOLD if args.threshold is None else args.threshold) if args.gate else None
+    results = report.as_json()
+    answer = decide(results, args.gate, THRESHOLD if args.threshold is None else args.threshold) if args.gate else None
     parts = groups(table, values, set(args.by or ()), tiers, args.bootstrap, seed)
     if args.format == "json":
-        told |= {f"by_{part}": [row.as_json() for row in rows] for part, rows in parts.items()}
-        told |= {"gate": answer.as_json()} if answer else {}
-        write_out(json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False) + "\n", args.out)
+        results |= {f"by_{part}": [row.as_json() for row in rows] for part, rows in parts.items()}
+        results |= {"gate": answer.as_json()} if answer else {}
+        write_out(json.dumps(results, ensure_ascii=False, indent=2, allow_nan=False) + "\n", args.out)
     else:
         by_grade = report.grades if "grade" in (args.by or ()) else ()
         write_out(as_text(report, parts, by_grade, answer), args.out)
@@ -73,16 +75,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_gate(args: argparse.Namespace) -> None:
-    """That gate, threshold, parts and queries fit together, before a large file is read."""
-    from judgments.agreement import COEFFICIENTS
+    """Check the options about gate and parts before a large file is read."""
+    from assay.coefficients import COEFFICIENTS
 
     if args.threshold is not None and not args.gate:
-        raise NotValid("--threshold is the threshold of a gate: say which one, for example --gate alpha-ordinal")
+        raise NotValid("--threshold needs --gate, for example --gate alpha-ordinal")
     if args.threshold is not None and not -1 <= args.threshold <= 1:
-        raise NotValid(f"--threshold is a number from -1 to 1, not {args.threshold}")
+        raise NotValid(f"--threshold is {args.threshold}; give a number from -1 to 1")
     if args.gate and args.gate not in COEFFICIENTS:
-        raise NotValid(f"there is no coefficient {args.gate!r}; known: {', '.join(COEFFICIENTS)}")
+        raise NotValid(f"unknown coefficient {args.gate!r}; known: {', '.join(COEFFICIENTS)}")
     if args.gate and not args.bootstrap:
-        raise NotValid("--gate decides on the interval, and --bootstrap 0 computes none")
+        raise NotValid("--gate needs an interval; give --bootstrap 1 or more")
     if bool(args.queries) != ("tier" in (args.by or ())):
-        raise NotValid("--by tier and --queries go together: the file says which tier each query belongs to")
+        raise NotValid("--by tier needs --queries FILE with the tier of each query, and --queries needs --by tier")

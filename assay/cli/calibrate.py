@@ -8,19 +8,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.families import add_family, kin_of_runs
-from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.no_effect import tell_no_effect
-from assay.cli.scale import add_scale, scale_values
-from assay.cli.text_table import counted, number, text_table
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.options.model_families import add_family, kin_of_runs
+from assay.cli.options.scale import add_scale, scale_values
+from assay.cli.options.unused import warn_no_effect
+from assay.cli.output.text_table import counted, number, text_table
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from assay.cli.machine_labels import MachineLabels
-    from evaluation.estimators.bias import Biases
-    from judgments.agreement.coefficient import Agreement
-    from judgments.agreement.machine import Calibrated, Share
-    from judgments.judges.families import Kin
+    from assay.cli.inputs.machine_labels import MachineLabels
+    from assay.coefficients.coefficient import Agreement
+    from assay.coefficients.human_machine import Calibrated, Share
+    from assay.estimators.judge_bias import Biases
+    from assay.llm.judges.model_families import Kin
 
 NAME = "calibrate"
 EXAMPLE = "assay calibrate qrels.txt labels.jsonl bm25.run neural.run -m nDCG@10"
@@ -29,42 +29,44 @@ DEFAULT_METRIC = "nDCG@10"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("human", metavar="HUMAN", help="people's labels: qrels, or ratings CSV (settled by the median)")
-    parser.add_argument("labels", metavar="LABELS", help="the machine's: labels.jsonl or qrels")
-    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs whose scores by both are compared")
+    parser.add_argument(
+        "human", metavar="HUMAN", help="people's labels: qrels, or ratings CSV (aggregated by the median)"
+    )
+    parser.add_argument("labels", metavar="LABELS", help="the machine's labels: labels.jsonl or qrels")
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs to score with both sets of labels")
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
-    parser.add_argument("--judge", metavar="NAME", help="which judge or model, where LABELS has several")
+    parser.add_argument("--judge", metavar="NAME", help="the judge or model, if LABELS has several")
     add_family(parser)
     add_scale(parser)
     parser.add_argument(
         "--off-scale",
         choices=["leave-out", "clip"],
         default="leave-out",
-        help="a grade off the scale: leave the pair out, or take the nearest grade; default: leave-out",
+        help="grades that are not on the scale: leave the pair out, or use the nearest grade; default: leave-out",
     )
     parser.add_argument("--relevant", metavar="GRADE", type=float, default=1, help="lowest relevant grade; default: 1")
-    parser.add_argument("--bootstrap", metavar="N", type=int, default=1_000, help="draws of queries; default 1000")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draws, default 0")
+    parser.add_argument("--bootstrap", metavar="N", type=int, default=1_000, help="resamples of queries; default 1000")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the resamples; default 0")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read both, compare, print."""
+    """Compare both sets of labels and print the result."""
     if args.bootstrap < 0:
         raise NotValid(f"--bootstrap is {args.bootstrap}; give 0 or more")
     runs = named_runs(args.runs)
     stdin_once([args.human, args.labels, *(path for _, path in runs)])
     if args.metric and not runs:
-        tell_no_effect(f"-m {args.metric[0]}", "no run is given whose scores could be compared")
-    from assay.cli.human_labels import read_human_labels
-    from assay.cli.machine_labels import read_machine_labels
-    from judgments.agreement.machine import against_people
+        warn_no_effect(f"-m {args.metric[0]}", "no RUN is given")
+    from assay.cli.inputs.human_labels import read_human_labels
+    from assay.cli.inputs.machine_labels import read_machine_labels
+    from assay.coefficients.human_machine import against_people
 
     values = scale_values(args.scale)
     machine = read_machine_labels(args.labels, args.judge)
     people, machine = machine.beside_examples(read_human_labels(args.human, values))
-    found = against_people(
+    calibration = against_people(
         people,
         machine.grades,
         values,
@@ -73,13 +75,17 @@ def run(args: argparse.Namespace) -> int:
         resamples=args.bootstrap,
         seed=args.seed,
     )
-    if not found.pairs:
-        but = f" beside the {machine.left_out:,} that the judge was shown as examples" if machine.left_out else ""
+    if not calibration.pairs:
+        but = f" except {machine.left_out:,} that were shown to the judge as examples" if machine.left_out else ""
         what = f"{args.human} and {args.labels} have no pair in common{but}"
-        raise NotValid(f"{what}; they must be of the same collection")
+        raise NotValid(f"{what}; give labels of the same collection")
     biases = _biases(args, people, machine, runs) if runs else None
     kin = kin_of_runs(machine.judge, [name for name, _ in runs], args.family)
-    text = _as_json(found, machine, biases, kin) if args.format == "json" else _as_table(found, machine, biases, kin)
+    text = (
+        _as_json(calibration, machine, biases, kin)
+        if args.format == "json"
+        else _as_table(calibration, machine, biases, kin)
+    )
     write_out(text, args.out)
     return 0
 
@@ -90,22 +96,22 @@ def _biases(
     machine: MachineLabels,
     runs: list[tuple[str, str]],
 ) -> Biases:
-    from evaluation.estimators.bias import metric_bias
-    from judgments.core.qrels import Qrels
-    from judgments.formats.tables import open_run
+    from assay.core.qrels import Qrels
+    from assay.estimators.judge_bias import metric_bias
+    from assay.formats.qrels_and_runs import open_run
 
     files = [open_run(Path(path), path, name, None) for name, path in runs]
     tables = [file.whole() for file in files]
-    tell_warnings(file.report for file in files)
+    print_warnings(file.report for file in files)
     labels = Qrels.from_rows((query_id, doc_id, grade) for (query_id, doc_id), grade in people.items())
     return metric_bias(labels, machine.qrels(), tables, args.metric or [DEFAULT_METRIC])
 
 
-def _as_json(found: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
+def _as_json(calibration: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
     whole: dict[str, Any] = {
         "judge": machine.judge,
         "examples_left_out": machine.left_out,
-        **found.as_json(),
+        **calibration.as_json(),
         "outcomes": machine.outcomes,
         "cost_usd": machine.cost_usd,
         "cost_per_1000": machine.cost_per_thousand,
@@ -115,20 +121,25 @@ def _as_json(found: Calibrated, machine: MachineLabels, biases: Biases | None, k
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
-    from judgments.judges.families import warning
+def _as_table(calibration: Calibrated, machine: MachineLabels, biases: Biases | None, kin: list[Kin]) -> str:
+    from assay.llm.judges.model_families import warning
 
-    pairs = f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query', 'queries')} that both graded"
-    parts = [f"{machine.judge}: {pairs}\n", *_left_out(found, machine)]
-    rows = [[f"kappa, {name}", *_cells(one)] for name, one in found.kappa.items()]
-    rows += [[f"alpha, {name}", *_cells(one)] for name, one in found.alpha.items()]
+    pairs = (
+        f"{counted(calibration.pairs, 'pair')} of {counted(calibration.queries, 'query', 'queries')} that both graded"
+    )
+    parts = [f"{machine.judge}: {pairs}\n", *_left_out(calibration, machine)]
+    rows = [[f"kappa, {name}", *_cells(one)] for name, one in calibration.kappa.items()]
+    rows += [[f"alpha, {name}", *_cells(one)] for name, one in calibration.alpha.items()]
     parts.append("\n" + text_table(["agreement", "value", "95 % interval"], rows))
-    header = ["machine says", "pairs", "people say the same", "95 % interval", "people call relevant", "95 % interval"]
-    worth = [[str(one.grade), str(one.same.n), *_share(one.same), *_share(one.relevant)] for one in found.worth]
+    header = ["machine grade", "pairs", "same by people", "95 % interval", "relevant by people", "95 % interval"]
+    worth = [[str(one.grade), str(one.same.n), *_share(one.same), *_share(one.relevant)] for one in calibration.worth]
     parts.append("\n" + text_table(header, worth))
-    cells = [[f"people {value}", *map(str, row)] for value, row in zip(found.values, found.confusion, strict=True)]
-    parts.append("\n" + text_table(["confusion", *(f"machine {value}" for value in found.values)], cells))
-    parts.append(f"\nthe machine's grade less people's: {number(found.bias)} on average\n")
+    cells = [
+        [f"people {value}", *map(str, row)]
+        for value, row in zip(calibration.values, calibration.confusion, strict=True)
+    ]
+    parts.append("\n" + text_table(["confusion", *(f"machine {value}" for value in calibration.values)], cells))
+    parts.append(f"\nmean difference, machine minus people: {number(calibration.bias)}\n")
     if biases is not None:
         parts.append("\n" + _bias_table(biases))
     if kin:
@@ -138,17 +149,22 @@ def _as_table(found: Calibrated, machine: MachineLabels, biases: Biases | None, 
     return "".join(parts)
 
 
-def _left_out(found: Calibrated, machine: MachineLabels) -> list[str]:
-    lines = [f"only people graded {counted(found.only_people, 'pair')}, only the machine {found.only_machine:,}\n"]
+def _left_out(calibration: Calibrated, machine: MachineLabels) -> list[str]:
+    lines = [
+        f"graded only by people: {counted(calibration.only_people, 'pair')}, only by the machine: "
+        f"{calibration.only_machine:,}\n"
+    ]
     if machine.left_out:
-        lines.append(f"left out: {counted(machine.left_out, 'pair')} that the judge was shown as examples\n")
-    if found.off_people or found.off_machine:
-        done = "left out" if found.off_scale == "leave-out" else "clipped to the nearest grade"
-        lines.append(f"off the scale: {found.off_people:,} of people, {found.off_machine:,} of the machine; {done}\n")
+        lines.append(f"left out: {counted(machine.left_out, 'pair')} shown to the judge as examples\n")
+    if calibration.off_people or calibration.off_machine:
+        done = "left out" if calibration.off_scale == "leave-out" else "clipped to the nearest grade"
+        lines.append(
+            f"off the scale: {calibration.off_people:,} of people, {calibration.off_machine:,} of the machine; {done}\n"
+        )
     failed = {name: times for name, times in machine.outcomes.items() if name != "graded"}
     if failed:
-        told = ", ".join(f"{times:,} {name}" for name, times in failed.items())
-        lines.append(f"without a grade: {told}\n")
+        outcomes = ", ".join(f"{times:,} {name}" for name, times in failed.items())
+        lines.append(f"without a grade: {outcomes}\n")
     return lines
 
 

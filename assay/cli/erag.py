@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from assay.cli import rag_critic, rag_retrieval
-from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.text_table import counted, number
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.output.text_table import counted, number
+from assay.cli.rag import critic, retrieval
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
     from assay.rag.erag import Task, Usefulness
@@ -34,10 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--task", metavar="MODULE:FUNCTION", help="function(query, texts) answers; default: --model does"
     )
     parser.add_argument(
-        "--task-metric", metavar="METRIC", default="TokenF1", help="any metric of docs/rag.md in 0..1; default TokenF1"
+        "--task-metric",
+        metavar="METRIC",
+        default="TokenF1",
+        help="a metric of docs/rag.md between 0 and 1; default TokenF1",
     )
     parser.add_argument("--template", metavar="FILE", help="the model's prompt, with {query} and {document}")
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="how many documents of a list; default 10")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents of each list; default 10")
     parser.add_argument(
         "-m", "--metric", metavar="METRIC", action="append", help="ranking metrics over the labels; default nDCG@K"
     )
@@ -45,43 +48,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--end-to-end",
         type=int,
         metavar="N",
-        help="how many questions are answered from the whole list, drawn by --seed; default: all; 0: none",
+        help="number of questions to answer from the whole list, drawn by --seed; default: all; 0: none",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of that draw, default 0")
-    parser.add_argument("--labels-out", metavar="FILE", help="labels.jsonl, which assay usefulness reads")
-    parser.add_argument("--outputs-out", metavar="FILE", help="outputs.jsonl with the answers from whole lists")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of that draw, default 0")
+    parser.add_argument("--labels-out", metavar="FILE", help="write labels.jsonl for assay usefulness")
+    parser.add_argument("--outputs-out", metavar="FILE", help="write outputs.jsonl with the answers from whole lists")
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
-    rag_retrieval.add_source_options(parser)
-    rag_critic.add_model_options(parser, "which answers, or the critic of the task's metric")
+    retrieval.add_source_options(parser)
+    critic.add_model_options(parser, "which answers, or the critic of the task's metric")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, retrieve, answer, score, print."""
+    """Retrieve, answer, score and print the usefulness of the documents."""
     systems = named_runs(args.outputs)
     stdin_once([args.samples, *(path for _, path in systems)])
-    from assay.cli.rag import read
+    from assay.cli.rag.command import read
+    from assay.metrics.metric_names import parse_metrics
     from assay.rag.erag import usefulness
-    from assay.rag.names import parse_metric, with_services
+    from assay.rag.metric_names import parse_metric, with_services
 
-    if not systems and not rag_retrieval.retrieves(args):
-        raise NotValid("there are no outputs; name a file, or a --retriever or --engine that retrieves them")
+    if args.metric:
+        # Otherwise a misspelled name shows only after the model was paid.
+        parse_metrics(args.metric)
+    if not systems and not retrieval.retrieves(args):
+        raise NotValid("no outputs are given; name a file, or give --retriever or --engine to retrieve documents")
     metric = parse_metric(args.task_metric)
-    asks = rag_critic.needs_critic(metric)
+    asks = critic.needs_critic(metric)
     calls = None
     if asks or not args.task:
-        calls = rag_critic.model_calls(args, "the task" if not args.task else f"the critic of {metric.label}")
+        calls = critic.model_calls(args, "the task" if not args.task else f"the critic of {metric.label}")
     else:
-        rag_critic.tell_unused(args, also=True)
+        critic.warn_unused(args, also=True)
     if asks and calls:
-        metric = with_services(metric, {"critic": rag_critic.critic_of(args, calls)})
+        metric = with_services(metric, {"critic": critic.critic_of(args, calls)})
     if args.dry_run and calls is None:
-        sys.stdout.write("nothing here asks a model\n")
+        sys.stdout.write("no model is needed\n")
         return 0
     samples, outputs, reports = read(args.samples, systems)
-    samples, outputs, _ = rag_retrieval.prepared(args, samples, outputs, None)
+    samples, outputs, _ = retrieval.prepared(args, samples, outputs, None)
     if args.outputs_out and len(outputs) > 1:
-        raise NotValid(f"--outputs-out holds the answers of one system, and there are {len(outputs)}; run each alone")
+        raise NotValid(f"--outputs-out takes one system, and {len(outputs)} are given; run each one alone")
     result = usefulness(
         samples,
         outputs,
@@ -91,17 +98,17 @@ def run(args: argparse.Namespace) -> int:
         end_to_end=args.end_to_end,
         seed=args.seed,
     )
-    tell_warnings(reports)
+    print_warnings(reports)
     if args.dry_run:
         sys.stdout.write(str(calls.plan) if calls else "")
         return 0
     if calls is not None and not calls.complete:
-        return rag_critic.tell_calls(calls)
+        return critic.report_calls(calls)
     if not result.labels:
         raise NotValid(f"no document has a label: {_reasons(result) or 'nothing was retrieved'}")
     _write_files(args, result, outputs, metric, calls)
     write_out(_output(args, result, outputs, metric), args.out)
-    return rag_critic.tell_calls(calls)
+    return critic.report_calls(calls)
 
 
 def _task(args: argparse.Namespace, calls: PromptCalls | None) -> Task:
@@ -109,23 +116,23 @@ def _task(args: argparse.Namespace, calls: PromptCalls | None) -> Task:
 
     if args.task:
         if args.template:
-            raise NotValid("--template words the prompt of a model, and --task answers without one; leave one out")
-        return FunctionTask(args.task, rag_retrieval.seconds(args))
-    from assay.cli.judge_words import template
-    from judgments.judges.downstream import DOWNSTREAM_TEMPLATE, PLACES
+            raise NotValid("--template is for the prompt of --model and does not apply to --task; leave one out")
+        return FunctionTask(args.task, retrieval.seconds(args))
+    from assay.cli.judge.prompt_options import template
+    from assay.llm.judges.usefulness import DOWNSTREAM_TEMPLATE, PLACES
 
-    assert calls is not None  # noqa: S101 (without a task of one's own there is a model)
+    assert calls is not None  # noqa: S101 (without --task there is a model)
     words = DOWNSTREAM_TEMPLATE
     if args.template:
         words = template(args.template, DOWNSTREAM_TEMPLATE, PLACES, PLACES)
-    return ModelTask(calls, template=words, most_tokens=rag_critic.most_tokens(args, MOST_TOKENS))
+    return ModelTask(calls, template=words, most_tokens=critic.most_tokens(args, MOST_TOKENS))
 
 
 def _output(
     args: argparse.Namespace, result: Usefulness, outputs: dict[str, list[SystemOutputs]], metric: Metric
 ) -> str:
     from assay.cli.usefulness import as_table, run_values
-    from judgments.core.run import Run
+    from assay.core.run import Run
 
     runs = []
     for name, given in outputs.items():
@@ -165,7 +172,7 @@ def _output(
 
 
 def _ranks(output: SystemOutputs, k: int) -> dict[str, float]:
-    """The first k documents with scores that fall; of a document that appears twice the first place counts."""
+    """Return the first k documents with falling scores; a duplicate counts at its first rank."""
     return {one.doc.doc_id: -float(place) for place, one in reversed([*enumerate(output.retrieved[:k])])}
 
 
@@ -173,9 +180,7 @@ def _reasons(result: Usefulness) -> str:
     from assay.rag.metric import REASONS
 
     words = REASONS | {"no_answer": "there is no answer"}
-    reasons = [
-        f"{counted(number, 'sample')} not asked: {words.get(why, why)}" for why, number in result.left_out.items()
-    ]
+    reasons = [f"{counted(number, 'sample')} skipped: {words.get(why, why)}" for why, number in result.left_out.items()]
     reasons += [
         f"{counted(count, 'document')} without a label: {words.get(why, why)}"
         for why, count in result.unlabeled.items()
@@ -190,10 +195,10 @@ def _write_files(
     metric: Metric,
     calls: PromptCalls | None,
 ) -> None:
+    from assay.formats import labels_jsonl
+    from assay.formats.labels_jsonl import MachineLabel
     from assay.rag import outputs_jsonl
     from assay.rag.records import Answer, SystemOutputs
-    from judgments.formats import labels_jsonl
-    from judgments.formats.labels_jsonl import MachineLabel
 
     if args.labels_out:
         parameters: dict[str, Any] = {"task": args.task or "model", "task_metric": metric.label}

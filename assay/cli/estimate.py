@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.table_formats import QRELS_HELP, RUN_HELP
-from assay.cli.text_table import counted, number, text_table
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.inputs.qrels import QRELS_HELP, RUN_HELP
+from assay.cli.output.text_table import counted, number, text_table
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from evaluation.estimators.from_labels import Estimate
+    from assay.estimators.human_machine_mean import Estimate
 
 NAME = "estimate"
 EXAMPLE = "assay estimate qrels.txt labels.jsonl bm25.run -m nDCG@10"
@@ -23,48 +23,50 @@ DEFAULT_METRIC = "nDCG@10"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=f"people's labels, of a random sample of queries: {QRELS_HELP}")
-    parser.add_argument("labels", metavar="LABELS", help="the machine's, of these queries and more: jsonl or qrels")
+    parser.add_argument(
+        "labels", metavar="LABELS", help="the machine's labels of these and more queries: jsonl or qrels"
+    )
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help=f"default: {DEFAULT_METRIC}")
     parser.add_argument(
         "--method",
         choices=["ppi", "stratified"],
         default="ppi",
-        help="ppi (default) corrects the machine's mean by people's; stratified: it only says which queries are alike",
+        help="ppi (default): correct the machine's mean by people's; stratified: use the machine only for strata",
     )
     parser.add_argument(
         "--partly",
         action="store_true",
-        help="people labelled the same part of each query, such as a shallower pool; else labels of less than half of "
-        "their pairs are refused",
+        help="people labeled the same part of each query, such as a shallower pool; without it, labels for less than "
+        "half of the pairs are refused",
     )
-    parser.add_argument("--judge", metavar="NAME", help="which judge or model, where LABELS has several")
-    parser.add_argument("--ci", metavar="LEVEL", type=float, default=0.95, help="of the intervals; default 0.95")
+    parser.add_argument("--judge", metavar="NAME", help="the judge or model, if LABELS has several")
+    parser.add_argument("--ci", metavar="LEVEL", type=float, default=0.95, help="level of the intervals; default 0.95")
     parser.add_argument(
-        "--plan", metavar="HALF", type=float, help="how many queries people must label for an interval of +-HALF"
+        "--plan", metavar="HALF", type=float, help="print how many queries people must label for an interval of +-HALF"
     )
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, estimate, print."""
+    """Compute and print the estimates."""
     if not 0 < args.ci < 1:
         raise NotValid(f"--ci is {args.ci:g}; give a level between 0 and 1, such as 0.95")
     if args.plan is not None and not args.plan > 0:
-        raise NotValid(f"--plan is {args.plan:g}; give half of the interval that is wanted, such as 0.02")
+        raise NotValid(f"--plan is {args.plan:g}; give half of the wanted interval, such as 0.02")
     runs = named_runs(args.runs)
     stdin_once([args.qrels, args.labels, *(path for _, path in runs)])
-    from assay.cli.machine_labels import read_machine_labels
-    from evaluation.estimators.from_labels import estimates
-    from judgments.formats.tables import load_qrels, open_run
+    from assay.cli.inputs.machine_labels import read_machine_labels
+    from assay.estimators.human_machine_mean import estimates
+    from assay.formats.qrels_and_runs import load_qrels, open_run
 
     people, report = load_qrels(Path(args.qrels), args.qrels)
     machine = read_machine_labels(args.labels, args.judge)
     files = [open_run(Path(path), path, name, None) for name, path in runs]
     tables = [file.whole() for file in files]
-    tell_warnings([report, *(file.report for file in files)])
-    found = estimates(
+    print_warnings([report, *(file.report for file in files)])
+    results = estimates(
         people,
         machine.qrels(),
         tables,
@@ -74,28 +76,30 @@ def run(args: argparse.Namespace) -> int:
         half=args.plan,
         partly=args.partly,
     )
-    write_out(_as_json(machine.judge, found) if args.format == "json" else _as_table(machine.judge, found), args.out)
+    write_out(
+        _as_json(machine.judge, results) if args.format == "json" else _as_table(machine.judge, results), args.out
+    )
     return 0
 
 
-def _as_json(judge: str, found: list[Estimate]) -> str:
-    whole: dict[str, Any] = {"judge": judge, "estimates": [one.as_json() for one in found]}
-    if len(found) == 1:
-        # The one that was asked for stands at the top, as the interfaces name it.
-        whole = {"judge": judge, **found[0].as_json()}
+def _as_json(judge: str, results: list[Estimate]) -> str:
+    whole: dict[str, Any] = {"judge": judge, "estimates": [one.as_json() for one in results]}
+    if len(results) == 1:
+        # A single estimate is at the top level of the JSON.
+        whole = {"judge": judge, **results[0].as_json()}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
-def _as_table(judge: str, found: list[Estimate]) -> str:
-    first = found[0].powered
+def _as_table(judge: str, results: list[Estimate]) -> str:
+    first = results[0].powered
     lines = [
-        f"people labelled {counted(first.queries, 'query', 'queries')}, "
-        f"{judge} {counted(first.others, 'other', 'others')} besides\n\n"
+        f"people labeled {counted(first.queries, 'query', 'queries')}; "
+        f"{judge} labeled {counted(first.others, 'other', 'others')}\n\n"
     ]
     header = ["run", "metric", "estimate", f"{first.level:.0%} interval", "people alone", "interval", "width", "saved"]
-    lines.append(text_table(header, [_row(one) for one in found], left=2))
-    lines += [f"note: {note}\n" for note in dict.fromkeys(note for one in found for note in one.notes)]
-    for one in found:
+    lines.append(text_table(header, [_row(one) for one in results], left=2))
+    lines += [f"note: {note}\n" for note in dict.fromkeys(note for one in results for note in one.notes)]
+    for one in results:
         if one.needed is not None:
             with_machine, alone = one.needed
             lines.append(
@@ -107,8 +111,8 @@ def _as_table(judge: str, found: list[Estimate]) -> str:
 
 
 def _row(one: Estimate) -> list[str]:
-    found, alone = one.powered, one.powered.human_only
-    ends = "-" if found.low is None else f"{number(found.low)} to {number(found.high)}"
+    corrected, alone = one.powered, one.powered.human_only
+    ends = "-" if corrected.low is None else f"{number(corrected.low)} to {number(corrected.high)}"
     theirs = ["-", "-"] if alone is None else [number(alone.mean), f"{number(alone.low)} to {number(alone.high)}"]
-    saved = "-" if found.queries_saved is None else f"{found.queries_saved:,}"
-    return [one.run, one.metric, number(found.estimate), ends, *theirs, number(found.width_ratio, 2), saved]
+    saved = "-" if corrected.queries_saved is None else f"{corrected.queries_saved:,}"
+    return [one.run, one.metric, number(corrected.estimate), ends, *theirs, number(corrected.width_ratio, 2), saved]

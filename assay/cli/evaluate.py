@@ -6,18 +6,26 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named_runs, stdin_once, tell_profile, tell_unreached, tell_warnings, write_out
-from assay.cli.no_effect import seed_of, tell_no_effect
-from assay.cli.scale import scale_values
-from assay.cli.score_output import FORMATS
-from assay.cli.table_formats import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
-from evaluation.metrics import DEFAULT_METRICS, TABLE
-from evaluation.reports.scores import ScoreReport
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import (
+    add_out,
+    named_runs,
+    print_profile,
+    print_unreached,
+    print_warnings,
+    stdin_once,
+    write_out,
+)
+from assay.cli.inputs.qrels import DESIGN_HELP, MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
+from assay.cli.options.scale import scale_values
+from assay.cli.options.unused import seed_of, warn_no_effect
+from assay.cli.output.scores import FORMATS
+from assay.core.errors import NotValid
+from assay.metrics import DEFAULT_METRICS, TABLE
+from assay.scoring.score_files import ScoreReport
 
 if TYPE_CHECKING:
-    from evaluation.metrics.design import SamplingDesign
-    from judgments.core.report import Report
+    from assay.core.read_report import Report
+    from assay.scoring.query_design import SamplingDesign
 
 NAME = "evaluate"
 EXAMPLE = "assay evaluate qrels.txt bm25.run neural.run -m nDCG@10 -m 'P@5,10 AP' --format json"
@@ -25,7 +33,7 @@ EXAMPLE = "assay evaluate qrels.txt bm25.run neural.run -m nDCG@10 -m 'P@5,10 AP
 CI_METHOD = "percentile"
 
 
-# The other formats have no place for diagnostics.
+# Other formats have no place for diagnostics.
 TELL_RANGES = ("table", "json")
 
 
@@ -41,42 +49,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"such as nDCG@10, P(rel=2)@5 or a quoted list; known: {', '.join(TABLE)}; "
         f"default: {' '.join(DEFAULT_METRICS)}",
     )
-    parser.add_argument("--per-query", action="store_true", help="also print the value of each query")
+    parser.add_argument("--per-query", action="store_true", help="also print the values of each query")
     parser.add_argument("--format", choices=list(FORMATS), default="table", help="default: table")
     parser.add_argument("--missing", choices=["zero", "skip"], default="zero", help=MISSING_HELP)
     parser.add_argument("--condensed", action="store_true", help="drop unjudged documents before scoring")
     parser.add_argument("--ci", metavar="LEVEL", type=float, help="interval over queries on every mean, such as 0.95")
-    parser.add_argument(
-        "--ci-method", choices=["percentile", "bca", "t"], help="how --ci is found; default: percentile"
-    )
-    parser.add_argument("--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like")
+    parser.add_argument("--ci-method", choices=["percentile", "bca", "t"], help="method of --ci; default: percentile")
+    parser.add_argument("--scale", metavar="MIN:MAX", help="scale of the grades, for ERR and similar metrics")
     parser.add_argument("--seed", type=int, help="seed of the bootstrap, default 0")
     parser.add_argument("--weights", metavar="FILE", help="queries.csv with weight and probability: weighted means")
     parser.add_argument("--design", choices=["sampled", "none"], help=DESIGN_HELP)
-    parser.add_argument("--by", choices=["tier"], help="also break down by the tiers of --weights FILE")
-    parser.add_argument("--profile", action="store_true", help="tell on standard error where the time goes")
+    parser.add_argument("--by", choices=["tier"], help="also print values for each tier of --weights FILE")
+    parser.add_argument("--profile", action="store_true", help="print on standard error where the time goes")
     add_table_formats(parser)
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, score, print."""
+    """Score the runs and print the result."""
     runs = named_runs(args.runs)
     _check(args, runs)
-    seed, args.design = _settled(args)
-    from evaluation.metrics.names import parse_metrics
+    seed, args.design = _seed_and_design(args)
+    from assay.metrics.metric_names import parse_metrics
 
     metrics = parse_metrics(args.metric or DEFAULT_METRICS)
     if args.condensed:
         metrics = tuple({metric.condensed().name: metric.condensed() for metric in metrics}.values())
-    from assay.cli.machine_note import about_qrels, tell_machine
-    from assay.cli.progress import progress
-    from evaluation.metrics.evaluate import evaluate
-    from evaluation.metrics.profile import Profile
-    from judgments.formats.tables import open_run
+    from assay.cli.output.machine_labels import about_qrels, print_machine_note
+    from assay.cli.output.progress import progress
+    from assay.formats.qrels_and_runs import open_run
+    from assay.scoring.evaluate import evaluate
+    from assay.scoring.timing import Profile
 
     profile = Profile()
-    # JSON alone tells the hashes of files.
+    # Only JSON contains the hashes of files.
     hashed = args.format == "json"
     with profile.part("reading"):
         qrels, report = read_labels(args, hashed=hashed)
@@ -96,10 +102,10 @@ def run(args: argparse.Namespace) -> int:
         profile=profile,
         processes=True,
     )
-    tell_warnings([report, *(file.report for file in files)])
+    print_warnings([report, *(file.report for file in files)])
     if args.format not in TELL_RANGES:
-        tell_machine(qrels, report)
-    tell_unreached(result)
+        print_machine_note(qrels, report)
+    print_unreached(result)
     scored = ScoreReport(
         evaluation=result,
         trec_names={metric.name: metric.trec_name for metric in metrics},
@@ -123,36 +129,38 @@ def run(args: argparse.Namespace) -> int:
     with profile.part("writing"):
         write_out(FORMATS[args.format](scored), args.out)
     if args.profile:
-        tell_profile(profile.seconds)
+        print_profile(profile.seconds)
     return 0
 
 
 def _check(args: argparse.Namespace, runs: list[tuple[str, str]]) -> None:
     stdin_once([args.qrels, *(path for _, path in runs), args.weights or ""])
     if args.ci is not None and not 0 < args.ci < 1:
-        raise NotValid(f"--ci is a level between 0 and 1, such as 0.95, not {args.ci:g}")
+        raise NotValid(f"--ci is {args.ci:g}; give a level between 0 and 1, such as 0.95")
     if args.ci_method and args.ci is None:
-        raise NotValid(f"--ci-method {args.ci_method} needs the level of the interval too, such as --ci 0.95")
+        raise NotValid(f"--ci-method {args.ci_method} needs --ci with a level, such as --ci 0.95")
     if args.by and not args.weights:
-        raise NotValid("--by tier needs --weights FILE, a queries.csv with the column tier")
+        raise NotValid("--by tier needs --weights FILE, a queries.csv with a column tier")
 
 
-def _settled(args: argparse.Namespace) -> tuple[int, str]:
-    """The seed and the design, with a word about those that were given in vain."""
+def _seed_and_design(args: argparse.Namespace) -> tuple[int, str]:
+    """Return the seed and the design, with a note about options that have no effect."""
     drawn = args.ci is not None and (args.ci_method or CI_METHOD) != "t"
-    reason = "" if drawn else "Student's t draws nothing" if args.ci is not None else "without --ci nothing is drawn"
+    reason = (
+        "" if drawn else "Student's t uses no random draws" if args.ci is not None else "without --ci nothing is drawn"
+    )
     if args.design and not args.weights:
-        tell_no_effect(f"--design {args.design}", "it says how --weights FILE is read, and there is none")
+        warn_no_effect(f"--design {args.design}", "it needs --weights FILE")
     return seed_of(args.seed, reason), args.design or "sampled"
 
 
 def _design(args: argparse.Namespace) -> SamplingDesign | None:
     if not args.weights:
         return None
-    from assay.cli.query_weights import read_design
+    from assay.cli.inputs.query_weights import read_design
 
     design, report = read_design(args.weights, sampled=args.design == "sampled", by_tier=args.by == "tier")
-    tell_warnings([report])
+    print_warnings([report])
     return design
 
 

@@ -10,33 +10,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.engine_options import add_engine_options, engine_settings, operators_own
-from assay.cli.files import STDIN, add_out, tell_warnings, write_out
-from assay.cli.text_table import counted
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import STDIN, add_out, print_warnings, write_out
+from assay.cli.options.engine import add_engine_options, engine_settings, operator_allowlist
+from assay.cli.output.text_table import counted
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.cli.fetch_resume import Left
-    from judgments.formats.rows import RunRow
-    from pooling.connectors import ConnectorKind, EngineFault
-    from pooling.connectors.gathered import Gathered
+    from assay.cli.inputs.fetch_resume import EarlierFetch
+    from assay.connectors import ConnectorKind, EngineFault
+    from assay.connectors.collected_answers import Gathered
+    from assay.formats.row_types import RunRow
 
 NAME = "fetch"
 EXAMPLE = (
     "assay fetch queries.csv --engine elasticsearch --set address=http://localhost:9200 --set index=shop "
     "--name bm25 --out bm25.run --documents-out documents.jsonl"
 )
-# So many queries without an answer are told one by one.
+# Number of failed queries that are listed one by one.
 SHOWN = 5
 
 Queries = list[tuple[str, str]]
 
 
 @dataclass
-class _Asked:
-    """What came, what failed and why, and what ended it early."""
+class _FetchOutcome:
+    """The answers, the failed queries with their errors, and the reason for an early end."""
 
     gathered: Gathered
     failed: dict[str, str] = field(default_factory=dict)
@@ -47,95 +47,97 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("queries", metavar="QUERIES", help="queries.csv: query_id, query")
     add_engine_options(parser)
-    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents of each query; default 10")
-    parser.add_argument("--name", metavar="RUN", help="the run's name, in its last column; by default KIND")
-    parser.add_argument("--documents-out", metavar="FILE", help="the documents' contents, as documents.jsonl")
-    parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="queries at a time; default 4")
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="seconds for a request; default 10")
+    parser.add_argument("--depth", type=int, default=10, metavar="K", help="documents per query; default 10")
+    parser.add_argument("--name", metavar="RUN", help="name of the run, in its last column; default: KIND")
+    parser.add_argument("--documents-out", metavar="FILE", help="write the documents as documents.jsonl")
+    parser.add_argument("--concurrency", type=int, default=4, metavar="N", help="queries sent at a time; default 4")
+    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="seconds per request; default 10")
     parser.add_argument(
-        "--resume", action="store_true", help="go on with the files that an interrupted fetch left: ask only the rest"
+        "--resume",
+        action="store_true",
+        help="continue an interrupted fetch: send only the queries that are not in its files",
     )
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask, write what came, and say what did not."""
+    """Send the queries, write the answers, and print a summary."""
     _check(args)
     kind, values = engine_settings(args)
     kind.check_depth(args.depth, values)
     queries = _queries(args.queries)
     left = _left(args, queries)
     rest = [one for one in queries if one[0] not in left.answered]
-    asked = _ask(args, kind, values, rest)
-    if asked.gathered.documents:
-        _write_run(args, asked.gathered, queries, left)
-    _tell(args.name or kind.name, asked, len(rest), len(left.answered))
-    if isinstance(asked.end, KeyboardInterrupt):
-        raise asked.end
-    return int(bool(asked.failed or asked.end or not (asked.gathered.documents or left.rows)))
+    outcome = _ask(args, kind, values, rest)
+    if outcome.gathered.documents:
+        _write_run(args, outcome.gathered, queries, left)
+    _print_summary(args.name or kind.name, outcome, len(rest), len(left.answered))
+    if isinstance(outcome.end, KeyboardInterrupt):
+        raise outcome.end
+    return int(bool(outcome.failed or outcome.end or not (outcome.gathered.documents or left.rows)))
 
 
-def _left(args: argparse.Namespace, queries: Queries) -> Left:
-    """What an earlier fetch left, if this one goes on with it."""
-    from assay.cli.fetch_resume import Left, left_by
+def _left(args: argparse.Namespace, queries: Queries) -> EarlierFetch:
+    """Return the results of the interrupted fetch that this one continues."""
+    from assay.cli.inputs.fetch_resume import EarlierFetch, read_earlier_fetch
 
     if not args.resume:
-        return Left()
+        return EarlierFetch()
     how = {"name": args.name or args.engine, "depth": args.depth}
-    return left_by(args.out, args.documents_out, queries=(query_id for query_id, _ in queries), **how)
+    return read_earlier_fetch(args.out, args.documents_out, queries=(query_id for query_id, _ in queries), **how)
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse before anything is asked what could not be done or written afterwards."""
-    from pooling.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE
+    """Refuse options that would fail later, before any query is sent."""
+    from assay.connectors.fetch import LONGEST_TIMEOUT, MOST_AT_ONCE
 
     if not 1 <= args.concurrency <= MOST_AT_ONCE:
-        raise NotValid(f"--concurrency is {args.concurrency}; from 1 to {MOST_AT_ONCE}")
+        raise NotValid(f"--concurrency is {args.concurrency}; give 1 to {MOST_AT_ONCE}")
     if not 0 < args.timeout <= LONGEST_TIMEOUT:
-        raise NotValid(f"--timeout is {args.timeout:g}; more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
+        raise NotValid(f"--timeout is {args.timeout:g}; give more than 0 and at most {LONGEST_TIMEOUT:g} seconds")
     outputs = [args.out or STDIN, args.documents_out or ""]
     if outputs[0] == outputs[1]:
-        raise NotValid("--out and --documents-out are the same; give each a file of its own")
+        raise NotValid("--out and --documents-out name the same file; give each its own file")
     for path in outputs:
         if path not in ("", STDIN) and (Path(path).is_dir() or not Path(path).parent.is_dir()):
-            raise NotValid(f"{path}: cannot be written there; name a file in a folder that is there")
+            raise NotValid(f"{path}: cannot be written; name a file in an existing folder")
 
 
 def _queries(path: str) -> Queries:
-    from judgments.formats import FORMATS
-    from judgments.formats.decoding import kept
+    from assay.formats import FORMATS
+    from assay.formats.text_lines import reusable_source
 
-    read = FORMATS["queries-csv"].read(kept(Path(path)), path=path)
+    read = FORMATS["queries-csv"].read(reusable_source(Path(path)), path=path)
     read.report.raise_if_errors()
-    tell_warnings([read.report])
+    print_warnings([read.report])
     return [(row.query_id, row.query) for row in read.rows]
 
 
-def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _Asked:
-    """Ask all queries; whatever ends it early, what was answered is kept."""
-    from assay.cli.progress import progress
-    from pooling.connectors import EngineFault
-    from pooling.connectors.fetch import Plan, fetch
-    from pooling.connectors.gathered import Gathered
+def _ask(args: argparse.Namespace, kind: ConnectorKind, values: dict[str, str], queries: Queries) -> _FetchOutcome:
+    """Send all queries; an early end keeps the answers so far."""
+    from assay.cli.output.progress import progress
+    from assay.connectors import EngineFault
+    from assay.connectors.collected_answers import Gathered
+    from assay.connectors.fetch import Plan, fetch
 
-    asked = _Asked(Gathered())
+    outcome = _FetchOutcome(Gathered())
     watch = progress(len(queries), "asking")
     plan = Plan(depth=args.depth, concurrency=args.concurrency)
     try:
-        with closing(kind.engine(values, operators_own(values), args.timeout)) as engine:
+        with closing(kind.engine(values, operator_allowlist(values), args.timeout)) as engine:
             for done, answer in enumerate(fetch(engine, queries, plan), start=1):
                 if answer.error:
-                    asked.failed[answer.query_id] = answer.error
+                    outcome.failed[answer.query_id] = answer.error
                 else:
-                    asked.gathered.add(answer)
+                    outcome.gathered.add(answer)
                 watch(done)
     except (EngineFault, KeyboardInterrupt) as end:
-        asked.end = end
-    return asked
+        outcome.end = end
+    return outcome
 
 
-def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries, left: Left) -> None:
-    from judgments.formats import trec_run
+def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries, left: EarlierFetch) -> None:
+    from assay.formats import trec_run
 
     stream = io.BytesIO()
     written = trec_run.write(
@@ -144,15 +146,15 @@ def _write_run(args: argparse.Namespace, gathered: Gathered, queries: Queries, l
     write_out(stream.getvalue().decode(), args.out)
     if written.idmap:
         first = next(iter(written.idmap))
-        more = f"{counted(len(written.idmap), 'id has', 'ids have')} white space or % in them, such as {first!r}"
+        more = f"{counted(len(written.idmap), 'id contains', 'ids contain')} white space or %, such as {first!r}"
         sys.stderr.write(f"note: {more}; percent-encoded, in the documents too\n")
     if args.documents_out:
         _write_documents(args.documents_out, gathered, written.idmap, left)
 
 
 def _rows(gathered: Gathered, queries: Queries) -> list[RunRow]:
-    from judgments.formats.rows import RunRow
-    from pooling.connectors.fetch import falling_scores
+    from assay.connectors.fetch import falling_scores
+    from assay.formats.row_types import RunRow
 
     return [
         RunRow(query_id, hit.doc_id, score)
@@ -164,17 +166,17 @@ def _rows(gathered: Gathered, queries: Queries) -> list[RunRow]:
     ]
 
 
-def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], left: Left) -> None:
-    """Write each document that came with something to read; one that cannot be written costs no other."""
-    from judgments.formats import documents_jsonl
-    from judgments.formats.rows import DocumentRow
+def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], left: EarlierFetch) -> None:
+    """Write each document with content; a document that cannot be written is skipped."""
+    from assay.formats import documents_jsonl
+    from assay.formats.row_types import DocumentRow
 
     stream, left_out = io.BytesIO(), []
     rows = {
         hit.doc_id: DocumentRow(hit.doc_id, hit.title, hit.text, hit.url, hit.image, hit.fields)
         for hit in gathered.readable()
     }
-    # Of two contents the first counts, in files as in one sitting.
+    # The first of two contents counts, also across interrupted fetches.
     rows |= {row.doc_id: row for row in left.documents}
     for _, row in sorted(rows.items()):
         doc_id = encoded.get(row.doc_id, row.doc_id)
@@ -187,32 +189,30 @@ def _write_documents(path: str, gathered: Gathered, encoded: Mapping[str, str], 
         sys.stderr.write(f"note: documents left out: {len(left_out)}, the first {left_out[0]}\n")
 
 
-def _tell(name: str, asked: _Asked, number: int, before: int) -> None:
+def _print_summary(name: str, outcome: _FetchOutcome, number: int, before: int) -> None:
     if before and not number:
-        sys.stderr.write(
-            f"{name}: {counted(before, 'query', 'queries')} answered before; nothing was asked or written\n"
-        )
+        sys.stderr.write(f"{name}: {counted(before, 'query', 'queries')} answered before; nothing to do\n")
         return
-    answers = asked.gathered.answers.values()
-    told = {
+    answers = outcome.gathered.answers.values()
+    counts = {
         "without a document": sum(not answer.hits for answer in answers),
-        "without an answer": len(asked.failed),
-        "not asked": number - len(answers) - len(asked.failed),
+        "without an answer": len(outcome.failed),
+        "not sent": number - len(answers) - len(outcome.failed),
         "repeated documents left out": sum(answer.repeated for answer in answers),
-        "sent with two contents, the first kept": len(asked.gathered.differing),
+        "returned with two contents, the first used": len(outcome.gathered.differing),
     }
     results = sum(len(answer.hits) for answer in answers)
-    more = "".join(f"; {count} {what}" for what, count in told.items() if count)
+    more = "".join(f"; {count} {what}" for what, count in counts.items() if count)
     there = f"; {counted(before, 'was', 'were')} answered before" if before else ""
     lines = [
         f"{name}: {len(answers):,} of {counted(number, 'query', 'queries')} "
         f"answered, {counted(results, 'result')}{more}{there}"
     ]
-    lines += [f"  no answer to {query_id}: {error}" for query_id, error in list(asked.failed.items())[:SHOWN]]
-    if len(asked.failed) > SHOWN:
-        lines.append(f"  and to {len(asked.failed) - SHOWN} more")
-    if asked.end and not isinstance(asked.end, KeyboardInterrupt):
-        lines.append(f"  stopped: {asked.end}")
-    if not asked.gathered.documents:
-        lines.append("  no document came, nothing was written")
+    lines += [f"  no answer to {query_id}: {error}" for query_id, error in list(outcome.failed.items())[:SHOWN]]
+    if len(outcome.failed) > SHOWN:
+        lines.append(f"  and to {len(outcome.failed) - SHOWN} more")
+    if outcome.end and not isinstance(outcome.end, KeyboardInterrupt):
+        lines.append(f"  stopped: {outcome.end}")
+    if not outcome.gathered.documents:
+        lines.append("  no documents were returned; nothing was written")
     sys.stderr.write("\n".join(lines) + "\n")

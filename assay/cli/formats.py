@@ -7,10 +7,10 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from judgments.core.errors import NotValid
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from judgments.formats import Format
+    from assay.formats import Format
 
 NAME = "formats"
 EXAMPLE = "assay formats trec-qrels"
@@ -18,18 +18,20 @@ EXAMPLE = "assay formats trec-qrels"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("name", metavar="FORMAT", nargs="?", help="explain this one")
-    parser.add_argument("--kind", metavar="KIND", help="only those of one kind: qrels, run, documents, queries, ...")
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="how to list; default table")
+    parser.add_argument("name", metavar="FORMAT", nargs="?", help="the format to explain")
+    parser.add_argument(
+        "--kind", metavar="KIND", help="list only formats of this kind: qrels, run, documents, queries, ..."
+    )
+    parser.add_argument("--format", choices=["table", "json"], default="table", help="output format; default table")
 
 
 def run(args: argparse.Namespace) -> int:
-    """List or explain."""
-    from judgments.formats import FORMATS
+    """List the formats, or explain one."""
+    from assay.formats import FORMATS
 
     kinds = dict.fromkeys(member.kind for member in FORMATS.values())
     if args.kind not in (None, *kinds):
-        raise NotValid(f"there is no kind {args.kind!r}; known: {', '.join(kinds)}")
+        raise NotValid(f"unknown kind {args.kind!r}; known: {', '.join(kinds)}")
     members = [FORMATS[args.name]] if args.name else list(FORMATS.values())
     chosen = [member for member in members if args.kind in (None, member.kind)]
     if args.format == "json":
@@ -55,10 +57,10 @@ def _described(member: Format) -> dict[str, object]:
 
 
 def _listed(members: list[Format]) -> str:
-    from assay.cli.text_table import text_table
+    from assay.cli.output.text_table import text_table
 
     rows = [[member.name, member.kind, " ".join(member.extensions), member.description] for member in members]
-    return text_table(["format", "kind", "files", "what it holds"], rows, left=4)
+    return text_table(["format", "kind", "files", "contents"], rows, left=4)
 
 
 def _explained(member: Format) -> str:

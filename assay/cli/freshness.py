@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.files import add_out, named, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.table_formats import QRELS_HELP, RUN_HELP
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import add_out, named, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.inputs.qrels import QRELS_HELP, RUN_HELP
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from evaluation.staleness.facts import Declared, RunHoles
-    from judgments.core.report import Report
+    from assay.core.read_report import Report
+    from assay.staleness.facts import Declared, RunHoles
 
 NAME = "freshness"
 EXAMPLE = "assay freshness qrels.txt new.run --documents documents.jsonl --baseline snapshot/manifest.json"
@@ -24,35 +24,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("qrels", metavar="QRELS", help=QRELS_HELP)
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
-    parser.add_argument("--documents", metavar="FILE", help="all documents of today: JSONL or CSV")
+    parser.add_argument("--documents", metavar="FILE", help="all current documents: JSONL or CSV")
     parser.add_argument(
         "--baseline",
         metavar="FILE",
-        help="what was there when labels were made: manifest.json, a bundle (folder or zip), or older documents",
+        help="the state when labels were made: manifest.json, a bundle (folder or zip), or older documents",
     )
-    parser.add_argument("--log", metavar="FILE", help="a query log of today, against the one of the baseline")
+    parser.add_argument("--log", metavar="FILE", help="a current query log, compared with that of the baseline")
     parser.add_argument(
         "--unrated",
         metavar="FILE",
         action="append",
         default=[],
-        help="a reply of _rank_eval; its unrated_docs are holes",
+        help="a reply of _rank_eval; its unrated_docs count as unjudged; may be repeated",
     )
     parser.add_argument(
         "--changed",
         metavar="WHAT",
         action="append",
         default=[],
-        help="declare a change since the baseline: schema, embedding, category=NAME, language=NAME",
+        help="record a change since the baseline: schema, embedding, category=NAME, language=NAME",
     )
     parser.add_argument(
-        "--category-field", metavar="NAME", default="category", help="of the documents; default category"
+        "--category-field",
+        metavar="NAME",
+        default="category",
+        help="field of the documents with the category; default category",
     )
     parser.add_argument(
-        "--language-field", metavar="NAME", default="language", help="of the documents; default language"
+        "--language-field",
+        metavar="NAME",
+        default="language",
+        help="field of the documents with the language; default language",
     )
     parser.add_argument(
-        "--fail-on", choices=FAIL_ON, help="end with 1 where the labels are at least that; else always 0"
+        "--fail-on",
+        choices=FAIL_ON,
+        help="exit with status 1 if the labels are in this state or worse; default: always 0",
     )
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     for kind in ("qrels", "run"):
@@ -61,23 +69,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, compare, print."""
-    from assay.cli.freshness_output import FORMATS
-    from evaluation.staleness.facts import NO_INDEX, Facts, Known
-    from evaluation.staleness.report import look
-    from evaluation.staleness.signal import ORDER
-    from judgments.formats.tables import load_qrels
+    """Check the labels and print the signals."""
+    from assay.cli.output.freshness import FORMATS
+    from assay.formats.qrels_and_runs import load_qrels
+    from assay.staleness.facts import NO_INDEX, Facts, Known
+    from assay.staleness.report import look
+    from assay.staleness.signal import ORDER
 
     _check(args)
-    qrels, said = load_qrels(Path(args.qrels), args.qrels, args.qrels_format)
-    judged = {query_id: set(told) for query_id, told in qrels.to_dict().items()}
-    reports: list[Report] = [said]
-    from assay.cli.freshness_files import read_baseline, read_now
+    qrels, report_of_qrels = load_qrels(Path(args.qrels), args.qrels, args.qrels_format)
+    judged = {query_id: set(doc_ids_of_query) for query_id, doc_ids_of_query in qrels.to_dict().items()}
+    reports: list[Report] = [report_of_qrels]
+    from assay.cli.inputs.freshness import read_baseline, read_current
 
     names = {"category": args.category_field, "language": args.language_field}
-    doc_ids = {doc_id for told in judged.values() for doc_id in told}
+    doc_ids = {doc_id for doc_ids_of_query in judged.values() for doc_id in doc_ids_of_query}
     before = read_baseline(args.baseline, doc_ids, names, reports)
-    now = read_now(args.documents, args.log, doc_ids, names, before, reports)
+    now = read_current(args.documents, args.log, doc_ids, names, before, reports)
     runs = [*_runs(args, judged, reports), *_unrated(args, judged)]
     gone = sorted(doc_ids - now.there) if now.there is not None else NO_INDEX
     facts = Facts(
@@ -88,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         days=before.days,
         judged=len(doc_ids),
     )
-    tell_warnings(reports)
+    print_warnings(reports)
     report = look(facts)
     write_out(FORMATS[args.format](report), args.out)
     worst = args.fail_on and ORDER.index(report.state) >= ORDER.index(args.fail_on)
@@ -98,53 +106,53 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     stdin_once([args.qrels, *(named(each)[1] for each in args.runs), args.documents or "", *args.unrated])
     if not (args.runs or args.unrated or args.documents or args.log or args.changed):
-        raise NotValid("there is nothing to compare the labels with; name a RUN, --documents, --log or --unrated")
+        raise NotValid("nothing is given to compare the labels with; give a RUN, --documents, --log or --unrated")
     if args.log and not args.baseline:
-        raise NotValid("--log is compared with the log of a baseline; name its manifest or bundle with --baseline")
+        raise NotValid("--log needs --baseline with a manifest or bundle, whose log it is compared with")
 
 
 def _runs(args: argparse.Namespace, judged: dict[str, set[str]], reports: list[Report]) -> list[RunHoles]:
-    from assay.cli.progress import progress
-    from evaluation.staleness.unjudged import count_holes, first_ones
-    from judgments.formats.tables import open_run
+    from assay.cli.output.progress import progress
+    from assay.formats.qrels_and_runs import open_run
+    from assay.staleness.unjudged_documents import count_holes, first_ones
 
-    watch, found = progress(len(args.runs), "reading"), []
+    watch, holes = progress(len(args.runs), "reading"), []
     for done, (name, path) in enumerate(named_runs(args.runs), 1):
         file = open_run(Path(path), path, name, args.run_format)
         rankings = (one for part in file.blocks() for one in first_ones(part))
-        found.append(count_holes(judged, rankings, name))
+        holes.append(count_holes(judged, rankings, name))
         reports.append(file.report)
         watch(done)
-    return found
+    return holes
 
 
 def _unrated(args: argparse.Namespace, judged: dict[str, set[str]]) -> list[RunHoles]:
     import sys
 
-    from assay.cli.files import STDIN
-    from evaluation.staleness.rank_eval import holes_of, read
+    from assay.cli.inputs.files import STDIN
+    from assay.staleness.rank_eval import holes_of, read
 
-    found = []
+    holes = []
     for path in args.unrated:
         content = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
         reply = read(content, path)
         for query_id in reply.failed:
-            sys.stderr.write(f"{path}: the engine did not answer query {query_id}; it is left out\n")
-        found.append(holes_of(reply, judged, named(path)[0]))
-    return found
+            sys.stderr.write(f"{path}: the engine did not answer the query {query_id}; it is left out\n")
+        holes.append(holes_of(reply, judged, named(path)[0]))
+    return holes
 
 
-def _declared(told: list[str]) -> list[Declared]:
+def _declared(options: list[str]) -> list[Declared]:
     from datetime import UTC, datetime
 
-    from evaluation.staleness.facts import Declared
+    from assay.staleness.facts import Declared
 
-    found = []
-    for one in told:
+    changes = []
+    for one in options:
         kind, _, note = one.partition("=")
         if kind not in DECLARED:
-            raise NotValid(f"--changed {one!r} is none of {', '.join(DECLARED)}")
+            raise NotValid(f"--changed is {one!r}; give one of {', '.join(DECLARED)}")
         if kind in ("category", "language") and not note:
-            raise NotValid(f"--changed {kind} needs its name: --changed {kind}=NAME")
-        found.append(Declared(kind, datetime.now(UTC), note))
-    return found
+            raise NotValid(f"--changed {kind} needs a name: --changed {kind}=NAME")
+        changes.append(Declared(kind, datetime.now(UTC), note))
+    return changes

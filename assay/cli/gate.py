@@ -1,4 +1,4 @@
-"""The command ``assay gate``: decide by rules whether a run may be released; exit status 1 means no."""
+"""The command ``assay gate``: pass or fail a run by rules; the exit status is 1 when a rule fails."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli import rag_critic
-from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.gate_output import FORMATS, Output
-from assay.cli.no_effect import seed_of, tell_no_effect
-from assay.cli.scale import scale_values
-from assay.cli.table_formats import MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
-from judgments.core.errors import NotValid, UnreadableInput
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.inputs.qrels import MISSING_HELP, QRELS_HELP, RUN_HELP, add_table_formats, read_labels
+from assay.cli.options.scale import scale_values
+from assay.cli.options.unused import seed_of, warn_no_effect
+from assay.cli.output.gate import FORMATS, Output
+from assay.cli.rag import critic as rag_critic
+from assay.core.errors import NotValid, UnreadableInput
 
 if TYPE_CHECKING:
-    from evaluation.decisions.rules import Rule
-    from judgments.formats.run_files import RunFile
+    from assay.decisions.gate_rules import Rule
+    from assay.formats.run_reader import RunFile
 
 NAME = "gate"
 EXAMPLE = (
@@ -36,9 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SAMPLES",
         help="samples.jsonl in place of QRELS: RUN is then outputs.jsonl of a RAG system",
     )
-    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run that is to go out; {RUN_HELP}")
+    parser.add_argument("--candidate", metavar="RUN", required=True, help=f"the run to release; {RUN_HELP}")
     parser.add_argument(
-        "--baseline", metavar="RUN", help="the run that a drop is measured from; rules on drops need it"
+        "--baseline", metavar="RUN", help="the run from which drops are measured; required for rules on drops"
     )
     parser.add_argument(
         "--rule",
@@ -48,17 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="METRIC OP NUMBER, drop(METRIC) OP NUMBER, or drop(METRIC) OP NUMBER unless p >= NUMBER, with OP one of "
         ">= > <= < ==; the number of a drop may be a share of the baseline, such as 2%%; repeat it for more rules",
     )
-    parser.add_argument("--rules", metavar="FILE", help="one rule a line, # begins a comment; added to those of --rule")
+    parser.add_argument(
+        "--rules", metavar="FILE", help="file with one rule per line, # begins a comment; added to those of --rule"
+    )
     parser.add_argument(
         "--missing", choices=["error", "zero", "skip"], help=f"{MISSING_HELP}; with --samples error is the default"
     )
     parser.add_argument(
-        "--scale", metavar="MIN:MAX", help="the scale of the grades, for ERR and its like; default: as in QRELS"
+        "--scale", metavar="MIN:MAX", help="scale of the grades, for ERR and similar metrics; default: as in QRELS"
     )
     parser.add_argument(
         "--permutations", type=int, default=100_000, metavar="N", help="draws of the sign-flip test, default 100000"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="of these draws, default 0")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of these draws, default 0")
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="default: text, one line a rule")
     add_table_formats(parser)
     add_out(parser)
@@ -66,27 +68,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, decide, print; 1 when a rule fails."""
-    # Two builds of one system may have one name here.
+    """Check the rules and print the verdicts; return 1 if a rule fails."""
+    # Two builds of one system may have the same name here.
     if (args.qrels is None) == (args.samples is None):
-        raise NotValid("give QRELS for runs, or --samples SAMPLES for the outputs of RAG systems, and not both")
+        raise NotValid("give either QRELS for runs or --samples SAMPLES for the outputs of RAG systems")
     given = [one for one in (args.baseline, args.candidate) if one is not None]
     *first, candidate = named_runs(given, distinct=False)
     baseline = first[0] if first else None
     stdin_once([args.qrels or args.samples, candidate[1], baseline[1] if baseline else "", args.rules or ""])
     if args.samples:
         return _rag(args, candidate, baseline)
-    rag_critic.tell_unused(args)
+    rag_critic.warn_unused(args)
     if args.missing == "error":
-        raise NotValid("--missing error goes with --samples; take zero or skip")
+        raise NotValid("--missing error needs --samples; for runs give zero or skip")
     rules, rule_files = _rules(args)
-    from assay.cli.machine_note import about_qrels
-    from evaluation.decisions.gate import check, gate
-    from judgments.formats.tables import open_run
+    from assay.cli.output.machine_labels import about_qrels
+    from assay.decisions.gate import check, gate
+    from assay.formats.qrels_and_runs import open_run
 
-    # What is wrong with the words is told before files are read.
+    # Report errors in the options before reading files.
     check(rules, baseline is not None, args.permutations, args.seed or 0)
-    seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop, nothing is drawn")
+    seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop")
     qrels, report = read_labels(args)
     new, old = open_run(Path(candidate[1]), candidate[1], candidate[0], args.run_format), None
     if baseline:
@@ -103,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         scale_top=scale_values(args.scale)[-1] if args.scale else None,
     )
     seconds = time.perf_counter() - began
-    tell_warnings([report, *(file.report for file in (old, new) if file)])
+    print_warnings([report, *(file.report for file in (old, new) if file)])
     files = {"candidate": _about(new), "baseline": old and _about(old), "rules": rule_files}
     output = Output(result, about_qrels(qrels, report), files, seconds, _reading(args))
     _warn(output, old is not None and old.report.sha256 == new.report.sha256)
@@ -113,19 +115,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[str, str] | None) -> int:
     """Decide on the outputs of RAG systems."""
-    from assay.cli.rag import read
+    from assay.cli.rag.command import read
+    from assay.decisions.gate import check
     from assay.rag.gate import BASELINE, CANDIDATE, gate, metric_of, read_rules
-    from evaluation.decisions.gate import check
 
     for option in ("scale", "qrels_format", "run_format", "subtopics", "labels_of"):
         if getattr(args, option):
-            tell_no_effect(f"--{option.replace('_', '-')}", "samples and outputs have no such option")
+            warn_no_effect(f"--{option.replace('_', '-')}", "samples and outputs have no such option")
     rules, rule_files = _rules(args, lambda text: read_rules(text)[0])
     check(rules, baseline is not None, args.permutations, args.seed or 0)
-    seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop, nothing is drawn")
+    seed = seed_of(args.seed, "" if any(rule.drop for rule in rules) else "no rule is about a drop")
     asking = [rule.text for rule in rules if rag_critic.needs_critic(metric_of(rule))]
     if not asking:
-        rag_critic.tell_unused(args)
+        rag_critic.warn_unused(args)
     calls = rag_critic.model_calls(args, f"the rule {asking[0]!r}") if asking else None
     critic = rag_critic.critic_of(args, calls) if calls else None
     systems = [(CANDIDATE, candidate[1]), *([(BASELINE, baseline[1])] if baseline else [])]
@@ -142,12 +144,12 @@ def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[s
         critic=critic,
     )
     if args.dry_run:
-        sys.stdout.write("nothing here asks a model\n" if calls is None else str(calls.plan))
+        sys.stdout.write("no model is needed\n" if calls is None else str(calls.plan))
         return 0
-    if rag_critic.tell_calls(calls) != 0:
-        raise NotValid("not all answers were scored, so nothing is decided; run it again with the same ledger")
+    if rag_critic.report_calls(calls) != 0:
+        raise NotValid("some answers were not scored, so the gate is undecided; run it again with the same ledger")
     seconds = time.perf_counter() - began
-    tell_warnings([report, *reports])
+    print_warnings([report, *reports])
     about = {"path": report.path, "sha256": report.sha256, "samples": len(samples)}
     names = [candidate[0], *([baseline[0]] if baseline else [])]
     described = [
@@ -163,8 +165,8 @@ def _rag(args: argparse.Namespace, candidate: tuple[str, str], baseline: tuple[s
 def _rules(
     args: argparse.Namespace, parse: Callable[[str], Rule] | None = None
 ) -> tuple[list[Rule], list[dict[str, str]]]:
-    """The rules of the words, then those of the file; and what the file is."""
-    from evaluation.decisions.rules import DROP_EXAMPLE, EXAMPLE, parse_rule
+    """Return the rules of the options, then those of the file, and a description of the file."""
+    from assay.decisions.gate_rules import DROP_EXAMPLE, EXAMPLE, parse_rule
 
     parse = parse or parse_rule
     rules = [parse(text) for text in args.rule]
@@ -174,35 +176,35 @@ def _rules(
         rules += of_file
         files.append({"path": args.rules, "sha256": sha256})
     if not rules:
-        raise NotValid(f"there is no rule to decide by; add for example --rule {EXAMPLE!r} or --rule {DROP_EXAMPLE!r}")
+        raise NotValid(f"no rule is given; add one, such as --rule {EXAMPLE!r} or --rule {DROP_EXAMPLE!r}")
     return rules, files
 
 
 def _read(path: str, parse: Callable[[str], Rule]) -> tuple[list[Rule], str]:
-    from evaluation.decisions.rules import EXAMPLE
-    from judgments.formats.decoding import Content
+    from assay.decisions.gate_rules import EXAMPLE
+    from assay.formats.text_lines import Content
 
     rules = []
     with Content(Path(path), path) as content:
         for line, text in content.lines():
-            told = text.partition("#")[0].strip()
-            if not told:
+            rule = text.partition("#")[0].strip()
+            if not rule:
                 continue
             try:
-                rules.append(parse(told))
+                rules.append(parse(rule))
             except NotValid as error:
                 raise NotValid(f"{path}:{line}: {error}") from None
         if not rules:
-            raise UnreadableInput(path, None, "holds no rule", f"write one a line, for example {EXAMPLE!r}")
+            raise UnreadableInput(path, None, "has no rules", f"write one per line, such as {EXAMPLE!r}")
         return rules, content.sha256
 
 
 def _reading(args: argparse.Namespace) -> list[str]:
-    """The options that `assay evaluate` and `assay compare` need too, to read the same files in the same way."""
+    """Return the options with which other commands read the same files in the same way."""
     words = ["--subtopics"] if args.subtopics else []
-    told = {"--scale": args.scale, "--qrels-format": args.qrels_format, "--run-format": args.run_format}
-    told["--labels-of"] = args.labels_of
-    return words + [word for option, value in told.items() if value for word in (option, value)]
+    options = {"--scale": args.scale, "--qrels-format": args.qrels_format, "--run-format": args.run_format}
+    options["--labels-of"] = args.labels_of
+    return words + [word for option, value in options.items() if value for word in (option, value)]
 
 
 def _about(file: RunFile) -> dict[str, str]:
@@ -211,6 +213,6 @@ def _about(file: RunFile) -> dict[str, str]:
 
 def _warn(output: Output, same: bool) -> None:
     if same:
-        sys.stderr.write("warning: baseline and candidate are the same file: nothing can drop\n")
+        sys.stderr.write("warning: baseline and candidate are the same file, so no metric can drop\n")
     for warning in output.result.warnings:
         sys.stderr.write(f"warning: {warning}\n")

@@ -7,28 +7,28 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.member_options import add_member_options, member_options
-from assay.cli.pool_output import as_csv, as_json, tell
-from assay.cli.table_formats import RUN_HELP, add_table_formats
-from judgments.core.errors import NotValid
-from pooling.strategies import STRATEGIES
-from pooling.strategies.budget import ASSUMED_SECONDS, Budget
-from pooling.strategies.pair import EXACT, KINDS, OFF, SIMILARITY
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.inputs.qrels import RUN_HELP, add_table_formats
+from assay.cli.options.parameters import add_member_options, member_options
+from assay.cli.output.pool import as_csv, as_json, print_summary
+from assay.core.errors import NotValid
+from assay.strategies import STRATEGIES
+from assay.strategies.pooled_pair import EXACT, KINDS, OFF, SIMILARITY
+from assay.strategies.rating_budget import ASSUMED_SECONDS, Budget
 
 if TYPE_CHECKING:
-    from judgments.core.report import Report
-    from judgments.core.run import Run
-    from judgments.formats.rows import DocumentRow
-    from pooling.strategies.duplicates import Duplicates
-    from pooling.strategies.strategy import Wording
+    from assay.core.read_report import Report
+    from assay.core.run import Run
+    from assay.formats.row_types import DocumentRow
+    from assay.strategies.duplicates import Duplicates
+    from assay.strategies.strategy import Wording
 
 NAME = "pool"
 EXAMPLE = "assay pool bm25.run neural.run --strategy depth --depth 10 --out pool.csv"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments; those of the strategies come from their own declarations."""
+    """Declare the arguments, with those that the strategies declare."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
     parser.add_argument("--strategy", metavar="NAME", default="depth", help=f"{', '.join(STRATEGIES)}; default depth")
     add_member_options(parser, STRATEGIES)
@@ -37,59 +37,68 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=["score", "rank"],
         default="score",
-        help="order of a run: by score as trec_eval does, or by rank",
+        help="order of a run: by score as in trec_eval, or by rank",
     )
     parser.add_argument("--budget", type=int, metavar="N", help="at most N of the strategy's pairs per query")
     parser.add_argument(
-        "--qrels", metavar="FILE", help="what is judged already: left out, and what adaptive strategies learn from"
+        "--qrels",
+        metavar="FILE",
+        help="labels of judged pairs, which are left out and which adaptive strategies learn from",
     )
     parser.add_argument(
         "--relevant-from", type=float, default=1.0, metavar="GRADE", help="the lowest relevant grade; default 1"
     )
-    parser.add_argument("--total", type=int, metavar="N", help="at most N pairs in all, as many a query as fit")
-    parser.add_argument("--hours", type=float, metavar="H", help="at most what --raters judge in H hours each")
-    parser.add_argument("--raters", type=int, metavar="N", help="how many rate, for --hours; default 1")
+    parser.add_argument("--total", type=int, metavar="N", help="at most N pairs in all, spread over the queries")
     parser.add_argument(
-        "--ratings", type=int, metavar="K", help="how many of them grade each pair, for --hours; default 1"
+        "--hours", type=float, metavar="H", help="at most as many pairs as --raters judge in H hours each"
     )
+    parser.add_argument("--raters", type=int, metavar="N", help="with --hours: number of raters; default 1")
+    parser.add_argument("--ratings", type=int, metavar="K", help="with --hours: ratings per pair; default 1")
     parser.add_argument(
-        "--seconds", type=float, metavar="S", help=f"what one rating lasts, for --hours; default {ASSUMED_SECONDS:g}"
+        "--seconds", type=float, metavar="S", help=f"with --hours: seconds per rating; default {ASSUMED_SECONDS:g}"
     )
     parser.add_argument(
         "--duplicates",
         choices=KINDS,
         default=OFF,
-        help="judge documents of a query that say the same once; needs --documents",
+        help="judge duplicate documents of a query once; needs --documents",
     )
     parser.add_argument(
-        "--similarity", type=float, metavar="S", help=f"for near duplicates: parts in common; default {SIMILARITY}"
+        "--similarity",
+        type=float,
+        metavar="S",
+        help=f"share of text that near duplicates have in common; default {SIMILARITY}",
     )
-    parser.add_argument("--queries", metavar="FILE", help="the queries' texts, for a strategy that reads: queries.csv")
+    parser.add_argument("--queries", metavar="FILE", help="queries.csv, for strategies that use texts")
     parser.add_argument(
-        "--documents", metavar="FILE", help="documents.jsonl, for a strategy that reads and for --duplicates"
+        "--documents", metavar="FILE", help="documents.jsonl, for strategies that use texts and for --duplicates"
     )
     parser.add_argument(
-        "--residual", type=int, default=0, metavar="N", help="N more per query, drawn from what the pool leaves out"
+        "--residual",
+        type=int,
+        default=0,
+        metavar="N",
+        help="N more pairs per query, drawn from the pairs outside the pool",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of every random choice; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random choices; default 0")
     parser.add_argument(
-        "--batch", type=int, default=1, metavar="N", help="shuffle each query's pairs inside batches of N for raters"
+        "--batch", type=int, default=1, metavar="N", help="shuffle the pairs of a query within batches of N for raters"
     )
-    parser.add_argument("--format", choices=["csv", "json"], default="csv", help="default csv, one line a pair")
+    parser.add_argument("--format", choices=["csv", "json"], default="csv", help="default csv, one line per pair")
     add_table_formats(parser)
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the runs, choose, write, and say what the pool looks like."""
+    """Create and write the pool, and print a summary."""
     runs = named_runs(args.runs)
     paths = [*(path for _, path in runs), args.qrels, args.pairs, args.queries, args.documents]
     stdin_once([path for path in paths if path])
     member = STRATEGIES[args.strategy]
-    from pooling.strategies.pool import build_pool
+    from assay.strategies.pool import build_pool
 
     if args.batch < 1:
-        raise NotValid(f"--batch is {args.batch}; give 1 to keep the order of choice, or more pairs")
+        raise NotValid(f"--batch is {args.batch}; give 1 to keep the order of choice, or more")
     given = _given(args)
     _check_names(runs)
     judged, reports = _judged(args)
@@ -111,11 +120,11 @@ def run(args: argparse.Namespace) -> int:
         total=total,
         duplicates=_duplicates(args, documents),
     )
-    tell_warnings([*(report for _, report in inputs), *reports])
+    print_warnings([*(report for _, report in inputs), *reports])
     csv = args.format == "csv"
     text = as_csv(pool, args.batch, copies=args.duplicates != OFF) if csv else as_json(pool, inputs, args)
     write_out(text, args.out)
-    tell(pool, args)
+    print_summary(pool, args)
     return 0
 
 
@@ -124,19 +133,21 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     if args.pairs is not None:
         given["pairs"] = _read_pairs(args.pairs)
     elif args.strategy == "list":
-        raise NotValid("--strategy list needs --pairs FILE, a CSV with query_id,doc_id")
+        raise NotValid("--strategy list needs --pairs FILE, a CSV with the columns query_id,doc_id")
     return given
 
 
 def _check_names(runs: list[tuple[str, str]]) -> None:
     name = next((name for name, _ in runs if ";" in name), None)
     if name is not None:
-        raise NotValid(f"the run's name {name!r} holds ';', which parts names in the pool; give another with NAME=PATH")
+        raise NotValid(
+            f"the run name {name!r} contains ';', which separates names in the pool; rename it with NAME=PATH"
+        )
 
 
 def _runs(args: argparse.Namespace, runs: list[tuple[str, str]], inputs: list[tuple[str, Report]]) -> Iterator[Run]:
-    """Read one run after the other, so that no two files are held at once; note what each file said."""
-    from judgments.formats.tables import open_run
+    """Yield one run after the other, so that only one is in memory, and collect their reports."""
+    from assay.formats.qrels_and_runs import open_run
 
     for name, path in runs:
         file = open_run(Path(path), path, name, args.run_format)
@@ -146,23 +157,23 @@ def _runs(args: argparse.Namespace, runs: list[tuple[str, str]], inputs: list[tu
 
 
 def _documents(args: argparse.Namespace) -> tuple[dict[str, DocumentRow], list[Report]]:
-    """The documents by id, where something reads them."""
-    from judgments.formats import FORMATS
+    """Return the documents by id, if a strategy or --duplicates needs them."""
+    from assay.formats import FORMATS
 
     if args.documents is None or not (STRATEGIES[args.strategy].reads or args.duplicates != OFF):
         return {}, []
-    found = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents)
-    found.report.raise_if_errors()
-    return {row.doc_id: row for row in found.rows}, [found.report]
+    read = FORMATS["documents-jsonl"].read(Path(args.documents), path=args.documents)
+    read.report.raise_if_errors()
+    return {row.doc_id: row for row in read.rows}, [read.report]
 
 
 def _wording(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> tuple[Wording, list[Report]]:
-    """The words of the queries and documents, for a strategy that reads them."""
-    from judgments.formats import FORMATS
-    from pooling.strategies.strategy import Wording
+    """Return the texts of queries and documents, for a strategy that uses them."""
+    from assay.formats import FORMATS
+    from assay.strategies.strategy import Wording
 
     if args.queries is None or args.documents is None:
-        raise NotValid(f"--strategy {args.strategy} reads texts; give --queries FILE and --documents FILE")
+        raise NotValid(f"--strategy {args.strategy} needs texts; give --queries FILE and --documents FILE")
     queries = FORMATS["queries-csv"].read(Path(args.queries), path=args.queries)
     queries.report.raise_if_errors()
     texts = {doc_id: f"{row.title} {row.text}" for doc_id, row in documents.items()}
@@ -170,14 +181,14 @@ def _wording(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> 
 
 
 def _duplicates(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) -> Duplicates | None:
-    """How documents that say the same are told; one that the file does not hold is like no other."""
+    """Return the detector of duplicates; documents without content are never duplicates."""
     if args.duplicates == OFF:
         if args.similarity is not None:
-            raise NotValid("--similarity says how alike near duplicates are; give --duplicates near with it")
+            raise NotValid("--similarity needs --duplicates near")
         return None
     if args.documents is None:
-        raise NotValid(f"--duplicates {args.duplicates} reads texts; give --documents FILE")
-    from pooling.strategies.duplicates import Content, Duplicates, written
+        raise NotValid(f"--duplicates {args.duplicates} needs texts; give --documents FILE")
+    from assay.strategies.duplicates import Content, Duplicates, written
 
     contents = {
         doc_id: Content(row.title, row.text, written(row.fields), row.image) for doc_id, row in documents.items()
@@ -188,12 +199,12 @@ def _duplicates(args: argparse.Namespace, documents: Mapping[str, DocumentRow]) 
 
 
 def _total(args: argparse.Namespace) -> int | None:
-    """What is wanted in all: the smaller of a total and of what the raters can judge."""
+    """Return the maximum number of pairs: --total, or fewer if the raters cannot judge as many."""
     people = {"--raters": args.raters, "--ratings": args.ratings, "--seconds": args.seconds}
     wanted: int | None = args.total
     if args.hours is None:
         if alone := [name for name, value in people.items() if value is not None]:
-            raise NotValid(f"{', '.join(alone)} say what --hours are worth; give --hours with them")
+            raise NotValid(f"{', '.join(alone)}: needs --hours; give it, or leave them out")
         return wanted
     budget = Budget(
         args.hours,
@@ -205,19 +216,19 @@ def _total(args: argparse.Namespace) -> int | None:
 
 
 def _read_pairs(path: str) -> list[tuple[str, str]]:
-    from judgments.formats import FORMATS
+    from assay.formats import FORMATS
 
-    found = FORMATS["pairs-csv"].read(Path(path), path=path)
-    found.report.raise_if_errors()
-    return [(row.query_id, row.doc_id) for row in found.rows]
+    read = FORMATS["pairs-csv"].read(Path(path), path=path)
+    read.report.raise_if_errors()
+    return [(row.query_id, row.doc_id) for row in read.rows]
 
 
 def _judged(args: argparse.Namespace) -> tuple[dict[tuple[str, str], float], list[Report]]:
     if args.qrels is None:
         return {}, []
-    from assay.cli.machine_note import tell_machine
-    from judgments.formats.labels import load_labels
+    from assay.cli.output.machine_labels import print_machine_note
+    from assay.formats.labels import load_labels
 
     qrels, report = load_labels(args.qrels, args.qrels_format, args.labels_of)
-    tell_machine(qrels, report)
+    print_machine_note(qrels, report)
     return {(query_id, doc_id): grade for query_id, doc_id, grade in qrels.rows()}, [report]

@@ -11,10 +11,10 @@ import gc
 import os
 import sys
 
-# A command makes tables and few circles: Python need not look for circles after every 700 new objects.
+# Commands create few reference cycles, so the garbage collector can run less often than after 700 new objects.
 YOUNG = 50_000
-# Nothing here multiplies matrices so large that a thread more would help, and sums that must not depend on the number
-# of threads prescribe one. To start and end threads takes OpenBLAS a fifth of the processor time of a small evaluation.
+# Matrices are too small for more threads to help, and sums must not depend on the number of threads. Starting and
+# stopping threads takes OpenBLAS a fifth of the processor time of a small evaluation.
 THREADS = {"OPENBLAS_NUM_THREADS": "1"}
 
 # Parameters and values of glibc's mallopt.
@@ -22,7 +22,7 @@ MALLOC = {"M_TRIM_THRESHOLD": (-1, 2**31 - 1), "M_TOP_PAD": (-2, 64 << 20), "M_M
 
 
 def run() -> None:
-    """Run the subcommand that the process was called with, and leave."""
+    """Run the subcommand of the process and exit."""
     for name, value in THREADS.items():
         os.environ.setdefault(name, value)
     gc.set_threshold(YOUNG)
@@ -32,9 +32,9 @@ def run() -> None:
 
 
 def leave(status: int) -> None:
-    """End the process with everything written, but without taking each module and table down, which nobody needs.
+    """Exit after flushing all output, without tearing down modules and tables.
 
-    That takes a tenth of the time of a small evaluation; the system gives the memory back at once.
+    The teardown takes a tenth of the time of a small evaluation.
     """
     try:
         sys.stdout.flush()
@@ -46,7 +46,7 @@ def leave(status: int) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Make the C library reuse freed memory instead of returning it to the system, where the library is glibc.
+    """Make glibc reuse freed memory instead of returning it to the system.
 
     A command that computes on large temporary arrays spends a fifth of its time getting the same pages again and again.
     """

@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli import missing
-from assay.cli.files import add_out, stdin_once, tell_warnings, write_out
-from assay.cli.progress import progress_of_bytes
-from assay.cli.text_table import counted
-from judgments.core.errors import NotValid
-from pooling.sampling.advice import USUAL_SD
+from assay.cli.inputs.files import add_out, print_warnings, stdin_once, write_out
+from assay.cli.output.progress import progress_of_bytes
+from assay.cli.output.text_table import counted
+from assay.core.errors import NotValid
+from assay.formats.detection import LOG_FORMATS, log_format
+from assay.sampling.sample_size_advice import USUAL_SD, advise
 
 if TYPE_CHECKING:
-    from judgments.formats.rows import LogRow
-    from pooling.sampling.counted import CountedLog
-    from pooling.sampling.draw import Sample
-    from pooling.sampling.tiers import TierCut
+    from assay.formats.row_types import LogRow
+    from assay.sampling.counted_log import CountedLog
+    from assay.sampling.draw import Sample
+    from assay.sampling.tiers import TierCut
 
 NAME = "sample"
 EXAMPLE = "assay sample log.csv --head 50 --torso 100 --tail 50 --seed 1 --out queries.csv --raw-out raw.csv"
 COLUMNS = ("query_id", "query", "tier", "frequency", "clients", "probability", "weight")
 RAW_COLUMNS = ("query_id", "line", "query", "timestamp", "count", "clicks")
 GROUP_COLUMNS = ("group", "query", "frequency", "clients", "reason")
-FORMATS_OF = {"csv": "query-log-csv", "jsonl": "query-log-jsonl", "ubi": "query-log-ubi"}
-# What a person's privacy takes, by the field's usual rule; said, and left to whoever samples.
+# Common privacy threshold: queries of fewer clients may identify a person.
 FEW_CLIENTS = 5
 FEW_DOUBTS = 5
 
@@ -37,71 +37,96 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "log", metavar="LOG", help="query,timestamp,client_id or query,count,clients; - is standard input"
     )
-    parser.add_argument("--format", choices=list(FORMATS_OF), help="of the log; by default what its name says, or csv")
     parser.add_argument(
-        "--columns", "--column", metavar="OURS=THEIRS,...", help="other names of columns: count=searches,query=term"
+        "--format", choices=list(LOG_FORMATS), help="format of the log; default: by its file name, or csv"
     )
     parser.add_argument(
-        "--repeated", choices=["sum", "max", "first"], help="what a counted log means that holds a query twice"
+        "--columns",
+        "--column",
+        metavar="OURS=THEIRS,...",
+        help="columns of the log by our names, such as count=searches,query=term",
+    )
+    parser.add_argument(
+        "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
     )
     parser.add_argument("--method", choices=["stratified", "pps"], default="stratified", help="default stratified")
     for tier in ("head", "torso", "tail"):
         parser.add_argument(f"--{tier}", type=int, metavar="N", help=f"stratified: N queries of the {tier}")
-    parser.add_argument("--n", type=int, metavar="N", help="pps: N queries over the whole log")
-    parser.add_argument("--head-share", type=float, default=0.5, metavar="X", help="where the head ends; default 0.5")
-    parser.add_argument("--torso-share", type=float, default=0.8, metavar="X", help="where the torso ends; default 0.8")
+    parser.add_argument("--n", type=int, metavar="N", help="pps: N queries from the whole log")
+    parser.add_argument(
+        "--head-share",
+        type=float,
+        default=0.5,
+        metavar="X",
+        help="share of traffic at which the head ends; default 0.5",
+    )
+    parser.add_argument(
+        "--torso-share",
+        type=float,
+        default=0.8,
+        metavar="X",
+        help="share of traffic at which the torso ends; default 0.8",
+    )
     parser.add_argument(
         "--head-ranks",
         type=int,
         metavar="N",
-        help="instead of shares: so many queries are head, such as 500",
+        help="last rank of the head, such as 500, instead of shares",
     )
     parser.add_argument(
-        "--torso-ranks", type=int, metavar="N", help="with --head-ranks: the torso's last rank, such as 5000"
+        "--torso-ranks", type=int, metavar="N", help="with --head-ranks: last rank of the torso, such as 5000"
     )
-    parser.add_argument("--language", metavar="TAG", help="only searches in this language, such as de, by its column")
-    parser.add_argument("--window-days", type=int, default=90, metavar="N", help="the log's last N days; default 90")
+    parser.add_argument(
+        "--language", metavar="TAG", help="use only searches in this language, such as de, by the log's column"
+    )
+    parser.add_argument(
+        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default 90"
+    )
     parser.add_argument(
         "--min-clients",
         type=int,
         default=1,
         metavar="N",
-        help="leave out queries of fewer clients, where the log names or counts clients; default 1",
+        help="leave out queries of fewer clients, if the log has clients; default 1",
+    )
+    parser.add_argument("--single-counts", action="store_true", help="accept a log in which every query counts once")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draw; default 0")
+    parser.add_argument(
+        "--detect", type=float, metavar="X", help="also print how many queries are needed to detect a difference of X"
     )
     parser.add_argument(
-        "--single-counts", action="store_true", help="the file is a log although every query in it counts once"
+        "--sd",
+        type=float,
+        default=USUAL_SD,
+        metavar="X",
+        help=f"standard deviation of paired differences; default {USUAL_SD}",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw; default 0")
-    parser.add_argument("--detect", type=float, metavar="X", help="also say how many queries a difference of X takes")
-    parser.add_argument(
-        "--sd", type=float, default=USUAL_SD, metavar="X", help=f"of paired differences; default {USUAL_SD}"
-    )
-    parser.add_argument("--raw-out", metavar="FILE", help="also write one raw row of each query, without client_id")
+    parser.add_argument("--raw-out", metavar="FILE", help="also write one raw row per query, without client_id")
     parser.add_argument(
         "--groups-out",
         metavar="FILE",
-        help="also write which queries are most likely one, for a person to read",
+        help="also write groups of queries that are probably the same, for review",
     )
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the log, count, cut, draw, write, and say what was left out."""
+    """Draw and write the queries, and print a summary of the log."""
     _check_method(args)
     _check_advice(args.sd, args.detect)
     stdin_once([args.log])
-    from pooling.sampling.tiers import check_cuts, cut_tiers
+    from assay.sampling.tiers import check_cuts, cut_tiers
 
     cuts = {name: getattr(args, name) for name in ("head_share", "torso_share", "head_ranks", "torso_ranks")}
     check_cuts(**cuts)
     source = LogFile(args)
     log = source.counted(window_days=args.window_days, min_clients=args.min_clients, language=args.language)
     if not log.queries:
-        raise NotValid(f"{args.log}: no query is left to sample; {_left_out(log) or 'the log is empty'}")
+        raise NotValid(f"{args.log}: no query is left to sample: {_left_out(log) or 'the log is empty'}")
     if log.searches == len(log.queries) > 1 and not args.single_counts:
         raise NotValid(
-            f"{args.log}: every query counts once, which says nothing of traffic; if a column holds counts, name it "
-            "(--columns count=NAME); if this is a log all the same, say --single-counts"
+            f"{args.log}: every query counts once, so the traffic is unknown; if a column has counts, name it "
+            "(--columns count=NAME); if this is a log, give --single-counts"
         )
     cut = cut_tiers(log.queries, **cuts)
     sample = _with_ids(_draw(args, cut), source)
@@ -110,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
         write_out(_raw_rows(sample, source, bool(log.languages)), args.raw_out)
     if args.groups_out:
         write_out(_groups(log), args.groups_out)
-    _tell(log, cut, sample)
+    _print_summary(log, cut, sample)
     _advise(sample, args.sd, args.detect)
     return 0
 
@@ -118,57 +143,48 @@ def run(args: argparse.Namespace) -> int:
 def _check_method(args: argparse.Namespace) -> None:
     tiers = [name for name in ("head", "torso", "tail") if getattr(args, name) is not None]
     if args.method == "pps" and (args.n is None or tiers):
-        raise NotValid("--method pps draws over the whole log; give --n N and none of --head, --torso, --tail")
+        raise NotValid("--method pps draws from the whole log; give --n N and none of --head, --torso, --tail")
     if args.method == "stratified" and (args.n is not None or not tiers):
-        raise NotValid("--method stratified draws by tier; give --head N, --torso N or --tail N, and no --n")
+        raise NotValid("--method stratified draws from tiers; give --head N, --torso N or --tail N, and no --n")
 
 
 class LogFile:
-    """The log on the command line: counted in one pass, and asked for single rows in another."""
+    """The log of the command line: counted in one pass, with single rows read in a second one."""
 
     def __init__(self, args: argparse.Namespace) -> None:
-        from judgments.formats.decoding import kept
+        from assay.formats.text_lines import reusable_source
 
         self.path = args.log
         self.counts = False
-        # What comes through a pipe is needed twice; a file is opened again.
-        self.source = kept(args.log)
-        self.format = FORMATS_OF[args.format] if args.format else self._recognized()
+        # The content is read twice, so a pipe is held in memory; a file is opened again.
+        self.source = reusable_source(args.log)
+        named = LOG_FORMATS.get(args.format)
+        self.format = named or log_format(self.source, self.path, "--format jsonl")
         given = {"columns": _columns(args.columns), "repeated": args.repeated}
         self.options = {name: value for name, value in given.items() if value is not None}
-        if self.options and self.format == FORMATS_OF["ubi"]:
-            raise NotValid("a UBI log has its own names and one line for each search; give no --columns, no --repeated")
-
-    def _recognized(self) -> str:
-        """By its name CSV or JSONL; which JSONL, the content says."""
-        from judgments.formats.decoding import Content
-        from judgments.formats.sniffing import recognize_or
-
-        if not self.path.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
-            return FORMATS_OF["csv"]
-        with Content(self.source, self.path) as content:
-            return recognize_or(content.head, self.path, "query-log", FORMATS_OF["jsonl"], "--format jsonl")
+        if self.options and self.format == LOG_FORMATS["ubi"]:
+            raise NotValid("a UBI log has fixed columns and one line per search; leave out --columns and --repeated")
 
     def counted(self, **options: Any) -> CountedLog:
-        """Count the log; its first error ends it."""
-        from judgments.formats.log_blocks import open_log
-        from pooling.sampling.log_columns import count_stream
+        """Count the log; the first error stops it."""
+        from assay.formats.log_blocks import open_log
+        from assay.sampling.column_counting import count_stream
 
         size = len(self.source) if isinstance(self.source, bytes) else _size(self.source)
         stream = open_log(self.source, path=self.path, format=self.format, **self.options)
         log = count_stream(stream, progress=progress_of_bytes(size, "reading"), **options)
         assert stream.report is not None  # noqa: S101 (it was read to its end)
         stream.report.raise_if_errors()
-        tell_warnings([stream.report])
+        print_warnings([stream.report])
         ignored = any(problem.code == "W41" for problem in stream.report.problems)
         self.counts = log.searches != log.rows
         if ignored and not log.first and log.searches == log.rows:
-            sys.stderr.write("note: each row counts as one search; --columns count=NAME says which holds counts\n")
+            sys.stderr.write("note: each row counts as one search; name a column of counts with --columns count=NAME\n")
         return log
 
     def rows(self, lines: set[int]) -> dict[int, LogRow]:
-        """The rows on these lines."""
-        from judgments.formats.log_blocks import rows_on_lines
+        """Return the rows on these lines."""
+        from assay.formats.log_blocks import rows_on_lines
 
         return rows_on_lines(self.source, lines, path=self.path, format=self.format, **self.options)
 
@@ -177,7 +193,7 @@ def _size(path: Path | str) -> int:
     try:
         return Path(path).stat().st_size
     except (OSError, ValueError):
-        # Opening it says what is wrong.
+        # Opening the file reports the error.
         return 0
 
 
@@ -191,7 +207,7 @@ def _columns(text: str | None) -> dict[str, str] | None:
 
 
 def _draw(args: argparse.Namespace, cut: TierCut) -> Sample:
-    from pooling.sampling.draw import draw_pps, draw_stratified
+    from assay.sampling.draw import draw_pps, draw_stratified
 
     if args.method == "pps":
         return draw_pps(cut, args.n, args.seed)
@@ -199,7 +215,7 @@ def _draw(args: argparse.Namespace, cut: TierCut) -> Sample:
 
 
 def _with_ids(sample: Sample, source: LogFile) -> Sample:
-    """The sample with the ids that the log gives its queries, where it does."""
+    """Return the sample with the query ids of the log, if it has any."""
     if not source.counts:
         return sample
     rows = source.rows({int(str(drawn.query.raw)) for drawn in sample.queries})
@@ -209,7 +225,7 @@ def _with_ids(sample: Sample, source: LogFile) -> Sample:
 
 
 def _as_csv(sample: Sample) -> str:
-    from judgments.core.cells import csv_row, escape
+    from assay.core.csv_cells import csv_row, escape
 
     lines = [csv_row(list(COLUMNS))]
     for drawn in sample.queries:
@@ -222,9 +238,9 @@ def _as_csv(sample: Sample) -> str:
 
 
 def _raw_rows(sample: Sample, source: LogFile, with_language: bool) -> str:
-    """One row of the log for each query, without what could name a person; who searched is nobody's business here."""
-    from judgments.core.cells import csv_row, escape
-    from judgments.core.redaction import redact
+    """Return one row of the log per query, redacted and without the client."""
+    from assay.core.csv_cells import csv_row, escape
+    from assay.core.redaction import redact
 
     lines = {drawn.query_id: int(str(drawn.query.raw)) for drawn in sample.queries}
     rows = source.rows(set(lines.values()))
@@ -238,9 +254,9 @@ def _raw_rows(sample: Sample, source: LogFile, with_language: bool) -> str:
 
 
 def _groups(log: CountedLog) -> str:
-    """Queries that may be one, a group after the other, the most frequent of each first."""
-    from judgments.core.cells import csv_row, escape
-    from pooling.sampling.near_duplicates import near_duplicates
+    """Return groups of queries that are probably the same, the most frequent of each first."""
+    from assay.core.csv_cells import csv_row, escape
+    from assay.sampling.near_duplicates import near_duplicates
 
     written = [csv_row(list(GROUP_COLUMNS))]
     for number, group in enumerate(near_duplicates(log.queries), start=1):
@@ -251,9 +267,9 @@ def _groups(log: CountedLog) -> str:
     return "".join(written)
 
 
-def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
-    from pooling.sampling.forms import doubtful
-    from pooling.sampling.languages import told
+def _print_summary(log: CountedLog, cut: TierCut, sample: Sample) -> None:
+    from assay.sampling.languages import language_list
+    from assay.sampling.query_normalization import doubtful
 
     window = f", {log.first:%Y-%m-%d} to {log.last:%Y-%m-%d}" if log.first and log.last else ""
     spoken = f" in {log.language}" if log.language else ""
@@ -266,20 +282,22 @@ def _tell(log: CountedLog, cut: TierCut, sample: Sample) -> None:
         lines.append(
             f"  {tier.name}: {counted(tier.queries, 'query', 'queries')}, {share}, {sample.drawn[tier.name]} drawn"
         )
-    short = [name for name, size in sample.asked.items() if size > sample.drawn.get(name, len(sample.queries))]
+    short = [name for name, size in sample.requested.items() if size > sample.drawn.get(name, len(sample.queries))]
     if short:
-        lines.append(f"  fewer than asked: {', '.join(short)}; all that there is was taken")
+        lines.append(f"  fewer than requested: {', '.join(short)}; all available queries were taken")
     if left_out := _left_out(log):
         lines.append(f"  left out: {left_out}")
     if log.languages and not log.language:
-        lines.append(f"  languages: {told(log.languages)}; --language draws from one of them")
+        lines.append(f"  languages: {language_list(log.languages)}; --language draws from one of them")
     if log.redacted:
-        found = ", ".join(f"{kind} in {counted(number, 'search', 'searches')}" for kind, number in log.redacted.items())
-        lines.append(f"  taken out of queries: {found}; what stands there now is [{next(iter(log.redacted))}]")
+        redactions = ", ".join(
+            f"{kind} in {counted(number, 'search', 'searches')}" for kind, number in log.redacted.items()
+        )
+        lines.append(f"  redacted in queries: {redactions}; replaced by [{next(iter(log.redacted))}]")
     if doubts := doubtful([drawn.query.text for drawn in sample.queries]):
         named = ", ".join(repr(sample.queries[place].query.text) for place in doubts[:FEW_DOUBTS])
         more = f" and {len(doubts) - FEW_DOUBTS} more" if len(doubts) > FEW_DOUBTS else ""
-        lines.append(f"  drawn queries that may hold an e-mail address, for a person to read: {named}{more}")
+        lines.append(f"  drawn queries that may contain an email address; please review: {named}{more}")
     few = sum(drawn.query.clients is not None and drawn.query.clients < FEW_CLIENTS for drawn in sample.queries)
     if few:
         lines.append(
@@ -294,31 +312,29 @@ def _check_advice(sd: float, wanted: float | None) -> None:
     if not 0 < sd < 10 or (wanted is not None and not 0 < wanted < 10):
         raise NotValid("--detect is a difference of a metric and --sd its spread; give numbers above 0, such as 0.03")
     if wanted is not None:
-        # Before the sample is written: what is asked of it must be computable.
+        # Fail before the sample is written if the advice cannot be computed.
         import scipy.special  # noqa: F401
 
 
 def _advise(sample: Sample, sd: float, wanted: float | None) -> None:
-    """Say what a comparison on this sample can show, and what a wanted difference would take."""
-    from evaluation.advice import paired
-
+    """Print the smallest detectable difference on this sample, and the queries needed for a wanted difference."""
     worth = sample.effective_size
-    if worth is None or worth < 2:
-        return
     try:
-        advice = paired(int(worth), wanted, sd)
+        advice = advise(worth, wanted, sd)
     except ModuleNotFoundError as error:
-        # The sample is written already; only what it can show is not known.
-        sys.stderr.write(f"  what a comparison on this sample can show {missing(error)}\n")
+        # The sample is already written; only the advice is missing.
+        sys.stderr.write(f"  the advice on detectable differences {missing(error)}\n")
         return
-    told = f"worth {worth:.0f} equally weighted queries: two runs that differ by {advice.detectable:.3f} would be told"
+    if worth is None or advice is None:
+        return
+    power = f"worth {worth:.0f} equally weighted queries: a difference of {advice.detectable:.3f} between two runs is"
     lines = [
-        f"  {told} apart in four of five cases, and a difference has an interval of ±{advice.reach:.3f} (95 %),",
-        f"  if their differences vary from query to query with a standard deviation of {sd:g}",
+        f"  {power} significant in four of five cases, and a difference has an interval of ±{advice.reach:.3f} (95%),",
+        f"  if the differences per query have a standard deviation of {sd:g}",
     ]
     if wanted is not None:
         takes = (
-            advice.reason if advice.needed is None else f"takes {counted(advice.needed, 'such query', 'such queries')}"
+            advice.reason if advice.needed is None else f"needs {counted(advice.needed, 'such query', 'such queries')}"
         )
         lines.append(f"  a difference of {wanted:g}: {takes}")
     sys.stderr.write("\n".join(lines) + "\n")

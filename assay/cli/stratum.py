@@ -1,4 +1,4 @@
-"""The command ``assay stratum``: add a stratum of a log's traffic to a queries file, next to its queries."""
+"""The command ``assay stratum``: add queries from a stratum of a log's traffic to a queries file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.files import add_out, stdin_once, write_out
-from assay.cli.sample import FORMATS_OF, LogFile
-from assay.cli.text_table import counted
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import add_out, stdin_once, write_out
+from assay.cli.output.text_table import counted
+from assay.cli.sample import LogFile
+from assay.core.errors import NotValid
+from assay.formats.detection import LOG_FORMATS
 
 if TYPE_CHECKING:
-    from judgments.formats.rows import QueryRow
-    from pooling.sampling.draw import Sample
-    from pooling.sampling.tiers import TierCut
+    from assay.formats.row_types import QueryRow
+    from assay.sampling.draw import Sample
+    from assay.sampling.tiers import TierCut
 
 NAME = "stratum"
 EXAMPLE = (
@@ -27,54 +28,75 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("queries", metavar="QUERIES", help="a queries.csv with weights and probabilities")
-    parser.add_argument("log", metavar="LOG", help="the log that the stratum is drawn from")
-    parser.add_argument("--name", required=True, metavar="NAME", help="of the stratum")
+    parser.add_argument("log", metavar="LOG", help="the log from which the stratum is drawn")
+    parser.add_argument("--name", required=True, metavar="NAME", help="name of the stratum")
     parser.add_argument(
-        "--share", type=float, metavar="X", help="of the whole traffic; with --part-of counted where it is left out"
+        "--share",
+        type=float,
+        metavar="X",
+        help="its share of the whole traffic; default with --part-of: counted in the log",
     )
     parser.add_argument(
-        "--part-of", default="", metavar="NAME", help="the stratum that held its traffic, drawn from the same log"
+        "--part-of", default="", metavar="NAME", help="the stratum that contained its traffic, drawn from the same log"
     )
-    parser.add_argument("--first", default="first", metavar="NAME", help="what the queries so far are called")
-    parser.add_argument("--words", metavar="WORD,...", help="queries of the log that hold any of these")
-    parser.add_argument("--only", metavar="FILE", help="queries of the log that stand in this file, one a line")
-    parser.add_argument("--language", metavar="TAG", help="queries in this language, by the log's column")
-    parser.add_argument("--format", choices=list(FORMATS_OF), help="of the log; by default what its name says, or csv")
-    parser.add_argument("--columns", "--column", metavar="OURS=THEIRS,...", help="other names of the log's columns")
+    parser.add_argument("--first", default="first", metavar="NAME", help="name of the stratum of the existing queries")
+    parser.add_argument("--words", metavar="WORD,...", help="take queries of the log that contain any of these words")
     parser.add_argument(
-        "--repeated", choices=["sum", "max", "first"], help="what a counted log means that holds a query twice"
+        "--only", metavar="FILE", help="take queries of the log that are listed in this file, one per line"
+    )
+    parser.add_argument("--language", metavar="TAG", help="take queries in this language, by the log's column")
+    parser.add_argument(
+        "--format", choices=list(LOG_FORMATS), help="format of the log; default: by its file name, or csv"
+    )
+    parser.add_argument("--columns", "--column", metavar="OURS=THEIRS,...", help="columns of the log by our names")
+    parser.add_argument(
+        "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
     )
     for tier in ("head", "torso", "tail"):
         parser.add_argument(f"--{tier}", type=int, default=0, metavar="N", help=f"N queries of the stratum's {tier}")
-    parser.add_argument("--head-share", type=float, default=0.5, metavar="X", help="where the head ends; default 0.5")
-    parser.add_argument("--torso-share", type=float, default=0.8, metavar="X", help="where the torso ends; default 0.8")
-    parser.add_argument("--window-days", type=int, default=90, metavar="N", help="the log's last N days; default 90")
+    parser.add_argument(
+        "--head-share",
+        type=float,
+        default=0.5,
+        metavar="X",
+        help="share of traffic at which the head ends; default 0.5",
+    )
+    parser.add_argument(
+        "--torso-share",
+        type=float,
+        default=0.8,
+        metavar="X",
+        help="share of traffic at which the torso ends; default 0.8",
+    )
+    parser.add_argument(
+        "--window-days", type=int, default=90, metavar="N", help="use the last N days of the log; default 90"
+    )
     parser.add_argument("--min-clients", type=int, default=1, metavar="N", help="leave out queries of fewer clients")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw; default 0")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draw; default 0")
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read both, draw, write all queries, and say what joined."""
+    """Draw the stratum, write all queries, and print a summary."""
     stdin_once([args.queries, args.log])
-    from judgments.formats.queries_csv import stratum_fault
-    from pooling.sampling.draw import draw_stratified
-    from pooling.sampling.filters import Filter
-    from pooling.sampling.joining import join_stratum
-    from pooling.sampling.languages import check_language
-    from pooling.sampling.tiers import cut_tiers
+    from assay.formats.queries_csv import stratum_fault
+    from assay.sampling.draw import draw_stratified
+    from assay.sampling.languages import check_language
+    from assay.sampling.log_filters import Filter
+    from assay.sampling.stratum_joining import join_stratum
+    from assay.sampling.tiers import cut_tiers
 
     for name in (args.name, args.first):
         if odd := stratum_fault(name):
-            raise NotValid(f"--name {name!r} cannot be a stratum: {odd}")
+            raise NotValid(f"--name {name!r} is not a valid name of a stratum: {odd}")
     rows = _rows(args.queries)
-    asked = Filter(_words(args.words), _lines(args.only), args.language or "")
+    selection = Filter(_words(args.words), _lines(args.only), args.language or "")
     log = LogFile(args).counted(window_days=args.window_days, min_clients=args.min_clients)
-    if asked.language:
-        check_language(asked.language, log.languages)
-    own = asked.of(log.queries)
+    if selection.language:
+        check_language(selection.language, log.languages)
+    own = selection.of(log.queries)
     if not own:
-        raise NotValid(f"{args.log}: no query belongs to {args.name}; take other words, or a wider window")
+        raise NotValid(f"{args.log}: no query belongs to {args.name}; give other words or a longer window")
     cut = cut_tiers(own, head_share=args.head_share, torso_share=args.torso_share)
     share = _share(args, rows, cut.traffic, log.traffic)
 
@@ -85,16 +107,16 @@ def run(args: argparse.Namespace) -> int:
     write_out(_as_csv(joined.rows), args.out)
     sys.stderr.write(
         f"{args.name}: {share:.4g} of the traffic, {counted(len(joined.new), 'new query', 'new queries')} and "
-        f"{counted(len(joined.there), 'known query', 'known queries')} stand for it; of {len(own)} in the log\n"
+        f"{counted(len(joined.there), 'known query', 'known queries')} of {len(own)} in the log\n"
     )
     return 0
 
 
 def _rows(path: str) -> list[QueryRow]:
-    from judgments.formats import FORMATS
-    from judgments.formats.decoding import kept
+    from assay.formats import FORMATS
+    from assay.formats.text_lines import reusable_source
 
-    read = FORMATS["queries-csv"].read(kept(Path(path)), path=path)
+    read = FORMATS["queries-csv"].read(reusable_source(Path(path)), path=path)
     read.report.raise_if_errors()
     rows: list[QueryRow] = list(read.rows)
     return rows
@@ -115,16 +137,16 @@ def _share(args: argparse.Namespace, rows: list[QueryRow], own: int, whole: int)
     if args.share is not None:
         return float(args.share)
     if not args.part_of:
-        raise NotValid("--share is needed: the log does not tell which share of the whole traffic this is")
-    told = {row.stratum: row.share for row in rows if row.stratum}
-    return float(told.get(args.part_of) or 1.0) * own / whole
+        raise NotValid("--share is missing; give the stratum's share of the whole traffic, which the log does not show")
+    shares = {row.stratum: row.share for row in rows if row.stratum}
+    return float(shares.get(args.part_of) or 1.0) * own / whole
 
 
 def _as_csv(rows: tuple[QueryRow, ...]) -> str:
-    from judgments.formats import FORMATS
+    from assay.formats import FORMATS
 
     stream = io.BytesIO()
     write = FORMATS["queries-csv"].write
-    assert write is not None  # noqa: S101 (queries are written by the same file that reads them)
+    assert write is not None  # noqa: S101 (queries can be written)
     write(rows, stream)
     return stream.getvalue().decode()

@@ -1,4 +1,4 @@
-"""The command ``assay usefulness``: usefulness of what runs return to the system that answers with it."""
+"""The command ``assay usefulness``: usefulness of retrieved documents for the answering system."""
 
 from __future__ import annotations
 
@@ -10,81 +10,85 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.files import add_out, named_runs, stdin_once, tell_warnings, write_out
-from assay.cli.table_formats import RUN_HELP
-from assay.cli.text_table import counted, number, text_table
-from judgments.core.amounts import agree
-from judgments.core.errors import NotValid
+from assay.cli.inputs.files import add_out, named_runs, print_warnings, stdin_once, write_out
+from assay.cli.inputs.qrels import RUN_HELP
+from assay.cli.output.text_table import counted, number, text_table
+from assay.core.counted_nouns import agree
+from assay.core.errors import NotValid
 
 if TYPE_CHECKING:
-    from evaluation.estimators.usefulness import Correlation
-    from judgments.core.run import Run
+    from assay.core.run import Run
+    from assay.rag.usefulness import Correlation
 
 NAME = "usefulness"
 EXAMPLE = "assay usefulness useful.jsonl bm25.run -k 5 --answers scores.csv"
-# What is defined for values between 0 and 1; other metrics ask for labels that are 0 or 1.
+# Metrics defined for values between 0 and 1; other metrics need labels that are 0 or 1.
 OF_FRACTIONS = ("ndcg", "dcg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("labels", metavar="LABELS", help="labels.jsonl of the judge downstream")
+    parser.add_argument("labels", metavar="LABELS", help="labels.jsonl of the judge `downstream`")
     parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="how many documents count; default 10")
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="number of documents per query; default 10")
     parser.add_argument("-m", "--metric", metavar="METRIC", action="append", help="further metrics over the labels")
-    parser.add_argument("--answers", metavar="FILE", help="CSV query_id,score: how well the whole system answered")
+    parser.add_argument(
+        "--answers", metavar="FILE", help="CSV query_id,score with the quality of the whole system's answers"
+    )
     parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
     add_out(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, aggregate, compare with the system's answers, print."""
+    """Compute and print the usefulness of the runs."""
     runs = named_runs(args.runs)
     stdin_once([args.labels, *(path for _, path in runs)])
-    from judgments.formats.tables import open_run
+    from assay.formats.qrels_and_runs import open_run
 
     labels, failed = _labels(args.labels)
     answers = _answers(args.answers) if args.answers else None
     files = [open_run(Path(path), path, name, None) for name, path in runs]
     tables = [file.whole() for file in files]
-    tell_warnings([file.report for file in files])
-    found = [run_values(labels, table, args.k, args.metric or [], answers) for table in tables]
+    print_warnings([file.report for file in files])
+    results = [run_values(labels, table, args.k, args.metric or [], answers) for table in tables]
     if args.format == "json":
-        whole = {"k": args.k, "labels": len(labels), "failed": failed, "runs": found}
+        whole = {"k": args.k, "labels": len(labels), "failed": failed, "runs": results}
         write_out(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", args.out)
         return 0
-    write_out(as_table(found, args.k, failed), args.out)
+    write_out(as_table(results, args.k, failed), args.out)
     return 0
 
 
 def _labels(path: str) -> tuple[dict[tuple[str, str], float], int]:
-    from judgments.formats import labels_jsonl
+    from assay.formats import labels_jsonl
 
-    found = labels_jsonl.read(Path(path), path=path)
-    found.report.raise_if_errors()
-    tell_warnings([found.report])
-    labels = {(row.query_id, row.doc_id): row.usefulness for row in found.rows if row.usefulness is not None}
+    read = labels_jsonl.read(Path(path), path=path)
+    read.report.raise_if_errors()
+    print_warnings([read.report])
+    labels = {(row.query_id, row.doc_id): row.usefulness for row in read.rows if row.usefulness is not None}
     if not labels:
-        raise NotValid(f"{path}: has no usefulness; make it with assay judge --judge downstream")
-    return labels, len(found.rows) - len(labels)
+        raise NotValid(f"{path}: has no usefulness; create it with assay judge --judge downstream")
+    return labels, len(read.rows) - len(labels)
 
 
 def _answers(path: str) -> dict[str, float]:
     rows = csv.DictReader(io.StringIO(Path(path).read_text(encoding="utf-8-sig")))
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for row in rows:
         try:
-            found[str(row["query_id"])] = float(row["score"])
+            scores[str(row["query_id"])] = float(row["score"])
         except (KeyError, TypeError, ValueError):
-            raise NotValid(f"{path}:{rows.line_num}: expected the columns query_id,score with a number each") from None
-    return found
+            raise NotValid(
+                f"{path}:{rows.line_num}: expected the columns query_id,score with a number as score"
+            ) from None
+    return scores
 
 
 def run_values(
     labels: dict[tuple[str, str], float], table: Run, k: int, metrics: list[str], answers: dict[str, float] | None
 ) -> dict[str, Any]:
-    """Return the means of one run over its lists, and how they correlate with the answers."""
-    from evaluation.estimators.usefulness import correlation, list_values
+    """Return the means of one run over its lists, and their correlation with the answers."""
+    from assay.rag.usefulness import correlation, list_values
 
     values = list_values(labels, table, k)
     columns = {
@@ -92,7 +96,7 @@ def run_values(
         f"Hit@{k}": {query: one.hit for query, one in values.items() if one.hit is not None},
         **_more(labels, table, metrics),
     }
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "run": table.name,
         "queries": len(values),
         "unlabelled_queries": sum(one.unlabelled > 0 for one in values.values()),
@@ -100,53 +104,53 @@ def run_values(
     }
     if answers is not None:
         for name, column in columns.items():
-            told["metrics"][name] |= _plain(correlation(column, answers))
-    return told
+            summary["metrics"][name] |= _plain(correlation(column, answers))
+    return summary
 
 
 def _more(labels: dict[tuple[str, str], float], table: Run, metrics: list[str]) -> dict[str, dict[str, float]]:
-    """Ranking metrics with the usefulness as the grade."""
+    """Return ranking metrics with the usefulness as the grade."""
     if not metrics:
         return {}
-    from evaluation import evaluate
-    from judgments.core.qrels import Qrels
+    from assay.core.qrels import Qrels
+    from assay.scoring.evaluate import evaluate
 
     whole = all(value in (0, 1) for value in labels.values())
     wanted = [one for text in metrics for one in text.split()]
     if not whole and (odd := [one for one in wanted if not one.lower().startswith(OF_FRACTIONS)]):
-        raise NotValid(f"{odd[0]} needs labels that are 0 or 1, and these are fractions; take nDCG")
+        raise NotValid(f"{odd[0]} needs labels that are 0 or 1, and these are fractions; use nDCG")
     scored = evaluate(Qrels.from_rows((query, doc, value) for (query, doc), value in labels.items()), table, wanted)
     one = scored.runs[0]
     return {name: dict(zip(scored.query_ids, map(float, one.per_query[name]), strict=True)) for name in one.metrics}
 
 
-def _plain(found: Correlation) -> dict[str, Any]:
-    from evaluation.estimators.usefulness import REASONS
+def _plain(result: Correlation) -> dict[str, Any]:
+    from assay.rag.usefulness import REASONS
 
-    plain = found.as_json()
+    plain = result.as_json()
     reason = plain.pop("reason")
     return plain | ({} if reason is None else {"reason": REASONS[reason]})
 
 
-def as_table(found: list[dict[str, Any]], k: int, failed: int) -> str:
-    """Return a table of runs and metrics, and what the numbers leave out."""
-    with_answers = any("tau" in one for told in found for one in told["metrics"].values())
+def as_table(results: list[dict[str, Any]], k: int, failed: int) -> str:
+    """Return a table of runs and metrics, with notes on missing labels."""
+    with_answers = any("tau" in one for result in results for one in result["metrics"].values())
     header = ["run", "metric", "mean", *(["tau", "rho", "queries"] if with_answers else [])]
     rows = []
-    for told in found:
-        for name, one in told["metrics"].items():
+    for result in results:
+        for name, one in result["metrics"].items():
             more = [number(one["tau"], 3), number(one["rho"], 3), str(one["queries"])] if with_answers else []
-            rows.append([told["run"], name, number(one["mean"]), *more])
+            rows.append([result["run"], name, number(one["mean"]), *more])
     lines = [text_table(header, rows, left=2)]
-    for told in found:
-        if told["unlabelled_queries"]:
-            share = f"{told['unlabelled_queries']} of {counted(told['queries'], 'query', 'queries')}"
+    for result in results:
+        if result["unlabelled_queries"]:
+            share = f"{result['unlabelled_queries']} of {counted(result['queries'], 'query', 'queries')}"
             lines.append(
-                f"note: {told['run']}: {share} {agree(told['unlabelled_queries'], 'lacks', 'lack')} "
+                f"note: {result['run']}: {share} {agree(result['unlabelled_queries'], 'lacks', 'lack')} "
                 f"a label for a document of the first {k}, and so P@{k} or Hit@{k}\n"
             )
-    reasons = {one["reason"] for told in found for one in told["metrics"].values() if "reason" in one}
+    reasons = {one["reason"] for result in results for one in result["metrics"].values() if "reason" in one}
     lines += [f"note: tau and rho are {reason}\n" for reason in sorted(reasons)]
     if failed:
-        lines.append(f"note: {counted(failed, 'label is a failure', 'labels are failures')}, and no usefulness\n")
+        lines.append(f"note: {counted(failed, 'label is a failure', 'labels are failures')} without usefulness\n")
     return "".join(lines)

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.reader_options import add_reader_options, read_file
-from assay.cli.text_table import counted
-from judgments.core.errors import NotValid
-from judgments.core.report import grouped
+from assay.cli.options.reader import add_reader_options, read_file
+from assay.cli.output.text_table import counted
+from assay.core.errors import NotValid
+from assay.core.read_report import grouped
 
 if TYPE_CHECKING:
-    from judgments.core.report import Problem, Report
+    from assay.core.read_report import Problem, Report
 
 NAME = "validate"
 EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
@@ -22,27 +22,29 @@ EXAMPLE = "assay validate qrels.txt --format trec-qrels --scale 0:3"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("source", metavar="IN", help="the file; - is standard input, .gz is unpacked")
-    parser.add_argument("--format", dest="source_format", metavar="FORMAT", help="default: what the file looks like")
-    parser.add_argument("--strict", action="store_true", help="warnings fail too")
-    parser.add_argument("--output", choices=["text", "json", "csv"], default="text", help="how to list; default text")
+    parser.add_argument("source", metavar="IN", help="input file; - is standard input, .gz is unpacked")
+    parser.add_argument("--format", dest="source_format", metavar="FORMAT", help="default: detected from the content")
+    parser.add_argument("--strict", action="store_true", help="exit with status 1 for warnings too")
+    parser.add_argument("--output", choices=["text", "json", "csv"], default="text", help="output format; default text")
     parser.add_argument("--out", metavar="FILE", help="write the list to FILE instead of standard output")
-    group = parser.add_argument_group("of a run also")
-    group.add_argument("--qrels", metavar="FILE", help="what is unjudged by these labels, which queries are left out")
-    group.add_argument("--beside", metavar="RUN", action="append", default=[], help="how alike this run is; repeats")
+    group = parser.add_argument_group("health of a run")
+    group.add_argument("--qrels", metavar="FILE", help="labels, for unjudged documents and missing queries")
+    group.add_argument(
+        "--beside", metavar="RUN", action="append", default=[], help="another run, for its similarity; may be repeated"
+    )
     add_reader_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, list, and judge the file."""
-    member, found = read_file(args.source, args.source_format, args)
-    report, health = found.report, None
-    if member.kind == "run" and found.rows:
-        from assay.cli.run_figures import run_health
+    """List the issues of the file and return the status."""
+    member, read = read_file(args.source, args.source_format, args)
+    report, health = read.report, None
+    if member.kind == "run" and read.rows:
+        from assay.cli.output.run_health import run_health
 
-        health = run_health(found.rows, args.qrels, args.beside)
+        health = run_health(read.rows, args.qrels, args.beside)
     elif member.kind != "run" and (args.qrels or args.beside):
-        raise NotValid(f"{args.source} is read as {member.name}: --qrels and --beside are for runs; leave them out")
+        raise NotValid(f"{args.source} is {member.name}, and --qrels and --beside apply to runs; leave them out")
     text = _written(report, health, args.output)
     if args.out and args.out != "-":
         Path(args.out).write_bytes(text.encode())
@@ -60,19 +62,19 @@ def _written(report: Report, health: dict[str, Any] | None, output: str) -> str:
         return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
     if not health:
         return as_text(report)
-    from assay.cli.run_figures import in_words
+    from assay.cli.output.run_health import in_words
 
     return as_text(report) + "".join(f"{line}\n" for line in in_words(health))
 
 
 def as_text(report: Report) -> str:
-    """Return one line for each problem, and one that sums up."""
+    """Return one line per problem and a summary."""
     problems = sorted(report.problems, key=lambda problem: problem.line or 0)
     lines = []
     for alike in grouped(problems):
         lines += [_problem(report.path, problem, report) for problem in alike.shown]
         if more := alike.number - len(alike.shown):
-            lines.append(f"{report.path}: {alike.code} {more:,} more like these; --output csv lists them")
+            lines.append(f"{report.path}: {alike.code} {more:,} more; --output csv lists them")
     hidden = report.error_count + report.warning_count - len(problems)
     if hidden:
         lines.append(f"... and {hidden:,} more")

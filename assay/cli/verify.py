@@ -12,18 +12,24 @@ EXAMPLE = "assay verify snapshot/"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("bundle", metavar="BUNDLE", help="the folder, its manifest.json, or the zip archive")
+    parser.add_argument(
+        "bundle", metavar="BUNDLE", help="the folder of the bundle, its manifest.json, or its zip archive"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare, and name each file that differs."""
-    from judgments.formats.manifest import FILE, verify
+    """Compare the files with the manifest and print each difference."""
+    from assay.formats.manifest import FILE, verify
 
     bundle = Path(args.bundle)
-    found = verify(bundle.parent if bundle.name == FILE else bundle)
+    check = verify(bundle.parent if bundle.name == FILE else bundle)
     for what in ("missing", "extra", "different"):
-        for path in getattr(found, what):
+        for path in getattr(check, what):
             sys.stdout.write(f"{what}: {path}\n")
-    verdict = f"{found.files} file{'s' * (found.files != 1)} as the manifest says" if found.ok else "not as it was"
+    verdict = (
+        f"{check.files} file{'s match' if check.files != 1 else ' matches'} the manifest"
+        if check.ok
+        else "does not match its manifest"
+    )
     sys.stdout.write(f"{args.bundle}: {verdict}\n")
-    return 0 if found.ok else 1
+    return 0 if check.ok else 1

@@ -8,12 +8,12 @@ from __future__ import annotations
 from assay.rag.comparison import RagComparison, compare
 from assay.rag.critic import CriticError, LLMCritic
 from assay.rag.evaluation import RagEvaluation, Score, SystemScores, evaluate
+from assay.rag.human_grades import PeopleComparison, compare_with_people
 from assay.rag.metric import Metric, MetricResult, SampleMetric, Skip
+from assay.rag.metric_names import parse_metric
 from assay.rag.metrics import METRICS
-from assay.rag.names import parse_metric
-from assay.rag.people import PeopleComparison, compare_with_people
 from assay.rag.provider_critic import ProviderCritic
-from assay.rag.reading import read_outputs, read_samples
+from assay.rag.reader import read_outputs, read_samples
 from assay.rag.records import (
     Answer,
     Document,

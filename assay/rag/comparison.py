@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.errors import NotValid
 from assay.rag.evaluation import RagEvaluation, SystemScores
 from assay.rag.metric import Metric
-from evaluation.significance.comparison import Effect, effect
-from evaluation.significance.corrections import corrected
-from evaluation.significance.intervals import difference_intervals
-from evaluation.significance.paired import paired_p_values
-from evaluation.significance.plan import BY_THE_TEST, NO_CORRECTION, Plan
-from judgments.core.errors import NotValid
+from assay.significance.comparison_plan import BY_THE_TEST, NO_CORRECTION, Plan
+from assay.significance.corrections import corrected
+from assay.significance.intervals import difference_intervals
+from assay.significance.paired_differences import paired_p_values
+from assay.significance.results import Effect, effect
 
 NO_COMMON = "no sample has a value for both systems"
 NO_MEAN = "the metric is not a mean over samples"
@@ -161,11 +161,11 @@ def _compared(metric: Metric, a: SystemScores, b: SystemScores, plan: Plan) -> R
         p.values[0],
         None,
         *_better(metric, size),
-        _of_samples(p.reasons[0] or ends.reason),
+        of_samples(p.reasons[0] or ends.reason),
     )
 
 
-def _of_samples(reason: str | None) -> str | None:
+def of_samples(reason: str | None) -> str | None:
     """Return a reason of the paired tests, which name their rows queries, as one about samples."""
     return reason and reason.replace("queries", "samples").replace("query", "sample")
 
@@ -183,6 +183,6 @@ def _corrected(values: list[float | None], plan: Plan) -> list[float | None]:
 
 
 def _means(values: np.ndarray[Any, Any]) -> Sequence[float]:
-    from evaluation.metrics.means import mean
+    from assay.metrics.means import mean
 
     return [mean(column) or 0.0 for column in values.T.tolist()]

@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.core.errors import NotValid
+from assay.rag.fields import plain
 from assay.rag.metric import Skip
-from judgments.core.errors import NotValid
 
 # The ends of the scales that a critic may answer on; a score is mapped to 0..1.
 SCALES = {"0-1": (0.0, 1.0), "1-5": (1.0, 5.0), "0-10": (0.0, 10.0), "0-100": (0.0, 100.0)}
@@ -127,6 +128,7 @@ def on_scale(value: object, scale: str) -> float | Skip:
     >>> on_scale(4, "1-5"), on_scale(7, "1-5"), on_scale("good", "1-5")
     (0.75, Skip(reason='critic_off_scale'), Skip(reason='critic_unparseable'))
     """
+    value = plain(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Skip("critic_unparseable")
     low, high = SCALES[scale]

@@ -13,14 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from assay.core.errors import NotValid
+from assay.core.user_callables import call, load
+from assay.formats.value_kinds import value_kind
+from assay.llm.judge import Outcome
+from assay.llm.judges.prompt_templates import LONGEST_DOCUMENT, Template, shown
+from assay.llm.judges.usefulness import DOWNSTREAM_TEMPLATE
 from assay.rag.metric import Metric, SampleMetric, Skip
 from assay.rag.prompt_calls import Prompt, PromptCalls, PromptReader
 from assay.rag.records import Answer, EvaluationSample, RetrievedDocument, SystemOutputs
-from judgments.core.callables import call, load
-from judgments.core.errors import NotValid
-from judgments.judges.contract import Outcome
-from judgments.judges.downstream import DOWNSTREAM_TEMPLATE
-from judgments.judges.templates import LONGEST_DOCUMENT, Template, shown
 
 MOST_TOKENS = 200
 
@@ -33,7 +34,7 @@ class TaskInput(NamedTuple):
     documents: tuple[str, ...]
 
 
-# Answers all inputs, in their order; None where there is no answer.
+# Answers all inputs, in their order; None if there is no answer.
 Task = Callable[[Sequence[TaskInput]], list[str | None]]
 
 
@@ -91,7 +92,7 @@ class FunctionTask:
         self._spec, self._seconds, self._watch = spec, seconds, watch
         self._function = load(spec, "the task")
         if not callable(self._function):
-            raise NotValid(f"the task {spec} is {type(self._function).__name__}, not a function")
+            raise NotValid(f"the task {spec} is {value_kind(self._function)}, not a function")
 
     def __call__(self, inputs: Sequence[TaskInput]) -> list[str | None]:
         """Answer all inputs, one after the other.
@@ -117,7 +118,7 @@ class FunctionTask:
             self._function, one.query, list(one.documents), seconds=self._seconds, who=self._spec, about=about
         )
         if not isinstance(answer, str):
-            raise NotValid(f"{self._spec}, {about}: returned {type(answer).__name__}; return the answer as text")
+            raise NotValid(f"{self._spec}, {about}: returned {value_kind(answer)}; return the answer as text")
         return answer
 
 
@@ -287,6 +288,6 @@ def _scores(metric: Metric, requests: Sequence[_Request], answers: Sequence[str 
     scores: list[float | Skip] = [Skip("no_answer")] * len(requests)
     for at, value in zip(places, values, strict=True):
         if not isinstance(value, Skip) and not 0 <= value <= 1:
-            raise NotValid(f"{metric.label} is {value:g} for an answer; take a metric that lies between 0 and 1")
+            raise NotValid(f"{metric.label} is {value:g} for an answer; choose a metric between 0 and 1")
         scores[at] = value
     return scores

@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.core.result import Result
 from assay.rag.critic import LLMCritic, Remembering
 from assay.rag.metric import REASONS, Metric, MetricResult, Skip, part_of
+from assay.rag.metric_names import asking, parse_metrics, with_services
 from assay.rag.metrics.sliced_metric import label_text
 from assay.rag.metrics.variants import parents
-from assay.rag.names import asking, parse_metrics, with_services
-from assay.rag.reading import Aligned, Missing, align, read_outputs, read_samples
+from assay.rag.reader import Aligned, Missing, align, read_outputs, read_samples
 from assay.rag.records import EvaluationSample
-from judgments.core.amounts import amount
-from judgments.core.errors import NotValid
 
-# What is computed where no metric is named: everything that needs no model. What has nothing to measure says so.
+# What is computed where no metric is named: a selection that needs no model. What has nothing to measure says so.
 DEFAULT = (
     "RecallAtK(k=10)",
     "PrecisionAtK(k=10)",
@@ -109,7 +110,7 @@ class SystemScores:
 
 
 @dataclass(frozen=True)
-class RagEvaluation:
+class RagEvaluation(Result):
     """The result of `evaluate`.
 
     Parameters
@@ -170,7 +171,7 @@ class RagEvaluation:
             "notes": list(self.notes),
         }
 
-    def rows(self) -> list[dict[str, Any]]:
+    def to_rows(self) -> list[dict[str, Any]]:
         """Return one row for each system, slice and metric; the slice of all samples is empty."""
         rows = []
         for system in self.systems:
@@ -196,18 +197,6 @@ class RagEvaluation:
                     )
         return rows
 
-    def to_polars(self) -> Any:
-        """Return `rows` as a polars data frame."""
-        import polars
-
-        return polars.DataFrame(self.rows(), infer_schema_length=None)
-
-    def to_pandas(self) -> Any:
-        """Return `rows` as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(self.rows())
-
 
 def evaluate(
     samples: Any,
@@ -231,7 +220,7 @@ def evaluate(
     outputs : the same for one system, or a mapping of system name to outputs
         What each system returned, as `read_outputs` takes it. They meet the samples by id.
     metrics : str, Metric, or iterable of them
-        Names as `parse_metric` reads them; by default all that need no model.
+        Names as `parse_metric` reads them; by default a selection that needs no model.
     missing : {"error", "skip", "zero"}
         What becomes of a sample without an output.
     slices : sequence of str
@@ -321,7 +310,7 @@ def _systems(outputs: Any) -> list[tuple[str, Any]]:
             raise NotValid("there is no system; give the outputs of one or more")
         return [(str(name), given) for name, given in outputs.items()]
     if isinstance(outputs, str | Path):
-        from judgments.core.run_names import stem
+        from assay.core.run_names import stem
 
         return [(stem(str(outputs)), outputs)]
     return [("system", outputs)]
@@ -374,7 +363,7 @@ def _intervals(
     results: Sequence[MetricResult], level: float, resamples: int, seed: int
 ) -> list[tuple[float | None, float | None, str | None]]:
     """The percentile bootstrap over samples; all metrics share the draws."""
-    from evaluation.metrics.resampling import resampled_means
+    from assay.scoring.resampling import resampled_means
 
     whole = [result.columns for result in results if _why_none(result) is None]
     columns = np.hstack([one for one in whole if one is not None]) if whole else np.zeros((0, 0))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from assay.core.errors import NotValid
+from assay.core.ids import id_fault
+from assay.formats.grade_cells import RowFault
+from assay.formats.json_lines import id_text
+from assay.formats.text_lines import MAX_LINE
+from assay.formats.value_kinds import value_kind
 from assay.rag.records import Answer, Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from judgments.core.ids import id_fault
-from judgments.formats.decoding import MAX_LINE
-from judgments.formats.grades import RowFault
-from judgments.formats.json_lines import id_text
 
 # The names of each field, ours first. Rows of ragas and of Hugging Face data sets hold a sample and an output in one.
 SAMPLE_ID = ("sample_id", "id", "_id", "question_id", "query_id")
@@ -43,9 +46,8 @@ def sample_of(of: Mapping[str, Any], place: int) -> EvaluationSample:
     """
     name, query = _first(of, QUERY)
     if not isinstance(query, str) or not query.strip():
-        raise RowFault(
-            "E11" if query in (None, "") else "E23", f"the field `{name}` is {_problem(query)}", "give the question"
-        )
+        code = "E11" if query is None or isinstance(query, str) else "E23"
+        raise RowFault(code, f"the field `{name}` is {_problem(query)}", "give the question")
     answers = _answers(of)
     return EvaluationSample(
         sample_id_of(of, place),
@@ -74,6 +76,22 @@ def output_of(of: Mapping[str, Any], place: int) -> SystemOutputs:
     )
 
 
+def checked_output(output: SystemOutputs) -> SystemOutputs:
+    """Return an output that was made in Python, its documents in the order of rank and its timings as in a file.
+
+    Raises
+    ------
+    RowFault
+        When a rank or a timing is invalid.
+    """
+    ranks = [one.rank for one in output.retrieved]
+    _check_ranks(ranks, "retrieved")
+    timings = _timings({"timings": output.timings})
+    if ranks == sorted(ranks) and timings == output.timings:
+        return output
+    return replace(output, retrieved=tuple(sorted(output.retrieved, key=lambda one: one.rank)), timings=timings)
+
+
 def sample_id_of(of: Mapping[str, Any], place: int) -> str:
     """Return the id of the sample that an object belongs to."""
     name, value = _first(of, SAMPLE_ID)
@@ -89,27 +107,43 @@ def text_id(text: str) -> str:
 
 def _first(of: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:
     for name in names:
-        if not _nothing(of.get(name)):
-            return name, of[name]
+        value = plain(of.get(name))
+        if not _nothing(value):
+            return name, value
     return names[0], None
 
 
 def _nothing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    # pandas.NA compares with nothing, and pandas need not be installed.
+    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"
+
+
+def plain(value: Any) -> Any:
+    """Return the Python number of a NumPy scalar, as measurements and columns of data frames hold them."""
+    return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
 
 
 def _problem(value: Any) -> str:
-    return "missing" if value is None else "empty" if value == "" else f"{type(value).__name__}, not text"
+    if isinstance(value, str):
+        return "blank" if value else "empty"
+    return "missing" if value is None else f"{value_kind(value)}, not text"
 
 
 def _answer(name: str, value: Any) -> Answer:
     text = value.get("text") if isinstance(value, Mapping) else value
     if not isinstance(text, str):
-        raise RowFault("E23", f"the field `{name}` is {type(value).__name__}", 'give a text, or {"text": ...}')
-    return Answer(_short(name, text))
+        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}", 'give a text, or {"text": ...}')
+    return Answer(short(name, text))
 
 
-def _short(name: str, text: str) -> str:
+def short(name: str, text: str) -> str:
+    """Return a text that is not too long.
+
+    Raises
+    ------
+    RowFault
+        When it is longer than a line of a file may be.
+    """
     # As for a line of a file, so that what is read from a file and from Python is the same.
     if len(text) > MAX_LINE:
         raise RowFault("E23", f"the field `{name}` is a text of over 16 MiB", "shorten it")
@@ -139,25 +173,25 @@ def _documents(of: Mapping[str, Any], names: Sequence[str]) -> tuple[Document, .
     if value is None:
         return None
     if not _is_list(value):
-        raise RowFault("E23", f"the field `{name}` is {type(value).__name__}", "give a list of ids or objects")
+        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}, not a list", "give a list")
     return tuple(_document(name, one) for one in _items(value))
 
 
 def _document(name: str, value: Any) -> Document:
     if name in OF_TEXTS and isinstance(value, str):
-        return Document(text_id(value), _short(name, value))
+        return Document(text_id(value), short(name, value))
     if not isinstance(value, Mapping):
         return Document(_doc_id(name, value))
     key, text = _first(value, TEXT)
     if text is not None and not isinstance(text, str):
-        raise RowFault("E23", f"the field `{key}` of a document in `{name}` is {type(text).__name__}", "give a text")
+        raise RowFault("E23", f"the field `{key}` of a document in `{name}` is {value_kind(text)}", "give a text")
     id_key, given = _first(value, DOCUMENT)
     if given is None and not text:
         raise RowFault("E11", f"a document in `{name}` has neither `doc_id` nor `text`", "give one of them")
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
-        raise RowFault("E23", f"`metadata` of a document in `{name}` is {type(metadata).__name__}", "give an object")
-    used, content = {key, id_key, "metadata", "score", "rank"}, _short(key, text or "")
+        raise RowFault("E23", f"`metadata` of a document in `{name}` is {value_kind(metadata)}", "give an object")
+    used, content = {key, id_key, "metadata", "score", "rank"}, short(key, text or "")
     more = {other: part for other, part in value.items() if other not in used and not _nothing(part)}
     doc_id = text_id(content) if given is None else _doc_id(name, given)
     return Document(doc_id, content, {**(metadata or {}), **more})
@@ -168,8 +202,9 @@ def _doc_id(name: str, value: Any) -> str:
 
 
 def _id(value: Any, what: str, fix: str) -> str:
+    value = plain(value)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise RowFault("E23", f"{what} is {type(value).__name__}, not text", fix)
+        raise RowFault("E23", f"{what} is {value_kind(value)}, not text", fix)
     text, _ = id_text(value)
     if fault := id_fault(text):
         raise RowFault(fault[0], f"{what} {fault[1]}", fix)
@@ -181,25 +216,44 @@ def _retrieved(of: Mapping[str, Any]) -> tuple[RetrievedDocument, ...]:
     if value is None:
         return ()
     if not _is_list(value):
-        raise RowFault("E23", f"the field `{name}` is {type(value).__name__}", "give a list of ids or objects")
+        raise RowFault("E23", f"the field `{name}` is {value_kind(value)}, not a list", "give a list")
     items = _items(value)
-    ranks = [one.get("rank") if isinstance(one, Mapping) else None for one in items]
+    ranks = [plain(one.get("rank")) if isinstance(one, Mapping) else None for one in items]
+    ranks = [None if _nothing(rank) else rank for rank in ranks]
+    if any(rank is not None for rank in ranks):
+        _check_ranks(ranks, name)
+    documents = [
+        RetrievedDocument(_document(name, one), ranks[at] or at + 1, _score(name, one)) for at, one in enumerate(items)
+    ]
+    _check_embeddings([one.doc.metadata.get("embedding") for one in documents], name)
+    return tuple(sorted(documents, key=lambda one: one.rank))
+
+
+def _check_embeddings(embeddings: Sequence[Any], name: str) -> None:
+    given = [one for one in embeddings if one is not None]
+    if not given:
+        return
+    from assay.rag.embeddings import as_matrix
+
+    try:
+        as_matrix(given, len(given), f"`embedding` in `{name}`")
+    except NotValid as error:
+        raise RowFault("E23", str(error), "correct the embeddings or leave them out") from None
+
+
+def _check_ranks(ranks: Sequence[Any], name: str) -> None:
     given = [rank for rank in ranks if rank is not None]
-    if given and (len(given) < len(items) or len(set(map(str, given))) < len(given)):
+    if len(given) < len(ranks) or len(set(map(str, given))) < len(given):
         raise RowFault(
             "E23", f"the ranks in `{name}` are {given[:10]}", "give each document a rank of its own, or none"
         )
     for rank in given:
         if isinstance(rank, bool) or not isinstance(rank, int) or rank < 1:
             raise RowFault("E12", f"a rank in `{name}` is {rank!r}", "give whole numbers from 1")
-    documents = [
-        RetrievedDocument(_document(name, one), ranks[at] or at + 1, _score(name, one)) for at, one in enumerate(items)
-    ]
-    return tuple(sorted(documents, key=lambda one: one.rank))
 
 
 def _score(name: str, value: Any) -> float | None:
-    score = value.get("score") if isinstance(value, Mapping) else None
+    score = plain(value.get("score")) if isinstance(value, Mapping) else None
     if _nothing(score):
         return None
     if isinstance(score, bool) or not isinstance(score, int | float) or math.isinf(score):
@@ -213,10 +267,11 @@ def _timings(of: Mapping[str, Any]) -> dict[str, float]:
         return {}
     if not isinstance(value, Mapping):
         raise RowFault(
-            "E23", f"the field `timings` is {type(value).__name__}", 'give an object such as {"end_to_end": 0.8}'
+            "E23", f"the field `timings` is {value_kind(value)}", 'give an object such as {"end_to_end": 0.8}'
         )
     timings = {}
-    for stage, seconds in value.items():
+    for stage, given in value.items():
+        seconds = plain(given)
         if _nothing(seconds):
             continue
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
@@ -229,7 +284,7 @@ def _labels(of: Mapping[str, Any]) -> dict[str, Any]:
     labels = None if _nothing(of.get("labels")) else of["labels"]
     if labels is not None and not isinstance(labels, Mapping):
         raise RowFault(
-            "E23", f"the field `labels` is {type(labels).__name__}", 'give an object such as {"scenario": "typo"}'
+            "E23", f"the field `labels` is {value_kind(labels)}", 'give an object such as {"scenario": "typo"}'
         )
     result = {str(name): value for name, value in (labels or {}).items() if not _nothing(value)}
     result |= {name: of[name] for name in LABELS if name not in result and not _nothing(of.get(name))}

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.rag.comparison import NO_COMMON, NO_MEAN, paired_values
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.decisions.gate import check
+from assay.decisions.gate_cautions import FEW_QUERIES
+from assay.decisions.gate_rules import Rule, parse_rule
+from assay.decisions.gate_verdicts import Drop, GateResult, decide
+from assay.metrics.means import mean
+from assay.rag.comparison import NO_COMMON, NO_MEAN, of_samples, paired_values
 from assay.rag.evaluation import RagEvaluation, SystemScores, evaluate
 from assay.rag.metric import Metric
-from assay.rag.names import parse_metrics
-from assay.rag.reading import Missing
-from evaluation.decisions.cautions import FEW_QUERIES
-from evaluation.decisions.gate import check
-from evaluation.decisions.rules import Rule, parse_rule
-from evaluation.decisions.verdicts import Drop, GateResult, decide
-from evaluation.metrics.means import mean
-from evaluation.metrics.results import Summary
-from evaluation.significance.comparison import effect
-from evaluation.significance.paired import PERMUTATIONS, paired_p_values
-from judgments.core.amounts import amount
-from judgments.core.errors import NotValid
+from assay.rag.metric_names import parse_metrics
+from assay.rag.reader import Missing
+from assay.scoring.results import Summary
+from assay.significance.paired_differences import PERMUTATIONS, paired_p_values
+from assay.significance.results import effect
 
 EXAMPLE = "TokenF1 >= 0.6"
 DROP_EXAMPLE = "drop(TokenF1) <= 0.02 unless p >= 0.05"
@@ -156,7 +156,8 @@ def _drop(before: SystemScores, after: SystemScores, label: str, permutations: i
     size = effect(values[:, 0], values[:, 1])
     first, second = (mean(column) for column in values.T.tolist())
     differing = size.wins + size.losses
-    return Drop(len(ids), first, second, p.values[0], p.reasons[0], p.smallest, differing, size.detectable)
+    reason = of_samples(p.reasons[0])
+    return Drop(len(ids), first, second, p.values[0], reason, p.smallest, differing, size.detectable)
 
 
 def _few(numbers: Sequence[int]) -> list[str]:

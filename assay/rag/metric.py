@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from keyword import iskeyword
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 import numpy as np
 import numpy.typing as npt
 
+from assay.core.errors import NotValid
+from assay.core.parameters import Parameter
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from judgments.core.errors import NotValid
-from judgments.core.parameters import Parameter
 
 Floats = npt.NDArray[np.float64]
 Field = Literal["reference_answer", "relevant_docs", "response"]
@@ -32,13 +32,19 @@ REASONS = {
     "missing_embedding": "a document has no embedding",
     "zero_vector": "an embedding has length zero",
     "fewer_than_two_documents": "fewer than two documents were retrieved",
-    "unknown_parent": "`variant_of` names a sample that does not exist",
+    "unknown_parent": "`variant_of` names a sample that is not in the set",
     "circular_variant": "`variant_of` leads back to the sample",
     "not_selected": "the sample is not in the set that the metric is about",
     "critic_error": "the critic failed",
     "critic_unparseable": "the critic's reply has no score",
     "critic_off_scale": "the critic's score is off its scale",
     "critic_not_asked": "the critic was not asked",
+}
+# Why a sample has no value when a field is not there.
+LACKING: dict[Field, str] = {
+    "relevant_docs": "empty_gold",
+    "reference_answer": "no_reference",
+    "response": "no_response",
 }
 
 
@@ -68,13 +74,13 @@ class MetricResult:
         ``num_samples`` (with a value), ``num_skipped``, ``skipped`` (reason to count), ``skipped_REASON``, ``defined``,
         ``reason`` (why it is not defined, else None), and what the metric adds.
     per_sample : tuple of float or None
-        The value of each sample; None where it was skipped.
+        The value of each sample; None if it was skipped.
     reasons : tuple of str or None
         Why each sample was skipped, for a mean over samples.
     columns : float64 array, shape (samples, columns), or None
-        The numbers whose means over the samples make the value; NaN where a sample does not count.
+        The numbers whose means over the samples make the value; NaN if a sample does not count.
     combine : callable or None
-        Turns means of the columns, shape (draws, columns), into values, shape (draws,). None where the value is the
+        Turns means of the columns, shape (draws, columns), into values, shape (draws,). None if the value is the
         mean of the one column, or where there are no columns.
     """
 
@@ -114,13 +120,17 @@ class Metric(ABC):
     differs: ClassVar[str] = ""
     # The name as a regular expression; groups are parameters. Empty where only the class name is read.
     pattern: ClassVar[str] = ""
-    # None where neither is better.
+    # None if neither is better.
     higher_is_better: ClassVar[bool | None] = True
     # The extra of the package that has what it imports; empty for none.
     extra: ClassVar[str] = ""
     # Parameters that the label always contains.
     shown: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[Field, ...]] = ()
+    # The name before the parentheses, for a metric that takes another one.
+    called: ClassVar[str] = ""
+    # Whether the value of a sample depends on other samples, which a slice may lack.
+    across_samples: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -185,7 +195,9 @@ class SampleMetric(Metric):
     def compute(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> MetricResult:
         """Compute the mean; a sample without what it needs is skipped and counted."""
         check_pairs(samples, outputs)
-        return mean_result(self.values(samples, outputs), self.more_details(samples, outputs))
+        values = self.values(samples, outputs)
+        # The count of each field that is needed is there even when it is 0.
+        return mean_result(values, possible=[LACKING[name] for name in self.needs])
 
     def values(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[float | Skip]:
         """The value of each sample, or why it has none. A missing output counts as 0."""
@@ -203,13 +215,12 @@ class SampleMetric(Metric):
 
     def skip(self, sample: EvaluationSample, output: SystemOutputs) -> Skip | None:
         """Why the sample has no value, before anything is computed."""
-        if "relevant_docs" in self.needs and not sample.relevant_docs:
-            return Skip("empty_gold")
-        if "reference_answer" in self.needs and not sample.references:
-            return Skip("no_reference")
-        if "response" in self.needs and output.response is None and not output.missing:
-            return Skip("no_response")
-        return None
+        lacks: dict[Field, bool] = {
+            "relevant_docs": not sample.relevant_docs,
+            "reference_answer": not sample.references,
+            "response": output.response is None and not output.missing,
+        }
+        return next((Skip(LACKING[name]) for name, lacking in lacks.items() if lacking and name in self.needs), None)
 
     def missing_value(self) -> float | Skip:
         """What a missing output counts."""
@@ -223,25 +234,27 @@ class SampleMetric(Metric):
         """The value of one sample."""
         raise NotImplementedError
 
-    def more_details(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> dict[str, Any]:
-        """What the result says beside the counts."""
-        return {}
 
-
-def mean_result(values: Sequence[float | Skip], more: Mapping[str, Any] | None = None) -> MetricResult:
-    """Build the result of a mean from the values of the samples."""
+def mean_result(
+    values: Sequence[float | Skip], more: Mapping[str, Any] | None = None, possible: Iterable[str] = ()
+) -> MetricResult:
+    """Build the result of a mean from the values of the samples; ``possible`` reasons are counted even when it is 0."""
     per_sample = tuple(None if isinstance(value, Skip) else float(value) for value in values)
     column = np.array([[np.nan if value is None else value] for value in per_sample]).reshape(len(per_sample), 1)
     known = [value for value in per_sample if value is not None]
-    from evaluation.metrics.means import mean
+    from assay.metrics.means import mean
 
     reasons = tuple(value.reason if isinstance(value, Skip) else None for value in values)
-    return MetricResult(mean(known) or 0.0, counts(values) | dict(more or {}), per_sample, reasons, column)
+    about = counts(values) | dict(more or {})
+    for reason in possible:
+        about.setdefault(f"skipped_{reason}", 0)
+    return MetricResult(mean(known) or 0.0, about, per_sample, reasons, column)
 
 
 def part_of(result: MetricResult, places: Sequence[int]) -> MetricResult:
     """Return a mean over the samples at these places, from values that were computed for all."""
-    return mean_result([_value_or_skip(result, at) for at in places])
+    reasons = [key.removeprefix("skipped_") for key in result.details if key.startswith("skipped_")]
+    return mean_result([_value_or_skip(result, at) for at in places], possible=reasons)
 
 
 def _value_or_skip(result: MetricResult, at: int) -> float | Skip:
@@ -259,7 +272,8 @@ def counts(values: Sequence[float | Skip]) -> dict[str, Any]:
 def details(number: int, skipped: Mapping[str, int], undefined: str | None = None) -> dict[str, Any]:
     """The details that every result has."""
     if not number and undefined is None:
-        most = max(skipped, key=lambda reason: skipped[reason], default="")
+        # Samples that the metric is not about say nothing about those that it is about.
+        most = max(skipped, key=lambda reason: (reason != "not_selected", skipped[reason]), default="")
         undefined = REASONS.get(most, most) if most else "there are no samples"
     return {
         "num_samples": number,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
+from assay.formats.format import Format
+from assay.formats.json_rows import reader, write_objects
+from assay.formats.writer import Written
 from assay.rag.fields import output_of
 from assay.rag.records import RetrievedDocument, SystemOutputs
 from assay.rag.samples_jsonl import document_to_dict, record_parser
-from judgments.formats.declaration import Format
-from judgments.formats.json_rows import reader, write_objects
-from judgments.formats.writing import Written
 
 NAME = "outputs-jsonl"
 EXAMPLE = (

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judgments.core.errors import NotValid
-from judgments.core.storable import storable
-from judgments.judges.answers import Reply, failure
-from judgments.judges.contract import Context, Outcome
-from judgments.providers import PROTOCOLS
-from judgments.providers.limits import Budget, Limits
-from judgments.providers.protocol import Endpoint, Question
+from assay.core.errors import NotValid
+from assay.core.storable_text import storable
+from assay.llm.judge import Context, Outcome
+from assay.llm.model_reply import Reply, failure
+from assay.llm.providers import PROTOCOLS
+from assay.llm.providers.limits import Budget, Limits
+from assay.llm.providers.protocol import Endpoint, Question
 
 if TYPE_CHECKING:
-    from judgments.judges.asking import Answered, Verdict
-    from judgments.judges.model_judge import ModelJudge
-    from judgments.providers.calls import Ended
+    from assay.llm.judges.bulk_judging import Answered, Verdict
+    from assay.llm.judges.model_judge import ModelJudge
+    from assay.llm.providers.calls import Ended
 
 
 class Prompt(NamedTuple):
@@ -107,15 +107,15 @@ class PromptCalls:
         max_calls: int | None = None,
         dry_run: bool = False,
     ) -> None:
-        from assay.cli.ledger import Ledger
-        from judgments.judges.asking import Plan
+        from assay.llm.judges.bulk_judging import Plan
+        from assay.llm.judges.ledger import Ledger
 
         if budget_usd is not None and (endpoint.price_in is None or endpoint.price_out is None):
             raise NotValid("a budget in dollars needs the price of a million tokens, read and written")
         who = ["prompts", endpoint.protocol.name, endpoint.base_url, endpoint.model]
         self.endpoint, self.limits, self.dry_run = endpoint, limits or Limits(), dry_run
         self._ledger = Ledger(None if ledger is None else Path(ledger), hashlib.sha256(repr(who).encode()).hexdigest())
-        self._known = self._ledger.known(mend=not dry_run)
+        self._known = self._ledger.known(repair=not dry_run)
         self.budget = Budget(budget_usd, max_calls, self._known.spent, self._known.calls)
         self.plan = Plan(0, 0, 0, (0, 0), (0, 0), (0.0, 0.0))
         self.ended: Ended | None = None
@@ -124,7 +124,7 @@ class PromptCalls:
 
     @property
     def spent(self) -> float | None:
-        """Dollars that this object spent; None where prices are not known."""
+        """Dollars that this object spent; None if prices are not known."""
         known = self.endpoint.price_in is not None and self.endpoint.price_out is not None
         return self.budget.spent - self._known.spent if known else None
 
@@ -150,7 +150,7 @@ class PromptCalls:
         NotValid
             The provider refuses key, model or questions. What was answered before is in the ledger.
         """
-        from judgments.judges.asking import Asking, Plan
+        from assay.llm.judges.bulk_judging import Asking, Plan
 
         asking = Asking(judge, self.endpoint, contexts, self._known.replies)
         self.plan = Plan.together([self.plan, asking.plan])
@@ -169,7 +169,7 @@ class PromptCalls:
 
             ended = asking.run(record, answered=answered, limits=self.limits, budget=self.budget)
         if ended.end == "refused":
-            raise NotValid(f"{self.endpoint.protocol.title} refused: {ended.said}; what was answered is kept")
+            raise NotValid(f"{self.endpoint.protocol.title} refused: {ended.message}; what was answered is kept")
         # What ended early stays so, also where the next questions are all known.
         self.ended = ended if self.complete else self.ended
         return outcomes

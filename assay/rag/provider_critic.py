@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from assay.core.errors import NotValid
+from assay.llm.judge import Outcome
+from assay.llm.providers.limits import Limits
+from assay.llm.providers.protocol import Endpoint
 from assay.rag.critic import SCALES, CriticError, LLMCritic, number_in, on_scale
 from assay.rag.metric import Skip
 from assay.rag.prompt_calls import Prompt, PromptCalls, PromptReader, endpoint_of
-from judgments.core.errors import NotValid
-from judgments.judges.contract import Outcome
-from judgments.providers.limits import Limits
-from judgments.providers.protocol import Endpoint
 
 if TYPE_CHECKING:
-    from judgments.providers.calls import Ended
+    from assay.llm.providers.calls import Ended
 
 MOST_TOKENS = 100
 # The reason of a sample without a score, by the outcome of its question.
@@ -137,7 +137,7 @@ class ProviderCritic(LLMCritic):
 
     def _score(self, outcome: Outcome | None, scale: str) -> float | CriticError:
         if outcome is None:
-            return CriticError(self.calls.ended.said if self.calls.ended else "not asked", "critic_not_asked")
+            return CriticError(self.calls.ended.message if self.calls.ended else "not asked", "critic_not_asked")
         if outcome.name == "graded":
             return number_in(outcome.raw, _highest(scale))
         return CriticError(outcome.raw or outcome.name, REASONS.get(outcome.name, "critic_error"))

@@ -60,9 +60,9 @@ class EvaluationSample:
     sample_id, query : str
         Its id, and the question.
     reference_answer : Answer or None
-        The right answer; None where there is none.
+        The right answer; None if there is none.
     relevant_docs, candidate_docs : tuple of Document or None
-        The documents that are relevant, and those among which the system could choose; None where they are not known.
+        The documents that are relevant, and those among which the system could choose; None if they are not known.
     labels : mapping
         ``variant_of`` (the id of the clean sample), ``scenario`` (``typo``, ``paraphrase``, ``unanswerable``,
         ``counterfactual``), and any label to slice by.

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, BinaryIO
 
+from assay.core.read_report import Tally
+from assay.formats.format import Format
+from assay.formats.json_lines import Element
+from assay.formats.json_rows import reader, rows, write_objects
+from assay.formats.text_lines import Content
+from assay.formats.writer import Written
 from assay.rag.fields import OF_OUTPUTS, OF_SAMPLES, sample_of
 from assay.rag.records import Document, EvaluationSample, Record
-from judgments.core.report import Tally
-from judgments.formats.declaration import Format
-from judgments.formats.decoding import Content
-from judgments.formats.json_lines import Element
-from judgments.formats.json_rows import reader, rows, write_objects
-from judgments.formats.writing import Written
 
 Parser = Callable[[Content, Tally], Iterator[Record]]
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from judgments.sentences import Sentence, sentences
+from assay.core.sentences import Sentence, sentences
 
 # The least share of an answer sentence's words, weighted by how rare they are, that a supporting sentence holds.
 LEAST_SHARE = 0.5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.core.registry import Family
 from assay.rag.metric import Metric
-from judgments.core.family import Family
 
 METRICS: Family[type[Metric]] = Family(
     "RAG metric",

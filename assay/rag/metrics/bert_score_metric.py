@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from assay.core.errors import NotValid
 from assay.rag.metric import option
 from assay.rag.metrics.reference_metric import ReferenceMetric
-from judgments.core.errors import NotValid
 
 MODEL = "microsoft/deberta-xlarge-mnli"
 SCORES = ("Precision", "Recall", "F1")
@@ -51,7 +51,7 @@ def _scorer(model: str, layers: int | None) -> Any:
         raise NotValid("BertScoreMetric needs bert-score; pip install 'assay[semantic]'")
     from bert_score import BERTScorer
 
-    from judgments.judges.embeddings import PACKAGE, packaged
+    from assay.llm.judges.embeddings import PACKAGE, packaged
 
     where = str(packaged(model.removeprefix(PACKAGE))) if model.startswith(PACKAGE) else model
     if layers is None and Path(where).is_dir():

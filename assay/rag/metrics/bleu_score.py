@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.errors import NotValid
 from assay.rag.metric import Floats, Metric, MetricResult, Skip, check_pairs, counts, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import ngrams, response_text
-from judgments.core.errors import NotValid
+from assay.rag.words import ngrams, response_text
 
 SMOOTHING = ("exp", "floor", "add-k", "none")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from assay.core.errors import NotValid
 from assay.rag.metric import Metric, MetricResult, Skip, check_pairs, mean_result, option
 from assay.rag.metrics.variants import parents
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text
-from judgments.core.errors import NotValid
+from assay.rag.words import response_text
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class CounterfactualConsistency(Metric):
     formula = "mean over pairs of a similarity metric, with the base sample's answer as the reference"
     source = "Auepora metrics specification, 6.3"
     example = "CounterfactualConsistency(TokenF1)"
+    called = "counterfactual_consistency"
+    across_samples = True
 
     metric: Metric
     scenario: str = option("counterfactual", "The value of the label `scenario` that marks the variants.")
@@ -34,7 +36,7 @@ class CounterfactualConsistency(Metric):
 
     @property
     def name(self) -> str:
-        return f"counterfactual_consistency({self.metric.name})"
+        return f"{self.called}({self.metric.name})"
 
     def required_fields(self) -> list[str]:
         """The fields without which a sample has no value."""
@@ -66,6 +68,7 @@ class CounterfactualConsistency(Metric):
         result = self.metric.compute(compared, [outputs[at] for at, _ in pairs])
         if pairs and not result.is_mean:
             raise NotValid(f"CounterfactualConsistency needs a value for each pair, and {self.metric.label} has none")
-        for (at, _), value in zip(pairs, result.per_sample, strict=True):
-            values[at] = Skip("no_response") if value is None else value
+        reasons = result.reasons or ("no_response",) * len(pairs)
+        for (at, _), value, reason in zip(pairs, result.per_sample, reasons, strict=True):
+            values[at] = Skip(reason or "no_response") if value is None else value
         return mean_result(values, {"num_pairs": len(pairs)})

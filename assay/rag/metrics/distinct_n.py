@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.rag.metric import Metric, MetricResult, Skip, check_pairs, counts, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import ngrams, response_text, tokens
+from assay.rag.words import ngrams, response_text, tokens
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import isnan
 
+from assay.rag.embeddings import EmbedFn, cosines, vectors_of
 from assay.rag.metric import Skip, option
 from assay.rag.metrics.reference_metric import ReferenceMetric
-from assay.rag.vectors import EmbedFn, cosines, vectors_of
 
 MODEL = "all-MiniLM-L6-v2"
 
@@ -42,6 +42,6 @@ class EmbeddingSimilarity(ReferenceMetric):
 
 
 def _embed(model: str, texts: list[str]) -> object:
-    from judgments.judges.embeddings import embed
+    from assay.llm.judges.embeddings import embed
 
     return embed(model, texts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import EVIDENCE, evidence, ngrams, response_text, tokens
+from assay.rag.words import EVIDENCE, evidence, ngrams, response_text, tokens
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
+from assay.llm.judges.embeddings import embed
+from assay.rag.embeddings import EmbedFn, Floats, as_matrix, directions, vectors_of
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.records import EvaluationSample, RetrievedDocument, SystemOutputs, TargetCategory
-from assay.rag.vectors import EmbedFn, Floats, as_matrix, vectors_of
-from judgments.judges.embeddings import embed
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,21 @@ class IntraListDiversity(SampleMetric):
         lists = [output.retrieved[: self.top_k] for output in outputs]
         computed = iter(())
         if embed_fn is not None:
-            texts = [one.doc.text for docs in lists for one in docs]
+            texts = [one.doc.text for docs in lists if _have_texts(docs) for one in docs]
             computed = iter(vectors_of(texts, embed_fn, "IntraListDiversity"))
         values: list[float | Skip] = []
         for sample, docs in zip(samples, lists, strict=True):
             vectors: Floats | None
             if embed_fn is not None:
-                vectors = np.array([next(computed) for _ in docs])
+                vectors = np.array([next(computed) for _ in docs]) if _have_texts(docs) else None
             else:
                 vectors = _given(sample.sample_id, docs)
             values.append(_diversity(vectors))
         return values
+
+
+def _have_texts(docs: Sequence[RetrievedDocument]) -> bool:
+    return all(one.doc.text.strip() for one in docs)
 
 
 def _given(sample_id: str, docs: Sequence[RetrievedDocument]) -> Floats | None:
@@ -79,10 +83,9 @@ def _diversity(vectors: Floats | None) -> float | Skip:
         return Skip("missing_embedding")
     if len(vectors) < 2:
         return Skip("fewer_than_two_documents")
-    lengths = np.linalg.norm(vectors, axis=1)
-    if not lengths.all():
+    if not vectors.any(axis=1).all():
         return Skip("zero_vector")
-    units = vectors / lengths[:, None]
+    units = directions(vectors)
     number = len(units)
     # The squared length of the sum holds each pair twice, and each vector with itself once.
     total = float(np.square(units.sum(axis=0)).sum())

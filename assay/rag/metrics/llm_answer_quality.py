@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import Any
 
+from assay.core.errors import NotValid
 from assay.rag.critic import SCALES, LLMCritic, scored
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.prompts import QUALITY, SYSTEM, filled
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text
-from judgments.core.errors import NotValid
+from assay.rag.words import response_text
 
 DIMENSIONS = ("relevance", "helpfulness", "clarity")
 
@@ -41,6 +41,10 @@ class LLMAnswerQuality(SampleMetric):
     @property
     def name(self) -> str:
         return "llm_answer_quality"
+
+    def required_fields(self) -> list[str]:
+        """The fields without which a sample has no value."""
+        return ["query", "response"]
 
     @property
     def weights(self) -> dict[str, float]:

@@ -9,7 +9,7 @@ from assay.rag.critic import SCALES, LLMCritic, scored
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.prompts import FAITHFULNESS, SYSTEM, filled
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import EVIDENCE, evidence, response_text
+from assay.rag.words import EVIDENCE, evidence, response_text
 
 
 @dataclass(frozen=True)

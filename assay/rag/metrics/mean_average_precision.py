@@ -26,7 +26,7 @@ class MeanAveragePrecision(SampleMetric):
     differs = (
         "`AP` divides by all relevant documents, so that those not retrieved count as 0. Here the mean runs over "
         "the relevant documents that were retrieved: one relevant document of ten at rank 1 has 1.0, where `AP` "
-        "has 0.1. Read it beside `RecallAtK`."
+        "has 0.1. Read it together with `RecallAtK`."
     )
     pattern = r"map(?:@(?P<k>\d+))?"
     needs = ("relevant_docs",)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.core.errors import NotValid
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text
+from assay.rag.words import response_text
 
 REFUSALS = ("i don't know", "cannot answer", "not enough information")
 
@@ -24,6 +25,11 @@ class NegativeRejectionRate(SampleMetric):
     needs = ("response",)
 
     refusal_patterns: tuple[str, ...] = option(REFUSALS, "An answer that contains one of these texts declines.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not all(map(_plain, self.refusal_patterns)):
+            raise NotValid("NegativeRejectionRate: one of the refusal_patterns is empty, and every answer contains it")
 
     @property
     def name(self) -> str:

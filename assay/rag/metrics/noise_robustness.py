@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,13 +25,14 @@ class NoiseRobustness(Metric):
     formula = "metric over noisy variants / metric over samples that are no variant; 0 where the latter is not above 0"
     source = "Auepora metrics specification, 6.1"
     example = "NoiseRobustness(TokenF1)"
+    called = "noise_robustness"
 
     metric: Metric
     noise_scenarios: tuple[str, ...] = option(NOISE, "Values of the label `scenario` that are noise.")
 
     @property
     def name(self) -> str:
-        return f"noise_robustness({self.metric.name})"
+        return f"{self.called}({self.metric.name})"
 
     def required_fields(self) -> list[str]:
         """The fields without which a sample has no value."""
@@ -46,14 +48,15 @@ class NoiseRobustness(Metric):
             for at, parent in enumerate(of)
             if isinstance(parent, int) and samples[at].labels.get("scenario") in self.noise_scenarios
         ]
-        odd = [parent.reason for parent in of if isinstance(parent, Skip)]
-        skipped = {reason: odd.count(reason) for reason in dict.fromkeys(odd)}
-        if rest := len(samples) - len(base) - len(noisy) - len(odd):
+        skipped = Counter(parent.reason for parent in of if isinstance(parent, Skip))
+        if rest := len(samples) - len(base) - len(noisy) - skipped.total():
             skipped["not_selected"] = rest
         scores = [
             self.metric.compute([samples[at] for at in part], [outputs[at] for at in part]) for part in (base, noisy)
         ]
         clean, noise = scores
+        for score in scores:
+            skipped.update(score.details["skipped"])
         why = None
         if not (clean.defined and noise.defined):
             which = "samples that are no variant" if not clean.defined else "noisy samples"

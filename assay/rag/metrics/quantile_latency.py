@@ -20,7 +20,7 @@ class QuantileLatency(Metric):
     description = "The time within which a share of the samples was answered, in the unit of the outputs."
     formula = "the value at place ceil(q n), from 1, of the n timings in ascending order"
     source = "Auepora metrics specification, 7.1.2"
-    pattern = r"quantile_latency@(?P<quantile>0?\.\d+)"
+    pattern = r"quantile_latency@(?P<quantile>[01]?\.\d+|1)"
     higher_is_better = False
     shown = ("quantile",)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, Skip, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text
+from assay.rag.words import response_text
 
 
 @dataclass(frozen=True)

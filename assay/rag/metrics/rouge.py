@@ -9,9 +9,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
+from assay.core.errors import NotValid
 from assay.rag.metric import option
 from assay.rag.metrics.reference_metric import ReferenceMetric
-from judgments.core.errors import NotValid
 
 LONGEST_CACHED = 4_000
 

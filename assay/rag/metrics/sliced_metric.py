@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from assay.rag.metric import Metric, MetricResult, check_pairs, option
+from assay.core.errors import NotValid
+from assay.rag.metric import Metric, MetricResult, check_pairs, details, option, part_of
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from judgments.core.errors import NotValid
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,10 @@ class SlicedMetric(Metric):
         """Compute the metric over the selected samples; the others are counted as ``not_selected``."""
         check_pairs(samples, outputs)
         chosen = [at for at, sample in enumerate(samples) if self._selects(sample)]
-        result = self.metric.compute([samples[at] for at in chosen], [outputs[at] for at in chosen])
+        if self.metric.across_samples:
+            result = part_of(self.metric.compute(samples, outputs), chosen)
+        else:
+            result = self.metric.compute([samples[at] for at in chosen], [outputs[at] for at in chosen])
         per_sample: list[float | None] = [None] * len(samples)
         reasons: list[str | None] = ["not_selected"] * len(samples)
         for at, value in zip(chosen, result.per_sample, strict=False):
@@ -63,12 +67,17 @@ class SlicedMetric(Metric):
             spread = np.full((len(samples), columns.shape[1]), np.nan)
             spread[chosen] = columns
             columns = spread
-        details = result.details | {"num_selected": len(chosen), "num_not_selected": len(samples) - len(chosen)}
+        rest = len(samples) - len(chosen)
+        skipped = Counter(result.details["skipped"])
+        if rest:
+            skipped["not_selected"] += rest
+        about = result.details | details(result.details["num_samples"], skipped, result.details["reason"])
+        about |= {"num_selected": len(chosen), "num_not_selected": rest}
         if not chosen:
-            details["reason"] = "no sample is selected"
+            about["reason"] = "no sample is selected"
         return replace(
             result,
-            details=details,
+            details=about,
             per_sample=tuple(per_sample) if result.per_sample else (),
             reasons=tuple(reasons) if result.reasons else (),
             columns=columns,

@@ -11,10 +11,12 @@ from assay.rag.records import EvaluationSample
 def parents(samples: Sequence[EvaluationSample]) -> list[int | Skip | None]:
     """Return for each sample the place of the sample that it is a variant of, None for a base sample.
 
-    A variant whose parent does not exist, or whose chain of parents leads back to it, is a `Skip`.
+    A variant whose parent does not exist, or whose chain of parents leads into a circle, is a `Skip`.
     """
     place = {sample.sample_id: at for at, sample in enumerate(samples)}
-    named = [sample.labels.get("variant_of") for sample in samples]
+    labels = (sample.labels.get("variant_of") for sample in samples)
+    named = [None if label is None else str(label) for label in labels]
+    ending = _ending(named, place)
     result: list[int | Skip | None] = []
     for at, parent in enumerate(named):
         if parent is None:
@@ -22,15 +24,19 @@ def parents(samples: Sequence[EvaluationSample]) -> list[int | Skip | None]:
         elif parent not in place:
             result.append(Skip("unknown_parent"))
         else:
-            result.append(Skip("circular_variant") if _circular(at, named, place) else place[parent])
+            result.append(place[parent] if at in ending else Skip("circular_variant"))
     return result
 
 
-def _circular(start: int, named: Sequence[str | None], place: dict[str, int]) -> bool:
-    seen, at = {start}, start
-    while (parent := named[at]) is not None and parent in place:
-        at = place[parent]
-        if at in seen:
-            return True
-        seen.add(at)
-    return False
+def _ending(named: Sequence[str | None], place: dict[str, int]) -> set[int]:
+    """Return the places whose chain of parents ends, from the ends on: each place is visited once."""
+    children: dict[int, list[int]] = {}
+    ends = []
+    for at, parent in enumerate(named):
+        if parent in place:
+            children.setdefault(place[parent], []).append(at)
+        else:
+            ends.append(at)
+    for at in ends:
+        ends += children.get(at, ())
+    return set(ends)

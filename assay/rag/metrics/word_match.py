@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.rag.metric import SampleMetric, option
 from assay.rag.records import EvaluationSample, SystemOutputs, TargetCategory
-from assay.rag.text import response_text, words
+from assay.rag.words import response_text, words
 
 
 @dataclass(frozen=True)

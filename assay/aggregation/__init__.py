@@ -1,0 +1,31 @@
+"""Label rules: one label from the grades of several raters.
+
+From Python: ``from assay.aggregation import aggregate``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.aggregation.label_rule import Label as Label
+    from assay.aggregation.label_rule import Labels as Labels
+    from assay.aggregation.label_rule import Rule as Rule
+    from assay.aggregation.labels import aggregate as aggregate
+    from assay.aggregation.rules import RULES as RULES
+
+PUBLIC = {
+    "RULES": "assay.aggregation.rules",
+    "aggregate": "assay.aggregation.labels",
+    "Label": "assay.aggregation.label_rule",
+    "Labels": "assay.aggregation.label_rule",
+    "Rule": "assay.aggregation.label_rule",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Looked up on first use: the help of the command lists the rules and should not pay for numpy.
+    if name in PUBLIC:
+        return getattr(import_module(PUBLIC[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

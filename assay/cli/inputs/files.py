@@ -1,0 +1,154 @@
+"""Input and output arguments of the commands: named files, standard input, ``--out``, file warnings."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.core.errors import NotValid
+from assay.core.run_names import run_names, stem
+
+if TYPE_CHECKING:
+    from assay.core.read_report import Report
+    from assay.scoring.results import Evaluation
+
+STDIN = "-"
+MOST_OF_A_LINE = 10_000
+# Issues that are not reported: line ends, comments, blank lines, a missing final line end, delimiters, column names.
+UNREMARKABLE = frozenset({"W31", "W34", "W35", "W36", "W46", "W47"})
+
+
+def add_out(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--out``."""
+    parser.add_argument("--out", metavar="FILE", help="write to FILE instead of standard output")
+
+
+def write_out(text: str, out: str | None) -> None:
+    """Write the output as UTF-8 with LF, to the file or to standard output."""
+    if out is None or out == STDIN:
+        sys.stdout.write(text)
+    else:
+        Path(out).write_bytes(text.encode())
+
+
+def stdin_once(paths: Sequence[str]) -> None:
+    """Refuse standard input for more than one file.
+
+    Raises
+    ------
+    NotValid
+        ``-`` is given twice.
+    """
+    if list(paths).count(STDIN) > 1:
+        raise NotValid("standard input (-) is given for more than one file; give it once")
+
+
+def named(argument: str) -> tuple[str, str]:
+    """Split ``NAME=PATH``; without a name it is the file's name up to the first dot.
+
+    Returns
+    -------
+    tuple of str
+        Name and path. An existing file whose name contains ``=`` is taken as a path.
+
+    Raises
+    ------
+    NotValid
+        The path after ``=`` is empty.
+
+    Examples
+    --------
+    >>> named("runs/bm25.v2.run.gz"), named("new=runs/a.run"), named("-")
+    (('bm25', 'runs/bm25.v2.run.gz'), ('new', 'runs/a.run'), ('stdin', '-'))
+    """
+    name, path = _split(argument)
+    return name or ("stdin" if path == STDIN else stem(path)), path
+
+
+def named_runs(arguments: Sequence[str], *, distinct: bool = True) -> list[tuple[str, str]]:
+    """Split each ``NAME=PATH``; files with the same name up to the first dot get the part that differs.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Runs as given in the command.
+    distinct : bool
+        Whether names must differ.
+
+    Raises
+    ------
+    NotValid
+        The path after ``=`` is empty, or two runs have the same name.
+
+    Examples
+    --------
+    >>> named_runs(["input.A.gz", "input.B.gz", "mine=c.run"])
+    [('A', 'input.A.gz'), ('B', 'input.B.gz'), ('mine', 'c.run')]
+    """
+    split = [_split(argument) for argument in arguments]
+    free = [path for name, path in split if not name and path != STDIN]
+    given = [name or "stdin" for name, path in split if name or path == STDIN]
+    free_names = iter(run_names(free, given, lambda place: _tag(free[place])))
+    named = [(name or ("stdin" if path == STDIN else next(free_names)), path) for name, path in split]
+    files: dict[str, list[str]] = {}
+    for name, path in named:
+        files.setdefault(name, []).append(path)
+    twice = next((name for name, paths in files.items() if len(paths) > 1 and STDIN not in paths), None)
+    if distinct and twice is not None:
+        both = ", ".join(files[twice])
+        raise NotValid(f"two runs are named {twice!r} ({both}); give one of them another name with NAME=PATH")
+    return named
+
+
+def _split(argument: str) -> tuple[str, str]:
+    """Return the given name, empty if there is none, and the path."""
+    name, equals, path = argument.partition("=")
+    if equals and name and "/" not in name and not Path(argument).exists():
+        if not path:
+            raise NotValid(f"{argument!r} names no file; write NAME=PATH or PATH")
+        return name, path
+    return "", argument
+
+
+def _tag(path: str) -> str | None:
+    """Return the tag in the first row of a TREC run; None if there is none or the file cannot be read."""
+    import gzip
+
+    try:
+        with open(path, "rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            fields = (gzip.GzipFile(fileobj=file) if packed else file).readline(MOST_OF_A_LINE).split()
+        return fields[5].decode() if len(fields) == 6 else None
+    except (OSError, EOFError, ValueError):
+        return None
+
+
+def print_profile(seconds: Mapping[str, float]) -> None:
+    """Print on standard error where the time went, the most costly work first."""
+    total = sum(seconds.values()) or 1.0
+    for name, spent in sorted(seconds.items(), key=lambda entry: -entry[1]):
+        sys.stderr.write(f"profile: {name:<12} {spent:8.3f} s  {spent / total:4.0%}\n")
+
+
+def print_unreached(evaluation: Evaluation) -> None:
+    """Print on standard error which metrics are 0 because no grade counts as relevant."""
+    for note in evaluation.unreached_notes:
+        sys.stderr.write(f"note: {note}\n")
+
+
+def print_warnings(reports: Iterable[Report]) -> None:
+    """Print the warnings of the files on standard error, one line for each kind."""
+    for report in reports:
+        printed: set[str] = set()
+        for problem in report.warnings:
+            if problem.code in UNREMARKABLE or problem.code in printed:
+                continue
+            printed.add(problem.code)
+            times = report.codes.get(problem.code, 1)
+            place = report.path if problem.line is None else f"{report.path}:{problem.line}"
+            more = f" ({times - 1} more such)" if times > 1 else ""
+            sys.stderr.write(f"note: {place}: {problem.what}; {problem.done} [{problem.code}]{more}\n")

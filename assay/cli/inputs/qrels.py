@@ -1,0 +1,58 @@
+"""Options for qrels and runs: formats, subtopics, and the judge of labels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from assay.core.qrels import Qrels
+    from assay.core.read_report import Report
+
+QRELS_HELP = (
+    "the labels: TREC qrels, JSON, JSONL, CSV, Parquet, labels.jsonl of a judge, ...; - is standard input, .gz is read"
+)
+RUN_HELP = "TREC, JSON, JSONL, CSV, TSV or Parquet; NAME=PATH sets the name, default: the file name"
+MISSING_HELP = "judged queries without results score zero, or are left out (skip); default: zero"
+DESIGN_HELP = "how the queries of --weights FILE were drawn: by their probabilities, or not (none); default: sampled"
+SUBTOPIC_FORMAT = "trec-subtopic-qrels"
+
+
+def add_table_formats(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--subtopics``, ``--qrels-format`` and ``--run-format``."""
+    parser.add_argument(
+        "--subtopics", action="store_true", help="column 2 of QRELS is the subtopic, for alpha_nDCG and similar metrics"
+    )
+    parser.add_argument(
+        "--labels-of", metavar="JUDGE", help="labels.jsonl: the judge or model whose labels count, if it has several"
+    )
+    for kind in ("qrels", "run"):
+        parser.add_argument(
+            f"--{kind}-format",
+            metavar="FORMAT",
+            help=f"a format of assay formats --kind {kind}; default: detected from the content",
+        )
+
+
+def read_labels(args: argparse.Namespace, *, hashed: bool = True) -> tuple[Qrels, Report]:
+    """Read QRELS with the given options; the report has the file's hash only if requested.
+
+    Raises
+    ------
+    NotValid
+        ``--subtopics`` is given with a format that has none.
+    UnreadableInput
+        The file cannot be read.
+    """
+    if not args.subtopics and args.qrels_format != SUBTOPIC_FORMAT:
+        from assay.formats.labels import load_labels
+
+        return load_labels(args.qrels, args.qrels_format, args.labels_of, hashed=hashed)
+    if args.qrels_format not in (None, SUBTOPIC_FORMAT):
+        raise NotValid(f"--subtopics reads {SUBTOPIC_FORMAT}, not {args.qrels_format}; leave one of the two out")
+    from assay.formats.trec_subtopic_qrels import load_subtopic_qrels
+
+    return load_subtopic_qrels(Path(args.qrels), args.qrels)

@@ -1,0 +1,81 @@
+"""The ensemble judge of ``assay judge``: the labels of ``assay ensemble`` for the pairs of a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from assay.cli.inputs.files import stdin_once, write_out
+from assay.cli.inputs.judge_pairs import read_pairs
+from assay.cli.judge.labels_file import LabelFile
+from assay.cli.options.scale import DEFAULT, scale_values
+from assay.core.disk_mapping import pair_key
+from assay.core.errors import NotValid
+
+NAME = "ensemble"
+OWN: dict[str, Any] = {"of": None, "rule": "median", "least": 2, "apart": None}
+
+
+def add_ensemble_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the ensemble judge."""
+    from assay.llm.judges.ensemble import RULES
+
+    group = parser.add_argument_group("ensemble: labels of other judges")
+    group.add_argument("--of", metavar="LABELS", nargs="+", help="labels.jsonl with the labels of one or more judges")
+    group.add_argument("--rule", choices=list(RULES), help="rule that combines the grades; default median")
+    group.add_argument("--least", type=int, metavar="N", help="minimum number of grades for a label; default 2")
+    group.add_argument("--apart", metavar="FILE", help="write the pairs as CSV, those with the least agreement first")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Combine the labels of the judges pair by pair and write the result.
+
+    Raises
+    ------
+    NotValid
+        No labels are given, all come from one judge, or none is of these pairs.
+    """
+    from assay.cli import ensemble
+    from assay.llm.judges.ensemble import all_together
+
+    rule, least, values = _rule_options(args)
+    stdin_once([args.pairs, *args.of])
+    ensemble.warn_same_family_judges(every := ensemble.read_judged(args.of, values), args.under_test)
+    pairs = [(row.query_id, row.doc_id) for row in read_pairs(args.pairs)]
+    judged = {who: {pair: outcomes[pair] for pair in pairs if pair in outcomes} for who, outcomes in every.items()}
+    # In the order of the pairs, with the types that reading the file gives.
+    together = all_together(judged, values, rule, least=least)
+    combined = {pair: together[pair] for pair in pairs if pair in together}
+    parameters = json.loads(json.dumps(ensemble.parameters_of(judged, rule, least)))
+    if not combined:
+        raise NotValid(f"{args.pairs}: none of its pairs is in {' '.join(args.of)}; give labels of the same collection")
+    output = LabelFile(args.out)
+    earlier = output.holds(NAME, parameters, repair=not args.dry_run) if args.resume else {}
+    waiting = {pair: one for pair, one in combined.items() if pair_key(*pair) not in earlier}
+    counts = [f"already judged: {len(earlier)}", f"without labels: {len(pairs) - len(combined)}"]
+    if args.dry_run:
+        sys.stdout.write("\n".join([f"to judge: {len(waiting)}", *counts, "cost: 0 USD, no model is called\n"]))
+        return 0
+    with output.opened(append=args.resume) as add:
+        add(ensemble.labels_of(waiting, parameters))
+    if args.apart:
+        write_out(ensemble.apart(combined, judged), args.apart)
+    lines = [ensemble.summary_line(waiting, len(judged))]
+    if earlier:
+        lines.append(f"  skipped, already judged: {len(earlier)}")
+    if len(combined) < len(pairs):
+        lines.append(f"  not judged: {len(pairs) - len(combined)} of {args.pairs} without a label of these judges")
+    sys.stderr.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _rule_options(args: argparse.Namespace) -> tuple[Any, int, tuple[int, ...]]:
+    """Return the rule, the minimum number of grades, and the scale."""
+    if not args.of:
+        raise NotValid("the judge ensemble needs labels of other judges; name them with --of FILE FILE")
+    least = OWN["least"] if args.least is None else args.least
+    if least < 1:
+        raise NotValid(f"--least is {least}; give 1 or more")
+    return args.rule or OWN["rule"], least, scale_values(args.scale or DEFAULT)

@@ -1,0 +1,243 @@
+"""Run a judge that calls a model: write labels as answers arrive, and report estimates and costs."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.inputs.judge_pairs import PairFile, Pairs, Totals, label, print_counts
+from assay.cli.judge import answer_recall, prompt_options
+from assay.cli.judge.labels_file import LabelFile
+from assay.cli.options import provider
+from assay.cli.options.model_families import warn_same_family
+from assay.cli.options.unused import warn_no_effect
+from assay.cli.output.text_table import counted
+from assay.core.disk_mapping import DiskMapping, pair_key
+from assay.core.errors import NotValid
+from assay.llm.judges.ledger import Known, Ledger, default_ledger_path
+from assay.llm.providers.protocol import address
+
+if TYPE_CHECKING:
+    from assay.llm.judges.bulk_judging import Answered, Asker, Asking, Verdict
+    from assay.llm.judges.model_judge import JudgeOptions, ModelJudge, ModelJudgeKind
+    from assay.llm.providers.calls import Ended
+    from assay.llm.providers.limits import Budget, Limits
+    from assay.llm.providers.protocol import Endpoint
+
+DONE, NOT_ALL = 0, 1
+# Number of pairs in memory at a time. The end of a portion waits for its last answers, so a portion has many times as
+# many pairs as questions in flight.
+PORTION, TURNS = 10_000, 80
+# Outcomes without an answer; the next run repeats these calls.
+AGAIN = frozenset({"transport_error"})
+
+
+@dataclass
+class _Work:
+    """State of one run: judge, model, limits and results."""
+
+    kind: ModelJudgeKind
+    judge: ModelJudge
+    endpoint: Endpoint
+    limits: Limits
+    budget: Budget
+    parameters: dict[str, Any]
+    known: Known
+    by: Asker
+    # Earlier and new grades by `pair_key`.
+    earlier: DiskMapping
+    grades: DiskMapping = field(default_factory=DiskMapping)
+    counts: Counter[str] = field(default_factory=Counter)
+    models: Counter[str] = field(default_factory=Counter)
+    tokens: list[int] = field(default_factory=lambda: [0, 0])
+    totals: Totals = field(default_factory=Totals)
+    # Questions that the ledger answers.
+    remembered: int = 0
+    # Estimated dollars of calls without token counts, and parameters that the model does not take.
+    estimated: float = 0.0
+    left_out: set[str] = field(default_factory=set)
+
+
+def run(args: argparse.Namespace, kind: ModelJudgeKind) -> int:
+    """Judge the remaining pairs and write each label as its answer arrives."""
+    if args.canaries is not None and args.canaries < 0:
+        raise NotValid(f"--canaries is {args.canaries}; give 0 or more")
+    endpoint = provider.endpoint(args, key_needed=not args.dry_run)
+    prompt_options.refuse_unsupported_options(args, endpoint)
+    warn_same_family([endpoint.model], args.under_test)
+    limits, rows = provider.limits(args), PairFile(args.pairs, kind.needs)
+    prompt_parts, shown = prompt_options.words(args, kind, rows)
+    _warn_unused_options(args, kind)
+    judge = kind.build(prompt_parts)
+    parameters = _parameters(judge, endpoint, prompt_parts, shown)
+    ledger = Ledger(default_ledger_path(args.out, args.ledger), _sha256([kind.name, parameters]))
+    output, repair = LabelFile(args.out), not args.dry_run
+    earlier = output.holds(kind.name, parameters, repair=repair, again=AGAIN) if args.resume else DiskMapping()
+    rows.refuse_none(kind.name, len(earlier))
+    from assay.llm.providers.calls import ask
+
+    known = ledger.known(repair=repair)
+    budget = provider.budget(args, known.spent, known.calls)
+    by = ask if args.dry_run else _asker(args)
+    work = _Work(kind, judge, endpoint, limits, budget, parameters, known, by, earlier)
+    # A batch contains all questions, since the provider may take a day for it.
+    size = None if args.batch else max(PORTION, TURNS * limits.concurrency)
+    if args.dry_run:
+        sys.stdout.write(_estimate(work, rows, size))
+        return DONE
+    work.models.update(known.models)
+    ranks = answer_recall.ranks(args, rows, judge)
+    with ledger.opened(endpoint) as keep:
+        ended = _ask(work, rows, size, output, keep, append=args.resume)
+        if ended.end == "refused":
+            raise NotValid(f"{endpoint.protocol.title} refused: {ended.message}; earlier answers are saved")
+        print_counts(args.pairs, work.totals, work.counts)
+        _print_usage(work, ended)
+        if ranks is not None:
+            answered = answer_recall.RecordedAnswers(judge, endpoint, known.replies)
+            answer_recall.print_recall(args, list(rows), ranks, answered)
+        if args.canaries and ended.end == "done":
+            from assay.cli.judge.injection_probe import probe_canaries
+
+            every = Pairs.of(rows, kind.needs, ()).ready
+            ended = probe_canaries(work, every, args.canaries, args.seed or 0, keep)
+    return DONE if ended.end == "done" else NOT_ALL
+
+
+def _asker(args: argparse.Namespace) -> Asker:
+    """Return the function that sends questions: one by one, or in batches."""
+    from assay.llm.providers.calls import ask
+
+    if not args.batch:
+        return ask
+    ledger = default_ledger_path(args.out, args.ledger)
+    if ledger is None:
+        raise NotValid("--batch needs --out FILE: the open batches are recorded next to it")
+    from assay.cli.judge.batch_file import BatchFile
+    from assay.llm.providers.batches import POLL, ask_in_batches
+
+    store = BatchFile(ledger.with_name(f"{ledger.name}.batches"))
+    poll = POLL if args.poll is None else args.poll
+
+    def by(endpoint: Endpoint, questions: Any, answered: Any, *, budget: Budget, **_: Any) -> Ended:
+        return ask_in_batches(endpoint, questions, answered, store=store, budget=budget, poll=poll)
+
+    return by
+
+
+def _portions(work: _Work, rows: PairFile, size: int | None) -> Iterator[tuple[Pairs, Asking]]:
+    """Yield each portion of the pairs with its questions, one portion at a time."""
+    from assay.llm.judges.bulk_judging import Asking
+    from assay.llm.providers.shared_rate import Ratio
+
+    ratio = Ratio()
+    for portion in rows.portions(size):
+        pairs = Pairs.of(portion, work.kind.needs, work.earlier)
+        work.totals.add(pairs)
+        contexts = [context for _, context in pairs.ready]
+        asking = Asking(work.judge, work.endpoint, contexts, work.known.replies, ratio)
+        work.remembered += asking.plan.known
+        yield pairs, asking
+        # Free the portion before the next one is read.
+        del portion, pairs, contexts, asking
+
+
+def _ask(work: _Work, rows: PairFile, size: int | None, output: LabelFile, keep: Any, *, append: bool) -> Ended:
+    from assay.cli.output.progress import progress
+    from assay.llm.providers.calls import Ended
+
+    watch = progress(max(0, rows.judgeable - len(work.earlier)), "judging")
+
+    def answered(call: Answered) -> None:
+        keep(call)
+        if not call.reply.fault:
+            work.known.replies[call.question.key] = call.reply
+        work.tokens[0] += call.reply.tokens_in or 0
+        work.tokens[1] += call.reply.tokens_out or 0
+        work.models.update([call.reply.model] if call.reply.model else [])
+        work.estimated += call.reply.cost_usd or 0.0 if call.reply.estimated else 0.0
+        work.left_out.update(call.reply.left_out)
+
+    ended = Ended("done", "", 0, 0)
+    with output.opened(append=append) as add:
+        for pairs, asking in _portions(work, rows, size):
+
+            def on_verdict(verdict: Verdict, pairs: Pairs = pairs) -> None:
+                pair, outcome = pairs.ready[verdict.place][0], verdict.outcome
+                model = verdict.model or work.endpoint.model
+                add([label(pair, outcome, work.kind.name, work.parameters, model, verdict.prompt_sha256)])
+                work.grades[pair_key(pair.query_id, pair.doc_id)] = outcome.grade
+                work.counts[outcome.name] += 1
+                watch(work.counts.total())
+
+            one = asking.run(on_verdict, answered=answered, limits=work.limits, budget=work.budget, by=work.by)
+            ended = replace(one, answered=ended.answered + one.answered, attempts=ended.attempts + one.attempts)
+            del pairs, asking, on_verdict
+            if ended.end != "done":
+                break
+    return ended
+
+
+def _parameters(
+    judge: ModelJudge, endpoint: Endpoint, prompt_parts: JudgeOptions, shown: Sequence[Sequence[Any]]
+) -> dict[str, Any]:
+    """Return the parameters of the judge that every label records."""
+    parameters = {
+        "provider": endpoint.protocol.name,
+        "base_url": address(endpoint.base_url),
+        "model": endpoint.model,
+        **judge.provenance(),
+        **({"asked_as": endpoint.settings} if endpoint.settings else {}),
+    }
+    if prompt_parts.relevant_from is not None:
+        parameters["relevant_from"] = prompt_parts.relevant_from
+    if shown:
+        parameters["examples"] = shown
+    # Convert to the types that reading the file gives.
+    return dict(json.loads(json.dumps(parameters)))
+
+
+def _warn_unused_options(args: argparse.Namespace, kind: ModelJudgeKind) -> None:
+    for option, name in prompt_options.OF.items():
+        if getattr(args, option) is not None and name not in kind.takes:
+            warn_no_effect(f"--{option.replace('_', '-')}", f"the judge {kind.name} does not use it")
+
+
+def _estimate(work: _Work, rows: PairFile, size: int | None) -> str:
+    from assay.llm.judges.bulk_judging import Plan
+
+    plan, totals = Plan.together(asking.plan for _, asking in _portions(work, rows, size)), work.totals
+    return f"to judge: {totals.ready}\nalready judged: {totals.earlier}\nincomplete pairs: {totals.lacking}\n{plan}"
+
+
+def _print_usage(work: _Work, ended: Ended) -> None:
+    spent = work.budget.spent - work.known.spent
+    cost = "" if work.endpoint.price_in is None or work.endpoint.price_out is None else f", {spent:.4f} USD"
+    read, written = work.tokens
+    lines = [f"  asked {counted(ended.answered, 'question')}: {counted(read, 'token')} read, {written} written{cost}"]
+    if work.estimated:
+        what = "calls without token counts are charged at their maximum cost"
+        lines.append(f"note: {what}: {work.estimated:.4f} USD, marked in the ledger")
+    if work.left_out:
+        lines.append(f"note: left out of the calls: {', '.join(sorted(work.left_out))}; the model does not take them")
+    if work.remembered:
+        lines.append(f"  answers from the ledger: {work.remembered}")
+    if len(work.models) > 1:
+        answered_by = ", ".join(f"{name} ({number})" for name, number in sorted(work.models.items()))
+        lines.append(
+            f"note: {counted(len(work.models), 'model')} answered: {answered_by}; each label names its model, so "
+            "evaluate them separately"
+        )
+    if ended.end != "done":
+        lines.append(f"stopped early: {ended.message}; continue with --resume")
+    sys.stderr.write("\n".join(lines) + "\n")
+
+
+def _sha256(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

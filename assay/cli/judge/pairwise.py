@@ -1,0 +1,80 @@
+"""The pairwise judge of ``assay judge``: battles between documents of the pairs, as in ``assay zelo judge``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from assay.cli.judge import prompt_options
+from assay.cli.options.unused import warn_no_effect
+from assay.core.errors import NotValid
+from assay.llm.judges.ledger import default_ledger_path
+
+NAME = "pairwise"
+# Its own options, with the defaults of `assay zelo judge`.
+OWN: dict[str, Any] = {"cycles": 4, "most": None, "both": 0.0, "texts": None}
+PROMPT_OPTIONS = ("guidelines",)
+
+
+def add_pairwise_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the pairwise judge."""
+    group = parser.add_argument_group("pairwise: which documents to compare; writes battles.jsonl for assay zelo fit")
+    group.add_argument(
+        "--cycles", metavar="N", type=int, help="random rounds; each compares a document with two others; default 4"
+    )
+    group.add_argument("--most", metavar="N", type=int, help="compare only the first N documents of each query")
+    group.add_argument(
+        "--both", metavar="SHARE", type=float, help="share of the battles shown in both orders; default 0"
+    )
+    group.add_argument("--texts", metavar="FILE", help="pairs.jsonl with the texts, if PAIRS has none")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw or read the battles and judge them with every model.
+
+    Raises
+    ------
+    NotValid
+        As for ``assay zelo judge``, and for options of judges of single documents.
+    """
+    from assay.cli.options import ensemble
+    from assay.cli.zelo.judge import judge
+
+    for option in ("canaries", "batch", "poll"):
+        if getattr(args, option) is not None:
+            raise NotValid(f"--{option} does not apply to the judge pairwise; leave it out")
+    for option in prompt_options.OF:
+        if option not in PROMPT_OPTIONS and getattr(args, option) is not None:
+            warn_no_effect(f"--{option.replace('_', '-')}", "the judge pairwise does not use it")
+    if args.resume:
+        _refuse_forgetting(args)
+    pairwise = _pairwise_judge(args)
+    args.source = args.pairs
+    for option, default in {**OWN, "seed": 0}.items():
+        if getattr(args, option) is None:
+            setattr(args, option, default)
+    if args.most is not None and args.most < 2:
+        raise NotValid(f"--most is {args.most}; give 2 or more")
+    for endpoint in ensemble.endpoints(args, key_needed=False):
+        prompt_options.refuse_unsupported_options(args, endpoint, draws=True)
+    return judge(args, pairwise)
+
+
+def _pairwise_judge(args: argparse.Namespace) -> Any:
+    from assay.llm.judges.pairwise import NEEDED, PAIRWISE, PLACES, Pairwise
+
+    prompt_options.check_numbers(args)
+    given = {name: getattr(args, name) for name in ("most_characters", "most_tokens", "temperature", "seed")}
+    words = prompt_options.template(args.template, PAIRWISE, PLACES, NEEDED) if args.template else PAIRWISE
+    guidelines = prompt_options.text_of(args.guidelines) if args.guidelines else ""
+    return Pairwise(words, guidelines, **{name: value for name, value in given.items() if value is not None})
+
+
+def _refuse_forgetting(args: argparse.Namespace) -> None:
+    """Refuse to resume without the ledger, because all battles would be judged and paid for again."""
+    if args.out is None:
+        raise NotValid("--resume needs --out FILE, the file to complete")
+    ledger = default_ledger_path(args.out, args.ledger)
+    if Path(args.out).exists() and (ledger is None or not ledger.exists()):
+        raise NotValid(f"--resume needs the ledger {ledger}, which does not exist; name it with --ledger")

@@ -1,0 +1,123 @@
+"""Options of file readers: format, encoding, columns and other settings that the content does not show."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.options.scale import scale_values
+from assay.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from assay.formats import Format
+    from assay.formats.reader import Read
+
+
+def add_reader_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that readers share; each format takes some of them."""
+    group = parser.add_argument_group("reading the file")
+    group.add_argument("--scale", metavar="MIN:MAX", help="valid grades, such as 0:3")
+    group.add_argument(
+        "--column",
+        metavar="NAME=COLUMN",
+        action="append",
+        default=[],
+        help="column of the file by our name, such as count=searches; may be repeated",
+    )
+    group.add_argument(
+        "--conflicts", choices=["first", "last", "min", "max"], help="which of two conflicting grades counts"
+    )
+    group.add_argument(
+        "--repeated", choices=["sum", "max", "first"], help="how to combine repeated queries of a counted log"
+    )
+    group.add_argument("--delimiter", metavar="CHARACTER", help="separator of cells; write tab for TAB")
+    group.add_argument("--header", choices=["yes", "no"], help="whether queries.tsv begins with a header")
+    group.add_argument("--encoding", choices=["utf-8", "latin-1"], help="character encoding; default: utf-8")
+
+
+def read_file(
+    path: str,
+    name: str | None,
+    args: argparse.Namespace,
+    kind: str | None = None,
+    likely: str | None = None,
+    option: str = "--format {}",
+) -> tuple[Format, Read[Any]]:
+    """Read a file in the given format, or in the format detected from its content.
+
+    Parameters
+    ----------
+    path : str
+        The file; ``-`` is standard input, whose format must be named.
+    name : str or None
+        The format.
+    args : namespace
+        The options of `add_reader_options`.
+    kind : str, optional
+        The wanted kind, if the format is detected from the content.
+    likely : str, optional
+        The preferred kind, if the content fits several.
+    option : str
+        The option with which the user names the format, for messages.
+
+    Raises
+    ------
+    UnreadableInput
+        The file is refused.
+    NotValid
+        The format is neither given nor recognized, or does not take an option.
+    """
+    from assay.formats import FORMATS
+
+    source: Path | str | bytes = Path(path)
+    if name is None:
+        source, name = _recognized(path, kind, likely, option)
+    member = FORMATS[name]
+    return member, member.read(source, path=path, **_options(member, args))
+
+
+def _recognized(path: str, kind: str | None, likely: str | None, option: str) -> tuple[Path | str | bytes, str]:
+    """Return the source to read and the detected format."""
+    from assay.formats import FORMATS
+    from assay.formats.detection import recognize
+    from assay.formats.text_lines import Content, reusable_source
+
+    if path == "-":
+        raise NotValid("the format of standard input cannot be detected; name it (convert: --from, validate: --format)")
+    source = reusable_source(Path(path))
+    with Content(source, path) as content:
+        name = recognize(content.head, path, kind or likely, option) or recognize(content.head, path, kind, option)
+    if name is None:
+        raise NotValid(f"{path}: the format is not recognized; name one of {', '.join(FORMATS)}")
+    return source, name
+
+
+def _options(member: Format, args: argparse.Namespace) -> dict[str, Any]:
+    given = {
+        "grades": None if args.scale is None else scale_values(args.scale),
+        "columns": _columns(args.column),
+        "conflicts": args.conflicts,
+        "repeated": args.repeated,
+        "delimiter": {"tab": "\t", "\\t": "\t"}.get(args.delimiter, args.delimiter),
+        "header": None if args.header is None else args.header == "yes",
+        "encoding": args.encoding,
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if name not in member.options:
+            known = ", ".join(member.options) or "none"
+            raise NotValid(f"the format {member.name} takes no option {name}; it takes: {known}")
+    if len(options.get("delimiter", ",")) != 1:
+        raise NotValid(f"the delimiter {args.delimiter!r} is not one character")
+    return options
+
+
+def _columns(given: list[str]) -> dict[str, str] | None:
+    columns = {}
+    for one in given:
+        name, equals, column = one.partition("=")
+        if not (name and equals and column):
+            raise NotValid(f"--column {one!r} is not NAME=COLUMN, such as count=searches")
+        columns[name] = column
+    return columns or None

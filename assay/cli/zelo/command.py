@@ -1,0 +1,244 @@
+"""The command ``assay zelo``: draw battles between documents, judge them with models, fit and use scores."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from assay.cli.inputs.files import add_out, write_out
+from assay.cli.options import provider
+from assay.cli.options.unused import warn_no_effect
+from assay.cli.output.text_table import counted
+from assay.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from assay.formats.battles_jsonl import Battle
+    from assay.llm.pairwise.score_fitting import Fitted
+
+NAME = "zelo"
+EXAMPLE = "assay zelo fit battles.jsonl --out scores.jsonl"
+
+PAIRS, JUDGE, FIT, NEXT, GRADES, BENCHMARK, RERANK = "pairs", "judge", "fit", "next", "grades", "benchmark", "rerank"
+MATRIX, BATTLES = "matrix", "battles"
+DRAW: dict[str, Any] = {"cycles": 4, "most": None, "both": 0.0, "seed": 0}
+PROVIDER_DEFAULTS = dict.fromkeys(provider.NAMES)
+# The options of each action, with their defaults.
+OPTIONS: dict[str, dict[str, Any]] = {
+    PAIRS: DRAW,
+    JUDGE: {
+        **DRAW,
+        **PROVIDER_DEFAULTS,
+        "model": None,
+        "texts": None,
+        "guidelines": None,
+        "ledger": None,
+        "dry_run": False,
+    },
+    FIT: {"method": "map", "prior": None, "annotate": None},
+    NEXT: {"most": None, "prior": None},
+    MATRIX: {"method": "map", "prior": None, "query": None},
+    BATTLES: {"method": "map", "prior": None, "query": None, "document": None, "format": "table"},
+    GRADES: {"scale": None},
+    BENCHMARK: {"most": None, "documents": None, "k": 5, "k_truth": None, "format": "table"},
+    RERANK: {
+        "most": None,
+        "scorer": None,
+        "url": None,
+        "name": None,
+        "model": None,
+        "key_variable": None,
+        "timeout": None,
+        "concurrency": None,
+        "per_minute": None,
+        "tokens_per_minute": None,
+        "resume": None,
+    },
+}
+PRIOR = 1.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions and their options."""
+    parser.add_argument("act", metavar="ACT", choices=OPTIONS, help=f"one of {', '.join(OPTIONS)}")
+    parser.add_argument(
+        "source",
+        metavar="FILE",
+        help="pairs, judge, rerank: pairs.jsonl or a file with documents; fit, next, matrix, battles: battles.jsonl",
+    )
+    parser.add_argument(
+        "others", metavar="FILE", nargs="*", help="grades: people's grades; benchmark: the other scores"
+    )
+    draw = parser.add_argument_group("pairs, judge")
+    draw.add_argument(
+        "--cycles", metavar="N", type=int, help="random rounds; each compares a document with two others; default 4"
+    )
+    draw.add_argument(
+        "--most", metavar="N", type=int, help="compare only the first N documents of each query; next: N battles"
+    )
+    draw.add_argument(
+        "--both", metavar="SHARE", type=float, help="share of the battles shown in both orders; default 0"
+    )
+    draw.add_argument("--seed", type=int, help="seed of the draw, default 0")
+    ask = parser.add_argument_group("judge")
+    ask.add_argument(
+        "--model",
+        metavar="MODEL",
+        action="append",
+        help="a name, or PROVIDER:NAME[@URL][,PRICE_IN,PRICE_OUT[,KEY_VARIABLE]]; may be repeated",
+    )
+    ask.add_argument(
+        "--texts", metavar="FILE", help="pairs.jsonl or a zbench data set with the texts of FILE's documents"
+    )
+    ask.add_argument("--guidelines", metavar="FILE", help="the guidelines of the raters")
+    ask.add_argument("--ledger", metavar="FILE", help="file for all calls to the model; default: next to --out")
+    ask.add_argument("--dry-run", action="store_true", default=None, help="print an estimate without calling a model")
+    provider.add_provider_options(parser)
+    fit = parser.add_argument_group("fit, next, matrix, battles")
+    fit.add_argument(
+        "--method", choices=("map", "zbench"), help="map: maximum a posteriori; zbench: as in zbench; default: map"
+    )
+    fit.add_argument("--prior", metavar="X", type=float, help="precision of map's prior; default 1")
+    fit.add_argument("--annotate", metavar="DATASET", help="fit: write this zbench data set with the scores added")
+    fit.add_argument("--query", metavar="ID", help="matrix, battles: only this query")
+    fit.add_argument("--document", metavar="ID", help="battles: the document whose battles and reasons to list")
+    more = parser.add_argument_group("grades, benchmark, rerank")
+    more.add_argument("--scale", metavar="MIN:MAX", help="grades: scale of the ratings, default 0:3")
+    more.add_argument("-k", type=int, metavar="K", help="benchmark: the first K documents; default 5")
+    more.add_argument(
+        "--k-truth", type=int, metavar="K", help="benchmark: the best K documents by the reference; default as -k"
+    )
+    more.add_argument(
+        "--documents", metavar="FILE", help="benchmark: the documents in their original order, for --most and ties"
+    )
+    more.add_argument("--format", choices=("table", "json"), help="benchmark, battles: output format, default table")
+    more.add_argument(
+        "--scorer", metavar="MODULE:NAME", help="rerank: function(query, documents), or an object with score(...)"
+    )
+    more.add_argument("--url", metavar="URL", help="rerank: address of a reranking API")
+    more.add_argument("--resume", action="store_true", default=None, help="rerank: continue an interrupted run")
+    more.add_argument("--name", metavar="NAME", help="rerank: name of the run; default rerank")
+    add_out(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the action."""
+    mine = OPTIONS[args.act]
+    for name in dict.fromkeys(name for options in OPTIONS.values() for name in options):
+        if name in mine:
+            if getattr(args, name) is None:
+                setattr(args, name, mine[name])
+        elif getattr(args, name) is not None:
+            owners = " and ".join(act for act, options in OPTIONS.items() if name in options)
+            flag = f"--{name.replace('_', '-')} {getattr(args, name)}"
+            warn_no_effect(flag, f"it applies to assay zelo {owners}")
+    if args.method == "zbench" and args.prior is not None:
+        warn_no_effect(f"--prior {args.prior:g}", "the method zbench has no prior")
+    if args.others and args.act not in (GRADES, BENCHMARK):
+        raise NotValid(f"assay zelo {args.act} takes one file; leave {args.others[0]} out")
+    if args.most is not None and args.most < 2 and args.act in (PAIRS, JUDGE):
+        raise NotValid(f"--most is {args.most}; give 2 or more")
+    return _acts()[args.act](args)
+
+
+def _acts() -> dict[str, Callable[[argparse.Namespace], int]]:
+    from assay.cli.zelo.battles import battles, matrix
+    from assay.cli.zelo.benchmark import benchmark
+    from assay.cli.zelo.grades import grades, next_battles
+    from assay.cli.zelo.judge import judge
+    from assay.cli.zelo.rerank import rerank
+
+    return {
+        PAIRS: _pairs,
+        JUDGE: judge,
+        FIT: _fit,
+        NEXT: next_battles,
+        MATRIX: matrix,
+        BATTLES: battles,
+        GRADES: grades,
+        BENCHMARK: benchmark,
+        RERANK: rerank,
+    }
+
+
+def _pairs(args: argparse.Namespace) -> int:
+    from assay.cli.inputs.documents import documents
+    from assay.formats.battles_jsonl import Battle, write
+    from assay.llm.pairwise.score_fitting import drawn_battles
+
+    doc_ids = documents(args.source)
+    rows = drawn_battles(doc_ids, cycles=args.cycles, most=args.most, both=args.both, seed=args.seed)
+    _write(write, [Battle(query_id, a, b, swapped=swapped) for query_id, a, b, swapped in rows], args.out)
+    alone = sum(len(listed) < 2 for listed in doc_ids.values())
+    more = f"; {counted(alone, 'query has', 'queries have')} only one document and no battle" if alone else ""
+    sys.stderr.write(
+        f"{counted(len(rows), 'battle')} of {counted(len(doc_ids), 'query', 'queries')}, seed {args.seed}{more}\n"
+    )
+    return 0
+
+
+def _fit(args: argparse.Namespace) -> int:
+    from assay.cli.inputs.documents import documents
+    from assay.cli.zelo.grades import read_battles
+    from assay.formats import scores_jsonl
+    from assay.llm.pairwise.score_fitting import fit_queries
+
+    rows = read_battles(args.source)
+    answers = [(row.query_id, row.a, row.b, row.score, row.model) for row in rows]
+    prior = PRIOR if args.prior is None else args.prior
+    every = documents(args.annotate) if args.annotate else None
+    fitted = fit_queries(answers, method=args.method, prior=prior, documents=every)
+    if not fitted.battles:
+        raise NotValid(f"{args.source}: no battle has a score; judge the battles first with assay zelo judge")
+    if args.annotate:
+        from assay.llm.pairwise.zbench import annotate
+
+        scores = {(query_id, doc_id): score for query_id, doc_id, score, _ in fitted.scores}
+        as_zbench = args.method == "zbench"
+        write_out("".join(annotate(args.annotate, scores, every=as_zbench)), args.out)
+        without = len((every or {}).keys() - {query_id for query_id, _ in scores})
+        if without:
+            what = "all their documents have 0, as in zbench" if as_zbench else "left out"
+            left = f"{counted(without, 'query', 'queries')} of {args.annotate}"
+            sys.stderr.write(f"note: without a score: {left}: {what}\n")
+    else:
+        _write(scores_jsonl.write, [scores_jsonl.DocumentScore(*row) for row in fitted.scores], args.out)
+    sys.stderr.write("".join(f"{line}\n" for line in _fit_summary(fitted, rows)))
+    return 0
+
+
+def _fit_summary(fitted: Fitted, rows: Sequence[Battle]) -> list[str]:
+    """Return a summary of the fit: documents, failures, convergence and position bias."""
+    from assay.llm.pairwise.position_bias import first_place
+
+    lines = [
+        f"{counted(len(fitted.scores), 'document')} of {counted(fitted.queries, 'query', 'queries')} from "
+        f"{counted(fitted.battles, 'answer')}"
+    ]
+    if fitted.failed:
+        lines.append(
+            f"note: left out, without a score: {counted(fitted.failed, 'row')}, because failed calls are not votes"
+        )
+    if fitted.voted:
+        votes = counted(fitted.voted, "failed call counts as a vote", "failed calls count as votes")
+        lines.append(f"note: {votes} for the first document, as in zbench; --method map leaves them out")
+    if fitted.not_converged:
+        lines.append(
+            f"note: not converged: {counted(fitted.not_converged, 'query', 'queries')}; --method map always converges"
+        )
+    place = first_place(rows)
+    if place.share is not None and any(row.swapped for row in rows):
+        lines.append(f"the document shown first won {place.share:.1%} of {counted(place.answers, 'answer')}")
+    return lines
+
+
+def _write(write: Callable[[Iterable[Any], BinaryIO], Any], rows: Iterable[Any], out: str | None) -> None:
+    stream = io.BytesIO()
+    write(rows, stream)
+    if out is None or out == "-":
+        sys.stdout.write(stream.getvalue().decode())
+    else:
+        Path(out).write_bytes(stream.getvalue())

@@ -1,0 +1,171 @@
+"""Labels from clicks, with intervals, and the rules that produce them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.clicks.click_model import Clicked
+from assay.clicks.grade_cuts import checked_cuts, grades_of
+from assay.clicks.position_bias import RankRate, checked_baseline, rank_rates
+from assay.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from assay.clicks.click_counts import Evidence
+    from assay.clicks.click_model import Floats, Ints
+
+LEAST_IMPRESSIONS = 30
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How clicks become labels.
+
+    Parameters
+    ----------
+    model : str
+        A member of `CLICK_MODELS`.
+    least_impressions : int
+        A pair with fewer impressions has no label.
+    strength : float or None
+        The weight of the prior; None for the model's own.
+    baseline : tuple of float
+        The click rates of the ranks from 1 on; empty for those of the log.
+    cuts : tuple of float
+        The lowest label of each grade above the first; empty for labels as they are.
+    level : float
+        Of the intervals.
+    """
+
+    model: str = "coec"
+    least_impressions: int = LEAST_IMPRESSIONS
+    strength: float | None = None
+    baseline: tuple[float, ...] = ()
+    cuts: tuple[float, ...] = ()
+    level: float = LEVEL
+
+    def as_json(self) -> dict[str, Any]:
+        """Return every value as JSON, including the model's own strength."""
+        from assay.clicks import CLICK_MODELS
+
+        strength = CLICK_MODELS[self.model].strength if self.strength is None else self.strength
+        return {**asdict(self), "strength": strength, "baseline": list(self.baseline), "cuts": list(self.cuts)}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ClickLabels:
+    """The labels, by query and document in the order of the evidence.
+
+    Parameters
+    ----------
+    query, document : int64 arrays, shape (pairs,)
+        Places in the lists of the evidence.
+    impressions, clicks : int64 arrays
+        The counts.
+    expected : float64 array
+        The expected clicks of an average document at the same ranks.
+    value, low, high : float64 arrays
+        The label and its interval.
+    grade : int64 array or None
+        The grade, where there are cuts.
+    ranks : tuple of RankRate
+        The click rates by rank.
+    overall : float
+        Clicks over impressions, of the whole log.
+    few : int
+        Pairs with too few impressions for a label.
+    """
+
+    query: Ints
+    document: Ints
+    impressions: Ints
+    clicks: Ints
+    expected: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    grade: Ints | None
+    ranks: tuple[RankRate, ...]
+    overall: float
+    few: int
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def labels(self) -> Floats | Ints:
+        """Return the stored values: grades where there are cuts."""
+        return self.value if self.grade is None else self.grade
+
+
+def label(evidence: Evidence, rules: Rules) -> ClickLabels:
+    """Return a label for each pair with enough impressions.
+
+    Raises
+    ------
+    NotValid
+        When a rule is not valid, or the log has no information: no click at all, or a click on everything.
+    """
+    from assay.clicks import CLICK_MODELS
+
+    model = CLICK_MODELS[rules.model]
+    _check(rules)
+    shown, clicked = int(evidence.impressions.sum()), int(evidence.clicks.sum())
+    _check_log(shown, clicked)
+    ranks = rank_rates(evidence, rules.baseline)
+    pairs, impressions, clicks, expected = _by_pair(evidence, ranks)
+    enough = impressions >= rules.least_impressions
+    known = Clicked(clicks[enough], impressions[enough], expected[enough], clicked / shown)
+    estimate = model.estimate(known, model.strength if rules.strength is None else rules.strength, rules.level)
+    return ClickLabels(
+        evidence.query[pairs][enough],
+        evidence.document[pairs][enough],
+        known.impressions.astype(np.int64),
+        known.clicks.astype(np.int64),
+        known.expected,
+        *estimate,
+        grade=grades_of(estimate.value, rules.cuts) if rules.cuts else None,
+        ranks=ranks,
+        overall=known.overall,
+        few=int((~enough).sum()),
+    )
+
+
+def _by_pair(evidence: Evidence, ranks: Sequence[RankRate]) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return the first cell of each pair, and its sums over all ranks."""
+    fresh = (np.diff(evidence.query, prepend=-1) != 0) | (np.diff(evidence.document, prepend=-1) != 0)
+    first = np.flatnonzero(fresh)
+    pair = np.cumsum(fresh) - 1
+    rates = np.zeros(1 + max(rank.rank for rank in ranks))
+    rates[[rank.rank for rank in ranks]] = [rank.rate for rank in ranks]
+    weights = (evidence.impressions, evidence.clicks, evidence.impressions * rates[evidence.rank])
+    impressions, clicks, expected = (np.bincount(pair, weights=weight).astype(np.float64) for weight in weights)
+    return first.astype(np.int64), impressions, clicks, expected
+
+
+def _check(rules: Rules) -> None:
+    checked_cuts(rules.cuts)
+    checked_baseline(rules.baseline)
+    if rules.least_impressions < 1:
+        raise _wrong("least_impressions", f"least_impressions is {rules.least_impressions}. Give 1 or more.")
+    if rules.strength is not None and not 0 < rules.strength < float("inf"):
+        raise _wrong("strength", f"strength is {rules.strength:g}. Give a number above 0, such as 5.")
+    if not 0 < rules.level < 1:
+        raise _wrong("level", f"level is {rules.level:g}. Give a share, such as 0.95.")
+
+
+def _check_log(shown: int, clicked: int) -> None:
+    if not shown:
+        raise NotValid("The log has no impressions.", {"file": "Upload a log with impressions, not only clicks."})
+    if clicked in (0, shown):
+        what = "no clicks" if not clicked else "a click on every impression"
+        fix = "Upload a log that also has the results that were shown and not clicked: clicks alone are not enough."
+        raise NotValid(f"The log has {what}. {fix}", {"file": fix})
+
+
+def _wrong(name: str, message: str) -> NotValid:
+    return NotValid(message, {name: message})

@@ -1,0 +1,175 @@
+"""Definition of an agreement coefficient and of its result.
+
+Every coefficient is a function of sums over units. A unit adds a row of numbers (its parts), and the coefficient is
+computed from the sum of the rows. Units with the same grades are therefore computed once, and the bootstrap only
+has to weight rows, for all resamples at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.coefficients.grade_patterns import Floats, Ints, Patterns
+from assay.core.errors import NotValid
+from assay.core.ratings import places
+
+REASONS = {
+    "no_overlap": "undefined because no pair was graded by two raters",
+    "one_category": "undefined because every overlapping grade is the same; look at the percent agreement",
+    "too_few_units": "undefined because only one pair was graded by two raters",
+    "being_computed": "undefined because it is still being computed; look again in a moment",
+    "hidden": "undefined because you can still rate pairs of this round; you will see it after your last one",
+    "unequal_ratings": "undefined because pairs differ in their number of grades; use Krippendorff's alpha",
+}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Value of a coefficient with the data it rests on.
+
+    Parameters
+    ----------
+    value : float or None
+        None exactly when `reason` is set; 1.0 is never made up for degenerate data.
+    reason : str or None
+        A key of `REASONS`.
+    n : int
+        Units (pairs) with two or more grades.
+    ratings : int
+        Grades on those units.
+    percent_agreement : float or None
+        Share of the pairs of grades on one unit that are equal.
+    low, high : float or None
+        The bootstrap interval, where one was asked for and could be computed.
+    undefined_resamples : int
+        Resamples in which the coefficient is undefined; they are left out of the interval.
+    """
+
+    value: float | None
+    reason: str | None
+    n: int
+    ratings: int
+    percent_agreement: float | None
+    low: float | None = None
+    high: float | None = None
+    undefined_resamples: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the five fields of the JSON output."""
+        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """Declaration of an agreement coefficient.
+
+    Parameters
+    ----------
+    name, title, description, formula, source : str
+        For help and docs.
+    parts : callable
+        ``parts(counts)``: from the table (units, grades) of how many raters gave each grade, the rows (units, p) to
+        sum.
+        Cohen's kappas take the table (units, grades, grades) of who gave what instead.
+    value : callable
+        ``value(sums, values)``: from sums (..., p) and the scale's values the coefficient (...), NaN if undefined.
+    raters : {"all", "two"}
+        Whether it takes any number of raters or two.
+    equal_ratings : bool
+        Whether every unit must have the same number of grades.
+    singles : bool
+        Whether units with a single grade play a part; without, `parts` never sees them.
+    """
+
+    name: str
+    title: str
+    description: str
+    formula: str
+    source: str
+    parts: Callable[[Floats], Floats]
+    value: Callable[[Floats, Floats], Floats]
+    raters: str = "all"
+    equal_ratings: bool = False
+    singles: bool = False
+
+
+def grade_codes(grades: npt.ArrayLike, values: npt.ArrayLike | None) -> tuple[Ints, Floats]:
+    """Number the grades by their place on the scale.
+
+    Parameters
+    ----------
+    grades : array of number
+        What was given.
+    values : array of number, optional
+        The scale, ascending; by default the grades that occur.
+
+    Returns
+    -------
+    tuple of array
+        The codes 0 to K-1, and the K values.
+
+    Raises
+    ------
+    NotValid
+        When a grade is not on the scale.
+
+    Examples
+    --------
+    >>> grade_codes([3, 1], values=[1, 2, 3])[0].tolist()
+    [2, 0]
+    """
+    given = np.asarray(grades, dtype=np.float64)
+    scale = np.unique(given) if values is None else np.unique(np.asarray(values, dtype=np.float64))
+    return places(given, scale), scale
+
+
+def weight_matrix(size: int, weights: str) -> Floats:
+    """Return how much each disagreement between two positions on the scale counts as agreement.
+
+    Parameters
+    ----------
+    size : int
+        Number of grades K.
+    weights : {"unweighted", "linear", "quadratic"}
+        1 on the diagonal only; 1 - |i-j|/(K-1); 1 - ((i-j)/(K-1))^2.
+
+    Examples
+    --------
+    >>> weight_matrix(3, "linear")[0].tolist()
+    [1.0, 0.5, 0.0]
+    """
+    apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) / max(size - 1, 1)
+    shapes = {"unweighted": (apart == 0).astype(np.float64), "linear": 1 - apart, "quadratic": 1 - apart**2}
+    if weights not in shapes:
+        raise NotValid(f"unknown weights {weights!r}; known: {', '.join(shapes)}")
+    return np.asarray(shapes[weights], dtype=np.float64)
+
+
+def degenerate(patterns: Patterns, equal_ratings: bool = False) -> str | None:
+    """Return why no coefficient can be computed from these grades, or None."""
+    shared = patterns.shared()
+    if not len(shared.rows):
+        return "no_overlap"
+    if (shared.rows.sum(axis=0) > 0).sum() < 2:
+        return "one_category"
+    if shared.times.sum() < 2:
+        return "too_few_units"
+    return "unequal_ratings" if equal_ratings and np.ptp(shared.ratings) else None
+
+
+def percent_agreement(patterns: Patterns) -> float | None:
+    """Compute the share of equal grades among all pairs of grades on one unit; None without overlap.
+
+    Examples
+    --------
+    >>> percent_agreement(Patterns.of(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2, 2))
+    0.5
+    """
+    ratings = patterns.ratings
+    pairs = float(patterns.times @ (ratings * (ratings - 1)))
+    return float(patterns.times @ (patterns.rows * (patterns.rows - 1)).sum(axis=1)) / pairs if pairs else None

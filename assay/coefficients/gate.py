@@ -1,0 +1,202 @@
+"""Agreement gate: passed, failed or undecided, with the number of pairs that would probably decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any, Literal
+
+from assay.coefficients.interpretation import reason_in_words
+from assay.coefficients.rater_warnings import ENOUGH_QUERIES, ENOUGH_UNITS
+from assay.core.counted_nouns import amount
+
+# The usual threshold of the field, below which grades are not fit to decide anything by.
+THRESHOLD = 0.60
+COEFFICIENT = "alpha-ordinal"
+# So much wider must the distance to the threshold be than half an interval, if the next draw is to decide it in four of
+# five cases: (1.96 + 0.84) / 1.96 standard errors.
+FOUR_OF_FIVE = (1.959964 + 0.841621) / 1.959964
+# Beyond so many times what is there, more overlap is no advice.
+HOPELESS = 50
+
+State = Literal["passed", "undecided", "failed", "undefined"]
+
+
+@dataclass(frozen=True)
+class GateAnswer:
+    """Result of an agreement gate.
+
+    Parameters
+    ----------
+    state : {"passed", "undecided", "failed", "undefined"}
+        Passed when the whole interval is at or above the threshold, failed when all of it is below; undecided when
+        it includes both sides, or when there is too little overlap; undefined when the coefficient is.
+    coefficient : str
+        Which one of the family.
+    value, low, high : float or None
+        The coefficient and its 95 % interval.
+    threshold : float
+        The state of the gate.
+    n, queries : int
+        Pairs with two or more grades, and the queries that they are from.
+    more_pairs : int or None
+        How many more overlapping pairs would decide it in four of five cases; None if it is decided, or where more
+        pairs would hardly do.
+    advice : str
+        What follows, in a sentence or two.
+    """
+
+    state: State
+    coefficient: str
+    value: float | None
+    low: float | None
+    high: float | None
+    threshold: float
+    n: int
+    queries: int
+    more_pairs: int | None
+    advice: str
+
+    @property
+    def needed(self) -> int | None:
+        """Return the total number of overlapping pairs that would decide the gate, if it is known."""
+        return None if self.more_pairs is None else self.n + self.more_pairs
+
+    @property
+    def little(self) -> bool:
+        """Return whether there is too little overlap to decide."""
+        return self.n < ENOUGH_UNITS or self.queries < ENOUGH_QUERIES
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields."""
+        return asdict(self)
+
+
+def decide(
+    report: Mapping[str, Any], coefficient: str = COEFFICIENT, threshold: float = THRESHOLD, *, over: bool = False
+) -> GateAnswer:
+    """Compare one coefficient of a report with a threshold.
+
+    Parameters
+    ----------
+    report : mapping
+        The JSON of `AgreementReport`.
+    coefficient : str
+        A name of the family; one for two raters is their mean over the pairs of raters.
+    threshold : float
+        From -1 to 1.
+    over : bool
+        Whether no pair gets a further grade: what is undecided then stays so, and another round has to tell.
+
+    Raises
+    ------
+    NotValid
+        When there is no such coefficient in the report.
+
+    Examples
+    --------
+    >>> leaf = {"value": 0.7, "low": 0.65, "high": 0.75, "n": 400, "reason": None}
+    >>> told = {"coefficients": {"ac1": leaf}, "overlap_queries": 40}
+    >>> [decide(told, "ac1", at).state for at in (0.6, 0.7, 0.8)]
+    ['passed', 'undecided', 'failed']
+    >>> decide(told, "ac1", 0.66).more_pairs
+    878
+    """
+    leaf, queries = _leaf(report, coefficient), int(report["overlap_queries"])
+    value, low, high, n = leaf["value"], leaf["low"], leaf["high"], int(leaf["n"])
+    more = None
+    if value is None:
+        state: State = "undefined"
+        advice = f"The coefficient is undefined: {reason_in_words(leaf['reason'])}."
+    elif low is None or high is None:
+        state, advice = "undecided", "The gate cannot decide without an interval."
+    else:
+        state = _state(low, high, threshold, n, queries)
+        more = more_pairs(value, low, high, threshold, n, queries) if state == "undecided" else None
+        advice = _advice(state, more, threshold, n, queries, over)
+    return GateAnswer(state, coefficient, value, low, high, threshold, n, queries, more, advice)
+
+
+def _leaf(report: Mapping[str, Any], coefficient: str) -> Mapping[str, Any]:
+    known: Mapping[str, Mapping[str, Any]] = report["coefficients"]
+    if coefficient not in known:
+        from assay.core.errors import NotValid
+
+        raise NotValid(f"unknown coefficient {coefficient!r}; known: {', '.join(known)}")
+    return known[coefficient]
+
+
+def _state(low: float, high: float, threshold: float, n: int, queries: int) -> State:
+    if n < ENOUGH_UNITS or queries < ENOUGH_QUERIES:
+        return "undecided"
+    if low >= threshold:
+        return "passed"
+    return "failed" if high < threshold else "undecided"
+
+
+def more_pairs(value: float, low: float, high: float, threshold: float, n: int, queries: int) -> int | None:
+    """Return how many more overlapping pairs would decide a gate in four of five cases.
+
+    An interval narrows with the root of the number of pairs, if they come from further queries with as many pairs each
+    as now, so that pairs of one query hang together as they do now; and the coefficient is taken to stay where it is.
+    Never fewer than lead to the least overlap.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The coefficient and its interval.
+    threshold : float
+        The state of the gate.
+    n, queries : int
+        Pairs with two or more grades, and their queries.
+
+    Returns
+    -------
+    int or None
+        None if the coefficient is so close to the threshold that no reasonable number suffices.
+
+    Examples
+    --------
+    >>> more_pairs(0.7, 0.6, 0.8, 0.65, n=400, queries=40), more_pairs(0.7, 0.6, 0.8, 0.699, n=400, queries=40)
+    (2870, None)
+    >>> more_pairs(0.9, 0.7, 1.0, 0.6, n=20, queries=10)
+    180
+    """
+    least = max(ENOUGH_UNITS, ceil(n * ENOUGH_QUERIES / max(queries, 1)) if queries < ENOUGH_QUERIES else 0)
+    half, distance = (value - low, value - threshold) if value >= threshold else (high - value, threshold - value)
+    if half * FOUR_OF_FIVE > distance * HOPELESS**0.5:
+        return None
+    needed = n * (half / distance * FOUR_OF_FIVE) ** 2 if half > 0 else 0.0
+    return max(ceil(max(needed, least) - n), 1)
+
+
+def _advice(state: State, more: int | None, threshold: float, n: int, queries: int, over: bool) -> str:
+    at = f"the gate of {threshold:.2f}"
+    if state == "passed":
+        return f"The whole interval is at or above {at}. You can base decisions on these labels."
+    if state == "failed":
+        return f"The whole interval is below {at}. Do not base decisions on these labels yet."
+    little = n < ENOUGH_UNITS or queries < ENOUGH_QUERIES
+    if little:
+        there = f"{amount(n, 'overlapping pair')} from {amount(queries, 'query', 'queries')}"
+        why = f"{there}: too few to decide. At least {ENOUGH_UNITS} pairs from {ENOUGH_QUERIES} queries are needed."
+    else:
+        why = f"{at[0].upper()}{at[1:]} is inside the interval."
+    if more is None:
+        return f"{why} The value is so close that more overlap would hardly decide: improve the agreement."
+    if over:
+        wide = (
+            f"from {ENOUGH_QUERIES} queries or more"
+            if queries < ENOUGH_QUERIES
+            else "with as many pairs per query as here"
+        )
+        return (
+            f"{why} The round is closed, so this stays undecided. A round with about {n + more:,} overlapping pairs, "
+            f"{wide}, would decide in four of five cases, if the raters agree as they do here."
+        )
+    further = "from more queries" if queries < ENOUGH_QUERIES else "with as many pairs per query as now"
+    return (
+        f"{why} About {amount(more, 'more overlapping pair')}, {further}, would decide it in four of five cases, "
+        "if the raters agree as they do now."
+    )

@@ -1,0 +1,81 @@
+"""Interpretation of a coefficient in words: conventional bands, and reasons why it is undefined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.coefficients.coefficient import REASONS
+
+
+@dataclass(frozen=True)
+class Band:
+    """Conventional name and advice for a range of kappa.
+
+    Parameters
+    ----------
+    top : float
+        The highest value that still belongs to the band.
+    name : str
+        After Landis and Koch, Biometrics 33 (1977).
+    advice : str
+        What to do about it, for a team that judges search results.
+    """
+
+    top: float
+    name: str
+    advice: str
+
+
+# The advice in the words of the page on judgment lists that the project grew from: a sentence's end, without its point.
+BANDS = (
+    Band(0.20, "slight", "raters are guessing; revise guidelines"),
+    Band(0.40, "fair", "guidelines unclear; calibrate with examples"),
+    Band(0.60, "moderate", "acceptable for exploratory work"),
+    Band(0.80, "substantial", "good for production gates"),
+    Band(1.00, "almost perfect", "target for high-stakes domains"),
+)
+
+# Krippendorff's own reading of alpha, after Content Analysis (2nd ed. 2004, 11.4): stricter than the words for kappa.
+READINGS = (
+    Band(0.667, "not to be relied on", "no conclusion should rest on these grades"),
+    Band(0.80, "tentative", "conclusions can be drawn with care, and said to be tentative"),
+    Band(1.00, "reliable", "conclusions can rest on these grades"),
+)
+
+
+def reading(value: float) -> Band:
+    """Return Krippendorff's interpretation of an alpha.
+
+    Examples
+    --------
+    >>> [reading(value).name for value in (0.66, 0.667, 0.8, 0.9)]
+    ['not to be relied on', 'tentative', 'reliable', 'reliable']
+    """
+    return next((one for one in READINGS if value < one.top), READINGS[-1])
+
+
+def band(value: float) -> Band:
+    """Return the band that a coefficient falls into. The bands are conventions, not tests.
+
+    Parameters
+    ----------
+    value : float
+        A coefficient, at most 1; below 0 it is slight too.
+
+    Examples
+    --------
+    >>> [band(value).name for value in (-0.1, 0.2, 0.41, 0.659, 0.81)]
+    ['slight', 'slight', 'moderate', 'substantial', 'almost perfect']
+    """
+    return next((one for one in BANDS if round(value, 2) <= one.top), BANDS[-1])
+
+
+def reason_in_words(reason: str | None) -> str:
+    """Return why a coefficient is undefined, without the leading "undefined because".
+
+    Examples
+    --------
+    >>> reason_in_words("no_overlap"), reason_in_words(None)
+    ('no pair was graded by two raters', '')
+    """
+    return REASONS.get(reason or "", reason or "").removeprefix("undefined because ")

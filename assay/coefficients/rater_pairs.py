@@ -1,0 +1,248 @@
+"""Agreement of every two raters on the pairs that both graded, and the mean over all such raters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from assay.coefficients.coefficient import Agreement, Coefficient
+from assay.coefficients.cohen import of_table
+from assay.coefficients.grade_patterns import TABLE, Floats, Ints, distinct
+from assay.coefficients.grade_table import GradeTable
+from assay.coefficients.intervals import between
+from assay.coefficients.resampling import cluster_codes, draws, redrawn
+
+# How many pairs of raters are drawn for at once: two hundred raters make twenty thousand pairs.
+AT_ONCE = 500
+# So many numbers are added up together, which takes as much memory as a block of draws.
+MOST_TOGETHER = 4_000_000
+# Whole numbers up to here are exact as float32.
+EXACT_SINGLE = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class RaterPair:
+    """Two raters and their grades for the units that they share.
+
+    Parameters
+    ----------
+    a, b : int
+        The raters' codes, a before b.
+    clusters : int array, shape (clusters of the two,)
+        Which clusters the shared units are from.
+    sums : array, shape (clusters of the two, grades * grades)
+        Units by cluster and by cell: place of a's grade times the number of grades, plus place of b's.
+    size : int
+        Number of grades on the scale.
+    """
+
+    a: int
+    b: int
+    clusters: Ints
+    sums: Floats
+    size: int
+
+    @property
+    def table(self) -> Floats:
+        """Return the units by both raters' grades, shape (grades, grades)."""
+        return np.asarray(self.sums.sum(axis=0).reshape(self.size, self.size))
+
+    @property
+    def n(self) -> int:
+        """Return the number of shared units."""
+        return int(self.sums.sum())
+
+    @property
+    def equal(self) -> int:
+        """Return the number of units with the same grade from both."""
+        return int(np.trace(self.table))
+
+
+@dataclass(frozen=True, eq=False)
+class RaterPairs:
+    """Every two raters who share a unit.
+
+    Parameters
+    ----------
+    pairs : tuple of RaterPair
+        In the order of their codes.
+    clusters : int
+        How many clusters are drawn from; 0 if nothing is drawn.
+    """
+
+    pairs: tuple[RaterPair, ...]
+    clusters: int
+
+    @classmethod
+    def of(cls, table: GradeTable, codes: Ints, size: int, *, clustered: bool) -> RaterPairs:
+        """Build the table, one pass over the rows for each further grade of a unit.
+
+        Parameters
+        ----------
+        table : GradeTable
+            The grades.
+        codes : int array, shape (rows,)
+            The place of each grade on the scale.
+        size : int
+            Number of grades on the scale.
+        clustered : bool
+            Whether the units are distinguished by query, for intervals; where only one query is shared, by unit.
+        """
+        cluster, clusters = _clusters(table) if clustered else (np.zeros(table.units, dtype=np.int64), 1)
+        given = table.rater * size + codes
+        wide = len(table.raters) * size
+        keys, times = _counted(table.unit, given, cluster, wide, clusters)
+        a, b, query = keys // clusters // wide, keys // clusters % wide, keys % clusters
+        pair = a // size * len(table.raters) + b // size
+        order = np.argsort(pair, kind="stable")
+        cells = a % size * size + b % size
+        pairs = []
+        for rows in np.split(order, np.flatnonzero(np.diff(pair[order])) + 1) if len(order) else []:
+            names, place, _ = distinct(query[rows], clusters)
+            cell = place * size * size + cells[rows]
+            sums = np.bincount(cell, weights=times[rows], minlength=len(names) * size * size)
+            shape = (len(names), size * size)
+            pairs.append(
+                RaterPair(
+                    int(a[rows[0]] // size),
+                    int(b[rows[0]] // size),
+                    names,
+                    sums.reshape(shape).astype(np.float64),
+                    size,
+                )
+            )
+        return cls(tuple(pairs), clusters if clustered else 0)
+
+
+def _clusters(table: GradeTable) -> tuple[Ints, int]:
+    """Number the queries of units that two raters share, others after them; units, where that is one query."""
+    shared = np.bincount(table.unit, minlength=table.units) >= 2
+    codes = cluster_codes(table.query[shared])
+    cluster_of = np.zeros(table.units, dtype=np.int64)
+    cluster_of[shared] = np.arange(int(shared.sum())) if codes is None else codes
+    return cluster_of, max(int(cluster_of.max(initial=0)) + 1, 1)
+
+
+def _counted(unit: Ints, given: Ints, cluster: Ints, wide: int, clusters: int) -> tuple[Ints, Ints]:
+    """Count how often the one rater gave this, the other that, in each cluster, over rows of one unit."""
+    most = wide * wide * clusters
+    table = np.zeros(most, dtype=np.int64) if most <= TABLE else None
+    blocks: list[Ints] = []
+    shift = 1
+    # Rows of one unit are adjacent, so no two of them are further apart than a unit has grades.
+    while shift < len(unit) and (same := unit[:-shift] == unit[shift:]).any():
+        keys = (given[:-shift] * wide)[same] + given[shift:][same]
+        if clusters > 1:
+            keys = keys * clusters + cluster[unit[:-shift][same]]
+        if table is None:
+            blocks.append(keys)
+        else:
+            table += np.bincount(keys, minlength=most)
+        shift += 1
+    if table is not None:
+        present = np.flatnonzero(table)
+        return present, table[present]
+    keys, times = np.unique(np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64), return_counts=True)
+    return keys, times
+
+
+def kappas(
+    table: RaterPairs, coefficients: Sequence[Coefficient], values: Floats, resamples: int, seed: int
+) -> tuple[list[list[Agreement]], list[Agreement]]:
+    """Compute kappas of every two raters and their means, all from the same draws of queries.
+
+    Parameters
+    ----------
+    table : RaterPairs
+        Every two raters who share a unit.
+    coefficients : sequence of Coefficient
+        Those for two raters.
+    values : array, shape (grades,)
+        The scale.
+    resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    tuple of lists
+        For each pair of raters one `Agreement` a coefficient; and for each coefficient its mean over the pairs of
+        raters, each weighed by how many units they share. Source of the mean: Light 1971, Psychological Bulletin 76.
+    """
+    rows: list[list[Agreement]] = []
+    sums, weights = np.zeros((2, len(coefficients), resamples))
+    for start in range(0, len(table.pairs), AT_ONCE):
+        pairs = table.pairs[start : start + AT_ONCE]
+        drawn, times = _drawn(pairs, table.clusters, coefficients, values, resamples, seed)
+        counted = np.where(np.isnan(drawn), 0.0, times[:, None, :])
+        sums += (np.nan_to_num(drawn) * counted).sum(axis=0)
+        weights += counted.sum(axis=0)
+        for pair, of_pair in zip(pairs, drawn, strict=True):
+            rows.append([_kappa(pair, *of, values, seed) for of in zip(coefficients, of_pair, strict=True)])
+    with np.errstate(invalid="ignore"):
+        means = sums / np.where(weights > 0, weights, np.nan)
+    return rows, [_mean([row[place] for row in rows], means[place]) for place in range(len(coefficients))]
+
+
+def _drawn(
+    pairs: Sequence[RaterPair],
+    clusters: int,
+    coefficients: Sequence[Coefficient],
+    values: Floats,
+    resamples: int,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Return every kappa of each draw, shape (pairs, kappas, draws), and how many units each pair then shares."""
+    drawn, times = np.full((len(pairs), len(coefficients), resamples), np.nan), np.zeros((len(pairs), resamples))
+    cells = pairs[0].sums.shape[1] if pairs else 0
+    # Pairs of raters who share most queries are added up together; of whole numbers the order of adding is no matter.
+    wide = [place for place, pair in enumerate(pairs) if clusters and 2 * len(pair.clusters) > clusters]
+    wide = wide[: MOST_TOGETHER // max(1, clusters * cells)]
+    together = np.zeros((clusters, len(wide), cells))
+    for at, place in enumerate(wide):
+        together[pairs[place].clusters, at] = pairs[place].sums
+    filled = together.any(axis=0)
+    together = together[:, filled]
+    among = {place: at for at, place in enumerate(wide)}
+    done = 0
+    for block in draws(clusters, resamples, seed):
+        now = slice(done, done + len(block))
+        summed = np.zeros((len(block), len(wide), cells))
+        summed[:, filled] = _sums(block, together)
+        for place, pair in enumerate(pairs):
+            sums = summed[:, among[place]] if place in among else block[:, pair.clusters] @ pair.sums
+            times[place, now] = sums.sum(axis=1)
+            for column, coefficient in enumerate(coefficients):
+                drawn[place, column, now] = coefficient.value(sums, values)
+        done += len(block)
+    return drawn, times
+
+
+def _sums(block: Floats, table: Floats) -> Floats:
+    """Multiply matrices of whole numbers: in single precision, which takes half as long, where that is exact too."""
+    if block.max(initial=0) * table.sum(axis=0).max(initial=0) < EXACT_SINGLE:
+        return (block.astype(np.float32) @ table.astype(np.float32)).astype(np.float64)
+    return np.asarray(block @ table)
+
+
+def _kappa(pair: RaterPair, coefficient: Coefficient, drawn: Floats, values: Floats, seed: int) -> Agreement:
+    basis = of_table(pair.table)
+    if basis.reason:
+        return basis
+    value = float(coefficient.value(pair.table.reshape(-1), values))
+    if len(pair.clusters) == 1 and len(drawn):
+        # All that the two share is of one query: drawn again and again it would look like certainty.
+        drawn = coefficient.value(redrawn(np.eye(pair.sums.shape[1]), pair.sums[0], len(drawn), seed), values)
+    return between(replace(basis, value=value), drawn)
+
+
+def _mean(rows: Sequence[Agreement], drawn: Floats) -> Agreement:
+    defined = [(row.n, row.value) for row in rows if row.value is not None]
+    n = sum(row.n for row in rows)
+    equal = sum(row.n * row.percent_agreement for row in rows if row.percent_agreement is not None)
+    basis = Agreement(None, None, n, 2 * n, equal / n if n else None)
+    if not defined:
+        return replace(basis, reason=rows[0].reason if rows else "no_overlap")
+    value = sum(n * kappa for n, kappa in defined) / sum(n for n, _ in defined)
+    return between(replace(basis, value=value), drawn)

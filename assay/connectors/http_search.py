@@ -1,0 +1,167 @@
+"""Common parts of the HTTP connectors: address, template, headers, secret and paths into the response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from assay.connectors.connector import ConnectorKind, Engine, Hit, Setting
+from assay.connectors.headers import headers_of
+from assay.connectors.reply_mapping import Paths, mapping_of, mapping_settings
+from assay.connectors.request_template import asks, filled, filled_address, pages, parsed
+from assay.connectors.transport import Transport, place_of
+from assay.core.errors import NotValid
+from assay.network.allowed_addresses import Allowed
+
+# Returns the reply to read, or raises an EngineFault: many engines return status 200 with a partial result.
+Check = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class HttpSearch:
+    """An engine that takes one HTTP request per query.
+
+    Parameters
+    ----------
+    transport : Transport
+        The sender of requests.
+    method : str
+        ``POST`` sends the filled template as JSON, ``GET`` as parameters of the address.
+    address : str
+        The address; it may contain ``{query}`` and ``{depth}``.
+    template : dict
+        The body of a request.
+    paths : Paths
+        The paths of fields in the reply.
+    check : callable
+        Refuses a reply with status 200 that is not a result.
+    page : int
+        The most hits of one request; 0 for no limit.
+    """
+
+    transport: Transport
+    method: str
+    address: str
+    template: Mapping[str, Any]
+    paths: Paths
+    check: Check
+    page: int = 0
+
+    def search(self, query: str, depth: int) -> list[Hit]:
+        """Run one query, page by page where needed; see `contract.Engine`."""
+        # Each page is requested in full: an engine counts pages by their size.
+        size = min(depth, self.page or depth)
+        hits: list[Hit] = []
+        while len(hits) < depth:
+            page_hits = self._some(query, size, len(hits))
+            hits += page_hits
+            if len(page_hits) < size:
+                break
+        return hits[:depth]
+
+    def _some(self, query: str, depth: int, offset: int) -> list[Hit]:
+        url = filled_address(self.address, query, depth, offset)
+        body = filled(self.template, query, depth, offset)
+        if self.method == "GET" and body:
+            url, body = f"{url}{'&' if '?' in url else '?'}{urlencode(body, doseq=True)}", None
+        reply = self.transport.json(self.method, url, body if self.method == "POST" else None)
+        return self.paths.read(self.check(reply), depth)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.transport.close()
+
+
+def unchanged(reply: Any) -> Any:
+    """Return any reply unchanged."""
+    return reply
+
+
+PAGED = Setting(
+    "page",
+    "Hits per request",
+    "The most hits of one request, if that is less than the depth; use {offset} or {page} for the following requests.",
+)
+TEMPLATE_HINT = "JSON with {query} and {depth} inside quotes; with {offset} or {page} if one request is not enough."
+
+
+def http_kind(
+    *,
+    name: str,
+    title: str,
+    description: str,
+    tested: str,
+    deepest: int,
+    path: str,
+    template: str,
+    headers: str,
+    mapping: Mapping[str, str],
+    index: str = "",
+    method: str = "POST",
+    check: Check = unchanged,
+    page: int = 0,
+) -> ConnectorKind:
+    """Return a connector over HTTP.
+
+    Parameters
+    ----------
+    name, title, description, tested, deepest, page
+        As in `ConnectorKind`; where `path` is empty, the page is a setting.
+    path : str
+        The path after the address; ``{index}`` is the setting `index`. Empty where the address is complete.
+    template, headers, mapping
+        The defaults of the settings with these names.
+    index : str, optional
+        The engine's word for an index, for messages; no such setting where empty.
+    method : str
+        ``POST`` or ``GET``; where `path` is empty, it is a setting.
+    check : callable
+        As in `HttpSearch`.
+    """
+    settings = (
+        Setting(
+            "address", "Address", "The address of the engine, for example https://search.example.com.", required=True
+        ),
+        *((Setting("index", index, f"The name of the {index.lower()} to search.", required=True),) if index else ()),
+        *(() if path else (Setting("method", "Method", "The HTTP method.", method, choices=("POST", "GET")), PAGED)),
+        Setting("template", "Query template", TEMPLATE_HINT, template, lines=8),
+        Setting("headers", "Headers", "Name: value, one per line; {secret} is your secret.", headers, lines=3),
+        Setting("secret", "Secret", "An API key or user:password; stored encrypted, never shown again.", secret=True),
+        *mapping_settings(**mapping),
+    )
+
+    def build(values: Mapping[str, str], allowed: Allowed, timeout: float) -> Engine:
+        address = _address(values, path)
+        body = parsed("template", values["template"] or "{}")
+        if not asks(address, body):
+            message = "The template does not contain the query. Write {query} into it."
+            raise NotValid(message, {"template": message})
+        if values.get("method", method) == "GET" and any(isinstance(value, dict) for value in body.values()):
+            message = "With GET the template holds the parameters of the address. Write plain values, or choose POST."
+            raise NotValid(message, {"template": message})
+        _, host, port = place_of(address)
+        headers = headers_of(values["headers"], values["secret"])
+        paths = mapping_of(values)
+        allowed.addresses(host, port)
+        transport = Transport(allowed, timeout, headers, values["secret"])
+        size = _page(values, page) if pages(values["template"], address) else 0
+        return HttpSearch(transport, values.get("method", method), address, body, paths, check, size)
+
+    return ConnectorKind(name, title, description, tested, deepest, settings, build, page)
+
+
+def _page(values: Mapping[str, str], usual: int) -> int:
+    text = values.get("page", "")
+    if text and not (text.isascii() and text.isdigit() and int(text)):
+        message = f"page is {text!r}. Enter a number such as 100."
+        raise NotValid(message, {"page": message})
+    return int(text) if text else usual
+
+
+def _address(values: Mapping[str, str], path: str) -> str:
+    place_of(values["address"])
+    if not path:
+        return values["address"]
+    return values["address"].rstrip("/") + path.replace("{index}", quote(values.get("index", ""), safe=",*"))

@@ -1,0 +1,67 @@
+"""Cells of Assay's own CSV files: escape texts that a spreadsheet would run as a formula.
+
+Spreadsheets run a cell that begins with ``= + - @`` as a formula, and so do some with the full-width forms of these
+characters (U+FF1D, U+FF0B, U+FF0D, U+FF20). Such a cell gets one apostrophe in front when it
+is written and loses one when it is read, which is reversible for every text, including one that begins with ``'=``.
+"""
+
+from __future__ import annotations
+
+import re
+
+# The beginning of a text that is escaped; polars reads the expression too.
+DANGEROUS = r"^'*[=+\-@＝＋－＠\t\r]"
+_DANGEROUS = re.compile(DANGEROUS)
+_PLAIN = re.compile(r"[^'=+\-@＝＋－＠\t\r\n,\"][^,\"\n\r]*")
+_QUOTED = re.compile(r'[,"\n\r]')
+_ESCAPED = re.compile(r"'+[=+\-@＝＋－＠\t\r]")
+
+
+def escape(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet might run.
+
+    Examples
+    --------
+    >>> escape("=sum of shoes"), escape("shoes"), escape("'=x")
+    ("'=sum of shoes", 'shoes', "''=x")
+    """
+    return f"'{text}" if _DANGEROUS.match(text) else text
+
+
+def unescape(text: str) -> str:
+    """Take the apostrophe of `escape` away again.
+
+    Examples
+    --------
+    >>> unescape("'=sum of shoes"), unescape("'tis"), unescape("''=x")
+    ('=sum of shoes', "'tis", "'=x")
+    """
+    return text[1:] if _ESCAPED.match(text) else text
+
+
+def csv_cell(text: str) -> str:
+    """Return a text as `csv_row` writes it once it is escaped.
+
+    Examples
+    --------
+    >>> csv_cell("d1"), csv_cell("=sum"), csv_cell("a, b")
+    ('d1', "'=sum", '"a, b"')
+    """
+    return text if _PLAIN.fullmatch(text) else _quoted(escape(text))
+
+
+def csv_row(cells: list[str]) -> str:
+    """Return one line of RFC 4180 with LF: a cell is quoted only where it must be, an empty one never.
+
+    Examples
+    --------
+    >>> csv_row(["q1", "", 'a "b", c'])
+    'q1,,"a ""b"", c"\\n'
+    """
+    return ",".join(map(_quoted, cells)) + "\n"
+
+
+def _quoted(cell: str) -> str:
+    if _QUOTED.search(cell):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell

@@ -1,0 +1,78 @@
+"""Rules for ids: validity and sort order.
+
+Ids are opaque strings: never trimmed, folded, normalized or turned into numbers; ``007`` is not ``7``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+MAX_LENGTH = 500
+
+_ASCII_SPACES = frozenset(" \t\n\r\v\f")
+
+
+def byte_order(text: str) -> bytes:
+    """Return the sort key of an id: its UTF-8 bytes.
+
+    Python compares strings by code point, which is the same order, so tables may sort plain strings; this key is for
+    code that talks to something else (a database, a sorted file).
+
+    Examples
+    --------
+    >>> sorted(["Z", "a", "9", "10", "é"], key=byte_order, reverse=True)
+    ['é', 'a', 'Z', '9', '10']
+    """
+    return text.encode("utf-8", "surrogatepass")
+
+
+def id_fault(text: str, *, spaces: bool = True) -> tuple[str, str] | None:
+    """Return the code and the description of what is wrong with an id, or None.
+
+    Parameters
+    ----------
+    text : str
+        The id.
+    spaces : bool
+        Whether white space may stand inside; the TREC formats and LTR lists cannot carry it.
+
+    Returns
+    -------
+    tuple of str or None
+        ``("E11", ...)`` empty, ``("E15", ...)`` white space where the format has none, ``("E19", ...)`` a control
+        character or half a surrogate pair, ``("E21", ...)`` over 500 code points.
+
+    Examples
+    --------
+    >>> id_fault("doc-abc") is None
+    True
+    >>> id_fault("my doc", spaces=False)
+    ('E15', 'has white space in it')
+    """
+    if not text:
+        return "E11", "is empty"
+    if len(text) > MAX_LENGTH:
+        return "E21", f"is {len(text)} characters long, more than {MAX_LENGTH}"
+    if text.isascii() and text.isprintable():
+        return ("E15", "has white space in it") if not spaces and " " in text else None
+    if not spaces and not _ASCII_SPACES.isdisjoint(text):
+        return "E15", "has white space in it"
+    for character in text:
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            return "E19", f"has the control character U+{ord(character):04X} in it"
+    return None
+
+
+def is_unusual(text: str) -> bool:
+    """Return whether an id has a space outside ASCII or is not in NFC, so that a look-alike may exist (W39).
+
+    Examples
+    --------
+    >>> is_unusual("caf\\u00e9"), is_unusual("cafe\\u0301"), is_unusual("a\\u00a0b")
+    (False, True, True)
+    """
+    if text.isascii():
+        return False
+    if not unicodedata.is_normalized("NFC", text):
+        return True
+    return any(unicodedata.category(character) == "Zs" for character in text if character != " ")

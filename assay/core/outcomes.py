@@ -1,0 +1,8 @@
+"""Outcomes of a machine judge: a grade, or the way in which it failed."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+OutcomeName = Literal["graded", "unparseable", "out_of_scale", "refused", "truncated", "blocked", "transport_error"]
+OUTCOMES: tuple[OutcomeName, ...] = get_args(OutcomeName)

@@ -1,0 +1,270 @@
+"""Qrels: the grade of each judged document of each query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.errors import NotValid
+from assay.core.grouping import grouped, pair_keys, repeated
+from assay.core.pair_index import PairIndex
+from assay.core.text_column import Places, Texts
+
+if TYPE_CHECKING:
+    from assay.core.subtopics import Subtopics
+
+
+@dataclass(frozen=True)
+class MachineSource:
+    """The judge whose machine grades are the labels.
+
+    Parameters
+    ----------
+    judge : str
+        Its name with its model.
+    outcomes : mapping of str to int
+        How many answers ended in which way; only those that are ``graded`` are labels.
+    """
+
+    judge: str
+    outcomes: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return {"judge": self.judge, "outcomes": dict(self.outcomes)}
+
+
+class Qrels:
+    """The labels of a collection's queries, as columns grouped by query.
+
+    Queries are sorted by the UTF-8 bytes of their ids; the documents of a query are in the order given. The judgments
+    of query ``i`` are in ``doc_ids[offsets[i]:offsets[i + 1]]`` and ``grades[offsets[i]:offsets[i + 1]]``.
+
+    Parameters
+    ----------
+    query_ids : tuple of str
+        The judged queries.
+    offsets : int64 array, shape (queries + 1,)
+        Where each query begins.
+    doc_ids : Texts
+        All judged documents, flat.
+    grades : float64 array
+        One grade for each entry of ``doc_ids``; fractions and negative numbers are kept.
+    duplicates : int
+        How many identical rows were kept once.
+    subtopics : Subtopics, optional
+        The grades by subtopic, where the labels distinguish the aspects of a query. A document still appears once in a
+        query; ``grades`` then holds the largest of its grades.
+    machine : MachineSource, optional
+        The judge, where the labels are a machine's.
+
+    Examples
+    --------
+    >>> qrels = Qrels.from_dict({"q1": {"d2": 1, "d1": 3}})
+    >>> list(qrels.rows()), len(qrels), qrels.queries
+    ([('q1', 'd2', 1.0), ('q1', 'd1', 3.0)], 2, 1)
+    """
+
+    def __init__(
+        self,
+        query_ids: tuple[str, ...],
+        offsets: Places,
+        doc_ids: Texts,
+        grades: npt.NDArray[np.float64],
+        duplicates: int = 0,
+        subtopics: Subtopics | None = None,
+        machine: MachineSource | None = None,
+    ) -> None:
+        self.query_ids, self.offsets, self.doc_ids, self.grades = query_ids, offsets, doc_ids, grades
+        self.duplicates, self.subtopics, self.machine = duplicates, subtopics, machine
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[str, str, float]]) -> Qrels:
+        """Build the table from rows of (query_id, doc_id, grade) in any order.
+
+        Raises
+        ------
+        NotValid
+            When two rows give one pair different grades, or a grade is not a finite number.
+        """
+        judged: dict[str, dict[str, float]] = {}
+        total = 0
+        for query_id, doc_id, grade in rows:
+            total += 1
+            known = judged.setdefault(query_id, {}).setdefault(doc_id, grade)
+            if known != grade:
+                raise NotValid(f"query {query_id!r}, document {doc_id!r} has two grades, {known} and {grade}; keep one")
+        table = cls.from_dict(judged)
+        table.duplicates = total - len(table)
+        return table
+
+    @classmethod
+    def from_dict(cls, judged: Mapping[str, Mapping[str, float]]) -> Qrels:
+        """Build the table from ``{query_id: {doc_id: grade}}``; a query without documents is left out.
+
+        Raises
+        ------
+        NotValid
+            When a grade is not a finite number, or an id is no text.
+        """
+        # Python orders strings by code point, which is the order of their UTF-8 bytes.
+        query_ids = tuple(sorted(query_id for query_id, grades in judged.items() if grades))
+        doc_ids = [doc_id for query_id in query_ids for doc_id in judged[query_id]]
+        given = [grade for query_id in query_ids for grade in judged[query_id].values()]
+        offsets = np.cumsum([0, *(len(judged[query_id]) for query_id in query_ids)], dtype=np.int64)
+        try:
+            "".join(query_ids)
+            documents, grades = Texts.of(doc_ids), np.fromiter(given, np.float64, len(given))
+        except (TypeError, ValueError) as error:
+            raise NotValid(f"qrels: ids are texts and grades are numbers ({error})") from error
+        return cls(query_ids, offsets, documents, _finite(grades, doc_ids))
+
+    @classmethod
+    def from_subtopics(cls, rows: Iterable[tuple[str, str, str, float]]) -> Qrels:
+        """Build the table from rows of (query_id, subtopic, doc_id, grade) in any order.
+
+        A document's own grade is the largest of its subtopics'. The documents of a query are sorted by id descending.
+
+        Raises
+        ------
+        NotValid
+            When a document has two grades for one subtopic, or a grade is not a finite number.
+
+        Examples
+        --------
+        >>> qrels = Qrels.from_subtopics([("q1", "1", "d1", 0), ("q1", "2", "d1", 2), ("q1", "1", "d2", 1)])
+        >>> qrels.to_dict(), list(qrels.rows_by_subtopic())[1:]
+        ({'q1': {'d2': 1.0, 'd1': 2.0}}, [('q1', '1', 'd1', 0.0), ('q1', '2', 'd1', 2.0)])
+        """
+        from assay.core.subtopics import collected, table
+
+        judged, total = collected(rows)
+        qrels = cls.from_dict(
+            {
+                query_id: {doc_id: max(grades.values()) for doc_id, grades in documents.items()}
+                for query_id, documents in judged.items()
+            }
+        )
+        qrels.subtopics = table(judged, ((query_id, doc_id) for query_id, doc_id, _ in qrels.rows()))
+        qrels.duplicates = total - len(qrels.subtopics.rows)
+        return qrels
+
+    @classmethod
+    def from_columns(cls, query_ids: Texts, doc_ids: Texts, grades: npt.NDArray[np.float64]) -> Qrels:
+        """Build the table from columns of equal length, rows in any order, no pair twice.
+
+        Raises
+        ------
+        NotValid
+            When a pair appears twice, or a grade is not a finite number.
+        """
+        groups = grouped(query_ids)
+        if groups.order is not None:
+            doc_ids, grades = doc_ids.take(groups.order), grades[groups.order]
+        table = cls(groups.names, groups.offsets, doc_ids, _finite(grades, doc_ids))
+        if table.has_duplicates():
+            raise NotValid("a query judges a document twice; keep one row")
+        return table
+
+    def prepare(self) -> None:
+        """Build the index that runs are looked up in; otherwise the first lookup builds it."""
+        _ = self.codes, self.query_of, self.index, self.descending
+
+    def has_duplicates(self) -> bool:
+        """Return whether a query lists a document twice."""
+        keys = self.index.keys
+        alike = bool((keys[1:] == keys[:-1]).any())
+        return alike and repeated(self.query_of, self.doc_ids) is not None
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """Map each query id to its position."""
+        return {query_id: at for at, query_id in enumerate(self.query_ids)}
+
+    @cached_property
+    def query_of(self) -> Places:
+        """Return the position of each row's query."""
+        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+
+    @cached_property
+    def index(self) -> PairIndex:
+        """Return the index of all pairs by key."""
+        return PairIndex.of(pair_keys(self.query_of, self.doc_ids))
+
+    @cached_property
+    def highest(self) -> npt.NDArray[np.float64]:
+        """Return the highest grade of each query."""
+        highest: npt.NDArray[np.float64] = np.maximum.reduceat(self.grades, self.offsets[:-1])
+        return highest
+
+    @cached_property
+    def summable(self) -> bool:
+        """Return whether the grades can be added up in float64."""
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(np.abs(self.grades).sum()))
+
+    @cached_property
+    def descending(self) -> npt.NDArray[np.float64]:
+        """Return the grades of each query in descending order, flat, bounded by ``offsets``."""
+        ordered: npt.NDArray[np.float64] = self.grades[np.lexsort((-self.grades, self.query_of))]
+        return ordered
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return ``{query_id: {doc_id: grade}}``, in the order of the table."""
+        grades, doc_ids = self.grades.tolist(), self.doc_ids.tolist()
+        return {
+            query_id: dict(zip(doc_ids[start:stop], grades[start:stop], strict=True))
+            for query_id, start, stop in self._spans()
+        }
+
+    def rows(self) -> Iterator[tuple[str, str, float]]:
+        """Yield (query_id, doc_id, grade) in the order of the table."""
+        grades, doc_ids = self.grades.tolist(), self.doc_ids.tolist()
+        for query_id, start, stop in self._spans():
+            for place in range(start, stop):
+                yield query_id, doc_ids[place], grades[place]
+
+    def rows_by_subtopic(self) -> Iterator[tuple[str, str, str, float]]:
+        """Yield (query_id, subtopic, doc_id, grade) in the order of the table; nothing without subtopics."""
+        if self.subtopics is None:
+            return
+        names, pairs = self.subtopics.names, [(query_id, doc_id) for query_id, doc_id, _ in self.rows()]
+        for row, code, grade in zip(self.subtopics.rows, self.subtopics.codes, self.subtopics.grades, strict=True):
+            query_id, doc_id = pairs[row]
+            yield query_id, names[code], doc_id, float(grade)
+
+    @property
+    def queries(self) -> int:
+        """Return the number of queries with at least one judgment."""
+        return len(self.query_ids)
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Qrels):
+            return NotImplemented
+        same = self.to_dict() == other.to_dict()
+        return same and sorted(self.rows_by_subtopic()) == sorted(other.rows_by_subtopic())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Qrels({self.queries} queries, {len(self)} judgments)"
+
+    def _spans(self) -> Iterator[tuple[str, int, int]]:
+        bounds = self.offsets.tolist()
+        return zip(self.query_ids, bounds[:-1], bounds[1:], strict=True)
+
+
+def _finite(grades: npt.NDArray[np.float64], doc_ids: Texts | list[str]) -> npt.NDArray[np.float64]:
+    finite = np.isfinite(grades)
+    if not finite.all():
+        where = doc_ids[int(np.flatnonzero(~finite)[0])]
+        raise NotValid(f"document {where!r}: the grade is not a finite number; leave out what has no grade")
+    return grades

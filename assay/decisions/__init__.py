@@ -1,0 +1,1 @@
+"""Release decisions: rules, and the verdict on a candidate run."""

@@ -1,0 +1,309 @@
+"""Decision-critical pairs: the fewest judgments that could reverse a comparison of two runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.core.qrels import Qrels
+from assay.core.run import Run
+from assay.decisions.fewest_steps import fewest
+from assay.decisions.grade_swings import swings
+from assay.decisions.judging_task import Swings
+from assay.decisions.unjudged_candidates import Candidates, candidates
+from assay.metrics.hypothetical_grades import Grading, graded
+from assay.metrics.judged_rankings import Integers
+from assay.metrics.means import TIE
+from assay.metrics.metric import BoundMetric
+from assay.metrics.metric_bounds import scale_grades
+from assay.scoring.evaluate import bind
+
+# What one judgment is assumed to take if there are no timed answers.
+SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class TurningPair:
+    """A pair that could help to reverse the decision.
+
+    Parameters
+    ----------
+    query_id, doc_id : str
+        The pair.
+    grade : float
+        The grade that it would have to get; for metrics of relevant documents the lowest relevant one.
+    rank_a, rank_b : int or None
+        Where each run ranks the document; None below the cutoff.
+    """
+
+    query_id: str
+    doc_id: str
+    grade: float
+    rank_a: int | None
+    rank_b: int | None
+
+
+@dataclass(frozen=True)
+class Turning:
+    """The judgments that could reverse the decision between two runs.
+
+    Parameters
+    ----------
+    metric, a, b : str
+        The metric and the runs.
+    difference : float
+        The mean of b less that of a, as it is.
+    winner : str or None
+        The run that is ahead; None if they are level.
+    turns : bool or None
+        Whether judgments of documents that the runs returned could put the other run ahead; None if none were found
+        that do, and nothing excludes that there are some, and where the runs are level.
+    pairs : tuple of TurningPair
+        The pairs that reverse it if each gets its grade, in the order in which to judge them: the queries first whose
+        pairs move most, each.
+    exact : bool
+        Whether the number of pairs is minimal.
+    at_least : int or None
+        The minimum number of pairs, if the decision can be reversed.
+    difference_after : float or None
+        The difference once they have these grades, computed again.
+    most : float
+        How far the difference could move towards the other run if all unjudged documents were judged; a limit that may
+        not be reached where ``exact`` is False.
+    unjudged : int
+        How many unjudged pairs the two runs return within the cutoff.
+    queries : int
+        Over how many queries the means run.
+    reason : str or None
+        Why there are no pairs, or why they may not be the fewest.
+    """
+
+    metric: str
+    a: str
+    b: str
+    difference: float
+    winner: str | None
+    turns: bool | None
+    pairs: tuple[TurningPair, ...]
+    exact: bool
+    at_least: int | None
+    difference_after: float | None
+    most: float
+    unjudged: int
+    queries: int
+    reason: str | None = None
+
+    def hours(self, seconds: float = SECONDS, ratings: int = 1) -> float:
+        """Return how many rater hours the pairs cost, at so many seconds a judgment and so many judgments a pair."""
+        return len(self.pairs) * seconds * ratings / 3600.0
+
+    def sentence(self, seconds: float = SECONDS) -> str:
+        """Return the number of pairs and their cost at this many seconds per judgment, in one line.
+
+        Examples
+        --------
+        >>> a, b = Run.from_dict({"q": {"x": 1.0}}, "a"), Run.from_dict({"q": {"y": 1.0}}, "b")
+        >>> turning(Qrels.from_dict({"q": {"x": 1}}), a, b, "P@1").sentence()
+        'no judgments of the returned documents can reverse this result'
+        >>> turning(Qrels.from_dict({"q": {"x": 1}}), a, b, "RR@1").turns
+        False
+        """
+        if not self.pairs:
+            return self.reason or ""
+        number = amount(len(self.pairs), "unjudged pair")
+        least = "" if self.exact else f" (at least {amount(self.at_least or 0, 'is', 'are')} needed)"
+        return f"{number} could reverse this result{least}, about {self.hours(seconds):.1f} rater hours"
+
+    def as_json(self, seconds: float = SECONDS) -> dict[str, Any]:
+        """Return plain numbers under plain names, with the rater hours at so many seconds a judgment."""
+        values = {key: value for key, value in asdict(self).items() if key != "pairs"}
+        pairs = [asdict(pair) for pair in self.pairs]
+        cost = {"number": len(pairs), "hours": self.hours(seconds), "seconds": seconds}
+        return values | cost | {"sentence": self.sentence(seconds), "pairs": pairs}
+
+
+def turning(
+    qrels: Qrels,
+    a: Run,
+    b: Run,
+    metric: str | BoundMetric = "nDCG@10",
+    *,
+    missing: Literal["zero", "skip"] = "zero",
+    scale_top: float | None = None,
+) -> Turning:
+    """Find the fewest unjudged pairs whose judgments could put the other run ahead.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        The labels. Queries without labels stay out.
+    a, b : Run
+        Two runs.
+    metric : str or BoundMetric
+        One metric whose mean is plain.
+    missing : {"zero", "skip"}
+        A judged query that a run does not answer scores 0, or is left out for both.
+    scale_top : float, optional
+        The top grade of the scale; by default the largest grade of the qrels.
+
+    Returns
+    -------
+    Turning
+
+    Raises
+    ------
+    NotValid
+        For a metric of which it is not known how it answers a judgment, or whose mean is not plain.
+
+    Notes
+    -----
+    Only documents that at least one run returns within the cutoff can be judged; a grade of 0 moves nothing. What so
+    many pairs of one query can move is computed by `assay.decisions.grade_swings`, and how the pairs are best spread
+    over queries by `assay.decisions.fewest_steps`. The answer is computed again by the metric itself.
+
+    Examples
+    --------
+    >>> qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"a": 1}})
+    >>> old = Run.from_dict({"q1": {"a": 2.0, "x": 1.0}, "q2": {"y": 2.0, "z": 1.0}}, "old")
+    >>> new = Run.from_dict({"q1": {"x": 2.0, "z": 1.0}, "q2": {"y": 2.0, "x": 1.0}}, "new")
+    >>> found = turning(qrels, old, new, "P@2")
+    >>> found.winner, [(pair.query_id, pair.doc_id) for pair in found.pairs], found.exact
+    ('old', [('q1', 'z'), ('q2', 'x')], True)
+    """
+    one = metric_of(metric)
+    largest = float(qrels.grades.max(initial=0.0))
+    one = one.on_scale(largest if scale_top is None else scale_top)
+    cutoff = int(one.cutoff) if one.cutoff is not None else None
+    pool = candidates(qrels, (a, b), cutoff)
+    counted = np.flatnonzero(pool.answered.all(axis=0)) if missing == "skip" else np.arange(qrels.queries)
+    if not len(counted):
+        raise NotValid("the runs have no judged query in common; count unanswered queries as 0 (missing zero)")
+    grades = scale_grades(max(largest, scale_top or 0.0))
+    return _Search(qrels, (a.name, b.name), one, pool, counted, grades).turning()
+
+
+def metric_of(metric: str | BoundMetric) -> BoundMetric:
+    """Return the metric that is meant, if its decisions can be turned.
+
+    Raises
+    ------
+    NotValid
+        More than one is named, it is not known how it answers a judgment, or its mean is not plain.
+    """
+    bound = bind([metric])
+    if len(bound) != 1:
+        raise NotValid(f"name one metric, not {len(bound)}: a decision is made by one")
+    if bound[0].response is None:
+        name = bound[0].name
+        raise NotValid(f"it is not known how {name} answers a judgment; take for example nDCG@10, AP or RR@10")
+    if bound[0].metric.mean != "arithmetic":
+        raise NotValid(f"the mean of {bound[0].name} is not a plain one; take for example AP")
+    return bound[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    qrels: Qrels
+    names: tuple[str, str]
+    metric: BoundMetric
+    pool: Candidates
+    counted: Integers
+    grades: np.ndarray[tuple[int], np.dtype[np.float64]]
+
+    def turning(self) -> Turning:
+        """Return the answer, whatever the means are."""
+        difference = self._difference(*(self.metric(rankings) for rankings in self.pool.rankings))
+        if abs(difference) <= TIE:
+            return self._outcome(difference, None, None, reason="the runs are level: any judgment may decide")
+        leading = int(difference > 0)
+        moves = swings(self.metric, self.pool, leading, self.grades, self.counted)
+        need = (abs(difference) + TIE) * len(self.counted)
+        farthest = float(moves.upper[:, -1].sum())
+        most = farthest / len(self.counted)
+        steps = fewest(moves.reached, need)
+        winner = self.names[leading]
+        if steps is None:
+            turns = None if farthest > need else False
+            return self._outcome(difference, winner, turns, most=most, reason=_why_not(turns))
+        limit = fewest(moves.upper, need)
+        at_least = min(steps.at_least, limit.at_least) if limit else steps.at_least
+        chosen = self._chosen(moves, steps.taken)
+        # Picking may take fewer pairs than were counted.
+        exact = len(chosen) == at_least
+        return self._outcome(
+            difference,
+            winner,
+            True,
+            most=most,
+            chosen=chosen,
+            exact=exact,
+            at_least=at_least,
+            reason=None if exact else "fewer pairs may do: not all ways to judge could be tried",
+        )
+
+    def _difference(self, first: Any, second: Any) -> float:
+        return math.fsum((second - first)[self.counted].tolist()) / len(self.counted)
+
+    def _chosen(self, moves: Swings, taken: Integers) -> list[tuple[int, float]]:
+        """Return the candidates with their grades, those queries first whose pairs move most, each."""
+        queries = np.flatnonzero(taken)
+        each = moves.reached[queries, taken[queries]] / taken[queries]
+        ordered = queries[np.argsort(-each, kind="stable")].tolist()
+        return [one for query in ordered for one in moves.pick(query, int(taken[query]))]
+
+    def _outcome(
+        self,
+        difference: float,
+        winner: str | None,
+        turns: bool | None,
+        *,
+        most: float = 0.0,
+        chosen: list[tuple[int, float]] | None = None,
+        exact: bool = True,
+        at_least: int | None = None,
+        reason: str | None = None,
+    ) -> Turning:
+        chosen = chosen or []
+        inside = np.isin(self.pool.query, self.counted)
+        return Turning(
+            metric=self.metric.name,
+            a=self.names[0],
+            b=self.names[1],
+            difference=difference,
+            winner=winner,
+            turns=turns,
+            pairs=tuple(self._pair(candidate, grade) for candidate, grade in chosen),
+            exact=exact,
+            at_least=at_least,
+            difference_after=self._after(chosen) if chosen else None,
+            most=most,
+            unjudged=int(np.count_nonzero(inside)),
+            queries=len(self.counted),
+            reason=reason,
+        )
+
+    def _pair(self, candidate: int, grade: float) -> TurningPair:
+        first, second = (int(rank) or None for rank in self.pool.ranks[:, candidate])
+        query_id = self.qrels.query_ids[int(self.pool.query[candidate])]
+        return TurningPair(query_id, self.pool.doc_ids[candidate], grade, first, second)
+
+    def _after(self, chosen: list[tuple[int, float]]) -> float:
+        """Return the difference with these grades, by the metric itself."""
+        places = np.array([candidate for candidate, _ in chosen], dtype=np.int64)
+        grade = np.array([grade for _, grade in chosen])
+        values = [
+            self.metric(graded(rankings, Grading(self.pool.query[places], ranks[places], grade)))
+            for rankings, ranks in zip(self.pool.rankings, self.pool.ranks, strict=True)
+        ]
+        return self._difference(*values)
+
+
+def _why_not(turns: bool | None) -> str:
+    if turns is False:
+        return "no judgments of the returned documents can reverse this result"
+    return "no judgments were found that reverse this result, but some may exist"

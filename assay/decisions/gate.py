@@ -1,0 +1,210 @@
+"""Gate: check a candidate run against rules, alone and against a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, cast
+
+import numpy as np
+
+from assay.core.errors import NotValid
+from assay.core.qrels import Qrels
+from assay.core.run import Run
+from assay.decisions.gate_cautions import Facts, cautions
+from assay.decisions.gate_rules import DROP_EXAMPLE, EXAMPLE, Rule, parse_rule
+from assay.decisions.gate_verdicts import Drop, GateResult, Verdict, decide
+from assay.formats.run_reader import RunFile
+from assay.metrics.means import MeanKind, mean
+from assay.metrics.metric import BoundMetric
+from assay.metrics.metric_names import parse_metric
+from assay.scoring.evaluate import evaluate
+from assay.scoring.results import Evaluation
+from assay.significance.paired_differences import PERMUTATIONS, paired_p_values
+from assay.significance.results import effect
+from assay.significance.sign_flips import Floats
+
+COVERAGE = "Judged@10"
+MOST_PERMUTATIONS = 10_000_000
+
+
+def gate(
+    qrels: Qrels,
+    baseline: Run | RunFile | None,
+    candidate: Run | RunFile,
+    rules: str | Rule | Iterable[str | Rule],
+    *,
+    missing: Literal["zero", "skip"] = "zero",
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    scale_top: float | None = None,
+) -> GateResult:
+    """Hold a candidate run against rules.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        The labels.
+    baseline : Run, RunFile or None
+        What a drop is measured from; None if every rule is about the candidate alone. It may have the candidate's
+        name.
+    candidate : Run or RunFile
+        The run that is to be let through. A file is read in pieces.
+    rules : str, Rule, or iterable of them
+        As `parse_rule` reads them; at least one.
+    missing : {"zero", "skip"}
+        A judged query that a run does not answer scores 0; or it is left out of that run's mean, and of a drop when
+        either run does not answer it.
+    permutations, seed : int
+        Of the paired sign-flip test.
+    scale_top : float, optional
+        The top grade of the scale, for metrics that ask for it; by default the largest grade of the qrels.
+
+    Returns
+    -------
+    GateResult
+        One verdict for each rule, in their order, and what to know before trusting them.
+
+    Raises
+    ------
+    NotValid
+        When a rule cannot be read, there is none, a drop has no baseline, a number cannot be used, or `evaluate`
+        refuses the runs.
+    UnreadableInput
+        When a file cannot be read.
+
+    Examples
+    --------
+    >>> qrels = Qrels.from_dict({f"q{n}": {"good": 1} for n in range(8)})
+    >>> old = Run.from_dict({f"q{n}": {"good": 2.0, "bad": 1.0} for n in range(8)}, name="old")
+    >>> new = Run.from_dict({f"q{n}": {"good": 2.0} if n else {"bad": 2.0, "good": 1.0} for n in range(8)}, name="new")
+    >>> result = gate(qrels, old, new, ["RR >= 0.9", "drop(RR) <= 0.01", "drop(RR) <= 0.01 unless p >= 0.05"])
+    >>> result.passed, [verdict.passed for verdict in result.verdicts]
+    (False, [True, False, True])
+    >>> result.verdicts[2].value, result.verdicts[2].p
+    (0.0625, 1.0)
+    """
+    chosen = _read(rules)
+    check(chosen, baseline is not None, permutations, seed)
+    named = [cast(BoundMetric, rule.metric) for rule in chosen]
+    metrics = [*named, parse_metric(COVERAGE)]
+    # Each run for itself: what two branches of a pipeline write often has one name.
+    of_candidate = evaluate(qrels, candidate, metrics, missing, scale_top=scale_top, ranges=False)
+    of_baseline = (
+        None if baseline is None else evaluate(qrels, baseline, metrics, missing, scale_top=scale_top, ranges=False)
+    )
+    dropped = {metric.name: metric.metric.mean for rule, metric in zip(chosen, named, strict=True) if rule.drop}
+    drops = _drops(of_baseline, of_candidate, dropped, permutations, seed) if of_baseline else {}
+    verdicts = tuple(_verdict(rule, of_baseline, of_candidate, drops) for rule in chosen)
+    return GateResult(
+        verdicts=verdicts,
+        warnings=(
+            *cautions(_facts(qrels, of_baseline, of_candidate, missing), verdicts),
+            *of_candidate.unreached_notes,
+        ),
+        queries=qrels.queries,
+        missing=missing,
+        permutations=permutations,
+        seed=seed,
+        scale_top=scale_top,
+    )
+
+
+def _read(rules: str | Rule | Iterable[str | Rule]) -> list[Rule]:
+    many = [rules] if isinstance(rules, str | Rule) else list(rules)
+    if not many:
+        raise NotValid(f"there is no rule to decide by; write for example {EXAMPLE!r} or {DROP_EXAMPLE!r}")
+    return [parse_rule(rule) if isinstance(rule, str) else rule for rule in many]
+
+
+def check(rules: Sequence[Rule], baseline: bool, permutations: int, seed: int) -> None:
+    """Refuse what no run could be decided by; `gate` does so itself.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        The rules.
+    baseline : bool
+        Whether there is one.
+    permutations, seed : int
+        Of the sign-flip test.
+
+    Raises
+    ------
+    NotValid
+        When a drop has no baseline, or a number is out of range.
+    """
+    without = next((rule for rule in rules if rule.drop and not baseline), None)
+    if without is not None:
+        raise NotValid(f"the rule {without.text!r} needs a run to drop from; name it with --baseline RUN")
+    if not 1 <= permutations <= MOST_PERMUTATIONS:
+        raise NotValid(f"permutations is {permutations:,}; give a number from 1 to {MOST_PERMUTATIONS:,}")
+    if seed < 0:
+        raise NotValid(f"the seed is {seed}; give a whole number from 0")
+
+
+def _drops(
+    baseline: Evaluation, candidate: Evaluation, kinds: Mapping[str, MeanKind], permutations: int, seed: int
+) -> dict[str, Drop]:
+    """Compare the runs on the queries that count for both; metrics with the same queries share one set of draws."""
+    groups: dict[bytes, list[str]] = {}
+    values: dict[str, Floats] = {}
+    tested: dict[str, Floats] = {}
+    for name in kinds:
+        pair = np.column_stack([of.runs[0].per_query[name] for of in (baseline, candidate)])
+        both = ~np.isnan(pair).any(axis=1)
+        groups.setdefault(both.tobytes(), []).append(name)
+        values[name] = pair[both]
+        tested[name] = np.column_stack([of.tested(of.runs[0], name) for of in (baseline, candidate)])[both]
+    by_metric: dict[str, Drop] = {}
+    for group in groups.values():
+        scores = np.concatenate([tested[name] for name in group], axis=1)
+        pairs = [(2 * at, 2 * at + 1) for at in range(len(group))]
+        p = paired_p_values(scores, pairs, permutations=permutations, seed=seed)
+        for at, name in enumerate(group):
+            by_metric[name] = _drop(values[name], kinds[name], p.values[at], p.reasons[at], p.smallest)
+    return by_metric
+
+
+def _drop(scores: Floats, kind: MeanKind, p: float | None, reason: str | None, smallest: float | None) -> Drop:
+    if not len(scores):
+        return Drop(0, None, None, None, "no judged query is answered by both runs")
+    size = effect(scores[:, 0], scores[:, 1])
+    return Drop(
+        queries=len(scores),
+        baseline=mean(scores[:, 0].tolist(), kind),
+        candidate=mean(scores[:, 1].tolist(), kind),
+        p=p,
+        reason=reason,
+        smallest_p=smallest,
+        differing=size.wins + size.losses,
+        # It is the difference of plain means that it refers to.
+        detectable=size.detectable if kind == "arithmetic" else None,
+    )
+
+
+def _verdict(rule: Rule, baseline: Evaluation | None, candidate: Evaluation, drops: Mapping[str, Drop]) -> Verdict:
+    name = rule.metric.name
+    return decide(
+        rule,
+        candidate=candidate.runs[0].metrics[name],
+        baseline=None if baseline is None else baseline.runs[0].metrics[name],
+        drop=drops.get(name) if rule.drop else None,
+    )
+
+
+def _facts(qrels: Qrels, baseline: Evaluation | None, candidate: Evaluation, missing: str) -> Facts:
+    return Facts(
+        queries=qrels.queries,
+        missing=missing,
+        unanswered=candidate.runs[0].diagnostics.queries_missing,
+        unanswered_by_baseline=None if baseline is None else baseline.runs[0].diagnostics.queries_missing,
+        judged=_judged(candidate),
+        judged_of_baseline=None if baseline is None else _judged(baseline),
+    )
+
+
+def _judged(evaluation: Evaluation) -> float | None:
+    """Judged@10 over the queries that the run answers: one without an answer has no holes."""
+    run = evaluation.runs[0]
+    answered = len(evaluation.query_ids) - run.diagnostics.queries_missing
+    return float(np.nansum(run.per_query[COVERAGE])) / answered if answered else None

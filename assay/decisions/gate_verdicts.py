@@ -1,0 +1,261 @@
+"""Verdicts of a gate on each rule, with their reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.decisions.gate_rules import Rule, equal
+from assay.scoring.results import Summary
+
+
+@dataclass(frozen=True)
+class Drop:
+    """One metric of both runs on the queries that count for both.
+
+    Parameters
+    ----------
+    queries : int
+        How many these are.
+    baseline, candidate : float or None
+        The means over them; None without any.
+    p : float or None
+        Of the paired sign-flip test.
+    reason : str or None
+        Why p, or the means, are None.
+    smallest_p : float or None
+        The least p that the test could have given with so many queries and draws.
+    differing : int
+        On how many queries the runs differ.
+    detectable : float or None
+        The true difference that so many queries would show 4 times in 5, at .05.
+    """
+
+    queries: int
+    baseline: float | None
+    candidate: float | None
+    p: float | None
+    reason: str | None = None
+    smallest_p: float | None = None
+    differing: int = 0
+    detectable: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one rule.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    passed : bool
+        Whether it holds, or its drop is excused. An undefined value never passes.
+    value : float or None
+        What was compared with the limit: the candidate's mean, the drop, or the drop as a share of the baseline.
+    candidate, baseline : float or None
+        The means; those of a drop are over the queries that count for both runs.
+    queries : int
+        Over how many queries.
+    reason : str or None
+        By how much the limit is missed, why the drop is excused, or why something is None.
+    p, smallest_p, detectable : float or None
+        Of a drop; see `Drop`.
+    differing : int
+        Of a drop: on how many queries the runs differ.
+    excused : bool
+        Whether it passed only because p says that the drop may be luck.
+    """
+
+    rule: Rule
+    passed: bool
+    value: float | None
+    candidate: float | None
+    baseline: float | None
+    queries: int
+    reason: str | None = None
+    p: float | None = None
+    smallest_p: float | None = None
+    detectable: float | None = None
+    differing: int = 0
+    excused: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain numbers, unrounded, under plain names."""
+        return {
+            "rule": self.rule.text,
+            "passed": self.passed,
+            "value": self.value,
+            "baseline": self.baseline,
+            "candidate": self.candidate,
+            "p": self.p,
+            "reason": self.reason,
+            "metric": self.rule.metric.name,
+            "limit": self.rule.limit,
+            "queries": self.queries,
+            "excused": self.excused,
+            "detectable": self.detectable,
+        }
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The verdicts on a candidate run, and what they depend on.
+
+    Parameters
+    ----------
+    verdicts : tuple of Verdict
+        In the order of the rules.
+    warnings : tuple of str
+        What to know before trusting them.
+    queries : int
+        The judged queries.
+    missing : str
+        What became of a judged query that a run does not answer: ``zero`` or ``skip``.
+    permutations, seed : int
+        Of the sign-flip test; up to 16 queries all sign patterns are looked at instead.
+    scale_top : float or None
+        The top grade of the scale, where one was given.
+    unit : str
+        What the metrics are averaged over: ``query`` or ``sample``.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    warnings: tuple[str, ...]
+    queries: int
+    missing: str
+    permutations: int
+    seed: int
+    scale_top: float | None = None
+    unit: str = "query"
+
+    @property
+    def passed(self) -> bool:
+        """Return whether every rule passed."""
+        return all(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def failures(self) -> int:
+        """Return how many rules failed."""
+        return sum(not verdict.passed for verdict in self.verdicts)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the shape of ``assay gate --format json``, without what concerns the files."""
+        return {
+            "passed": self.passed,
+            "rules": [verdict.as_json() for verdict in self.verdicts],
+            "warnings": list(self.warnings),
+            "settings": {
+                "test": "randomization",
+                "permutations": self.permutations,
+                "seed": self.seed,
+                "missing": self.missing,
+                "scale_top": self.scale_top,
+                "queries": self.queries,
+            },
+        }
+
+
+def decide(rule: Rule, *, candidate: Summary, baseline: Summary | None, drop: Drop | None) -> Verdict:
+    """Decide one rule.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    candidate, baseline : Summary
+        The metric of each run over its own queries; no baseline where there is none.
+    drop : Drop or None
+        Both runs on common queries; given exactly for a rule about a drop.
+
+    Returns
+    -------
+    Verdict
+        With a reason wherever the rule fails, is excused, or a number is undefined.
+    """
+    if drop is not None:
+        return _decide_drop(rule, drop)
+    value = _defined(candidate.mean)
+    passed = value is not None and rule.holds(value)
+    reason = None if passed else _missed(rule, value) if value is not None else candidate.reason or "it is undefined"
+    before = None if baseline is None else _defined(baseline.mean)
+    return Verdict(rule, passed, value, value, before, candidate.queries, reason)
+
+
+def _decide_drop(rule: Rule, drop: Drop) -> Verdict:
+    value, undefined = _amount(rule, drop)
+    excused = False
+    if value is None:
+        passed, reason = False, undefined
+    elif rule.holds(value):
+        passed, reason = True, drop.reason
+    else:
+        excused, why = _excuse(rule, drop)
+        passed, reason = excused, _missed(rule, value) + why
+    return Verdict(
+        rule=rule,
+        passed=passed,
+        value=value,
+        candidate=drop.candidate,
+        baseline=drop.baseline,
+        queries=drop.queries,
+        reason=reason,
+        p=drop.p,
+        smallest_p=drop.smallest_p,
+        detectable=drop.detectable,
+        differing=drop.differing,
+        excused=excused,
+    )
+
+
+def _amount(rule: Rule, drop: Drop) -> tuple[float | None, str | None]:
+    """Return how large the drop is, or why that is undefined."""
+    before, after = _defined(drop.baseline), _defined(drop.candidate)
+    if before is None or after is None:
+        return None, drop.reason or "it is undefined"
+    if not rule.relative:
+        return before - after, None
+    if before <= 0:
+        return None, f"the baseline's mean is {before:g}, of which there is no share; limit the drop by a number"
+    return (before - after) / before, None
+
+
+def _excuse(rule: Rule, drop: Drop) -> tuple[bool, str]:
+    """Return whether luck excuses a drop beyond the limit, and how to say so."""
+    if rule.luck is None:
+        return False, ""
+    if drop.p is None:
+        return False, f"; no excuse without p: {drop.reason}"
+    if drop.smallest_p is not None and (drop.smallest_p > rule.luck or equal(drop.smallest_p, rule.luck)):
+        return False, f"; no excuse: with so few queries or draws no p can be below {rule.luck:g}"
+    if rule.excuses(drop.p):
+        return True, f", excused: p {drop.p:.4g} is not below {rule.luck:g}"
+    return False, f", and p {drop.p:.4g} is below {rule.luck:g}"
+
+
+def _missed(rule: Rule, value: float) -> str:
+    """By how much a value misses the limit."""
+    distance = value - rule.limit
+    if equal(value, rule.limit):
+        return f"equal to the limit, which {rule.operator} does not allow"
+    return f"{amount(abs(distance), rule)} {'above' if distance > 0 else 'below'} the limit"
+
+
+def amount(value: float, rule: Rule) -> str:
+    """Write a number of a rule with four decimals, a share of the baseline in percent; never a difference as 0.
+
+    Examples
+    --------
+    >>> from assay.decisions.gate_rules import parse_rule
+    >>> amount(0.0235, parse_rule("drop(AP) <= 0.02")), amount(0.0235, parse_rule("drop(AP) <= 2%"))
+    ('0.0235', '2.35%')
+    >>> amount(0.00002, parse_rule("AP >= 0.5"))
+    '2.0e-05'
+    """
+    if 0 < abs(value) < 0.00005:
+        return f"{value:.1e}"
+    return f"{100 * value:.2f}%" if rule.relative else f"{value:.4f}"
+
+
+def _defined(value: float | None) -> float | None:
+    return None if value is None or value != value else value

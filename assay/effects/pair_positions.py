@@ -1,0 +1,141 @@
+"""Positions of the pairs in a run, independent of the pairs' labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from assay.core.qrels import Qrels
+from assay.core.run import Run
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, Mask
+from assay.metrics.matching import match
+from assay.metrics.metric import BoundMetric
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pairs that have a label under any of the sets of labels, numbered in the order given.
+
+    Parameters
+    ----------
+    keys : sequence of (query_id, doc_id)
+        Each pair once.
+    """
+
+    keys: Sequence[Key]
+
+    @cached_property
+    def table(self) -> Qrels:
+        """Return the pairs as labels whose grade is the pair's number, so that matching a run finds the numbers."""
+        judged: dict[str, dict[str, float]] = {}
+        for number, (query_id, doc_id) in enumerate(self.keys):
+            judged.setdefault(query_id, {})[doc_id] = float(number)
+        return Qrels.from_dict(judged)
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        return self.table.query_ids
+
+    @property
+    def queries(self) -> int:
+        return len(self.table.query_ids)
+
+    @cached_property
+    def query(self) -> Integers:
+        """Return the query of each pair, as its place in `query_ids`."""
+        queries_of = np.empty(len(self.keys), dtype=np.int64)
+        queries_of[self.table.grades.astype(np.int64)] = self.table.query_of
+        return queries_of
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """One run's ranks of the pairs.
+
+    Parameters
+    ----------
+    name : str
+        The run's.
+    returned : int64 array, shape (queries,)
+        How many documents it returns for each query.
+    query, rank, pair : int64 arrays, shape (returned pairs,)
+        Query, one-based rank and number of each pair that it returns, by query and rank.
+    """
+
+    name: str
+    returned: Integers
+    query: Integers
+    rank: Integers
+    pair: Integers
+
+
+def positions(pairs: Pairs, run: Run) -> Positions:
+    """Find the pairs in a run."""
+    matched = match(pairs.table, run)
+    of = matched.rankings
+    returned = np.zeros(pairs.queries, dtype=np.int64)
+    returned[matched.codes] = of.returned
+    query, rank = matched.codes[of.query], of.ranks
+    order = np.lexsort((rank, query))
+    return Positions(run.name, returned, query[order], rank[order], of.grades.astype(np.int64)[order])
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """One set of labels: a grade for each pair, NaN if it has none.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Of which.
+    grades : float64 array, shape (pairs,)
+        In their order.
+    """
+
+    pairs: Pairs
+    grades: Floats
+
+    @cached_property
+    def labelled(self) -> Mask:
+        """Return the queries with a label."""
+        mask = np.zeros(self.pairs.queries, dtype=np.bool_)
+        mask[self.pairs.query[~np.isnan(self.grades)]] = True
+        return mask
+
+    @cached_property
+    def ideal(self) -> tuple[Integers, Floats, Integers]:
+        """Return the labeled pairs by query and descending grade, their grades, and where each query begins."""
+        labeled = np.flatnonzero(~np.isnan(self.grades))
+        order = labeled[np.lexsort((-self.grades[labeled], self.pairs.query[labeled]))]
+        return order, self.grades[order], offsets(self.pairs.query[order], self.pairs.queries)
+
+
+def offsets(query: Integers, queries: int) -> Integers:
+    """Where each query begins among rows that are sorted by query."""
+    return np.concatenate(([0], np.cumsum(np.bincount(query, minlength=queries))))
+
+
+def rankings(labels: Labels, at: Positions) -> tuple[JudgedRankings, Integers]:
+    """Return the run's labeled documents as the metrics see them, over all queries, and the pair of each."""
+    labeled = ~np.isnan(labels.grades[at.pair])
+    pair, query = at.pair[labeled], at.query[labeled]
+    _, judged, begins = labels.ideal
+    rankings_of_pairs = JudgedRankings(
+        returned=at.returned,
+        offsets=offsets(query, labels.pairs.queries),
+        ranks=at.rank[labeled],
+        grades=labels.grades[pair],
+        judged=judged,
+        judged_offsets=begins,
+    )
+    return rankings_of_pairs, pair
+
+
+def values(labels: Labels, at: Positions, metric: BoundMetric) -> Floats:
+    """Return what the run scores on each query; a query without a label has no meaning, see `Labels.labeled`."""
+    return metric(rankings(labels, at)[0])

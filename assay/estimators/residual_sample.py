@@ -1,0 +1,163 @@
+"""Estimate of the unjudged relevant documents from a random sample of what the pool left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.core.qrels import Qrels
+from assay.estimators.missed_documents import LEVEL, RESIDUAL, Missed
+from assay.metrics.judged_rankings import Floats
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The residual stratum of one query.
+
+    Parameters
+    ----------
+    query_id : str
+        The query.
+    population : float
+        How many documents it was drawn from: those that the runs return beyond the pool.
+    judged : int
+        How many of the drawn ones have a grade.
+    relevant : int
+        How many of these are relevant.
+    """
+
+    query_id: str
+    population: float
+    judged: int
+    relevant: int
+
+
+def strata_of(drawn: Iterable[tuple[str, str, float]], qrels: Qrels, rel: float = 1) -> list[Stratum]:
+    """Count by query how many of the pairs that were drawn at random have a grade, and how many are relevant.
+
+    Parameters
+    ----------
+    drawn : iterable of (query_id, doc_id, probability)
+        The residual stratum with each pair's inclusion probability, which is the same for all pairs of a query.
+    qrels : Qrels
+        The labels; queries without any are not looked at.
+    rel : float
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> qrels = Qrels.from_dict({"q1": {"a": 1, "b": 0}})
+    >>> strata_of([("q1", "a", 0.1), ("q1", "b", 0.1), ("q1", "c", 0.1)], qrels)
+    [Stratum(query_id='q1', population=30.0, judged=2, relevant=1)]
+    """
+    labels = qrels.to_dict()
+    by_query: dict[str, list[tuple[str, float]]] = {}
+    for query_id, doc_id, probability in drawn:
+        if query_id in labels:
+            by_query.setdefault(query_id, []).append((doc_id, probability))
+    strata = []
+    for query_id, pairs in sorted(by_query.items()):
+        grades = [labels[query_id][doc_id] for doc_id, _ in pairs if doc_id in labels[query_id]]
+        relevant = sum(grade >= rel for grade in grades)
+        strata.append(Stratum(query_id, sum(1 / probability for _, probability in pairs), len(grades), relevant))
+    return strata
+
+
+def missed_by_sample(strata: Sequence[Stratum], relevant_count: int, level: float = LEVEL) -> Missed:
+    """Estimate what is still unjudged from the residual strata of the queries.
+
+    Parameters
+    ----------
+    strata : sequence of Stratum
+        One a query; those of which no drawn document was graded say nothing and are counted in a note.
+    relevant_count : int
+        Relevant documents that are judged.
+    level : float
+        Coverage of the interval.
+
+    Returns
+    -------
+    Missed
+        The Horvitz-Thompson total sum_q N_q r_q / n_q, less the relevant ones of the sample, which are judged by now:
+        N_q documents in the stratum, n_q of them graded, r_q of these relevant.
+
+    Notes
+    -----
+    The interval is that of Korn and Graubard for rare shares in a stratified sample: Clopper and Pearson's with the
+    effective size p (1 - p) / v, where v is the variance of the share with its finite population correction. The
+    effective size is no larger than it were if relevant documents were spread evenly, so that a sample in which few
+    queries have any does not look surer than it is. Where none is relevant, the estimate is 0 and the upper end is not.
+
+    Source: Horvitz and Thompson 1952; Korn and Graubard 1998, "Confidence intervals for proportions with small
+    expected number of positive counts estimated from survey data".
+
+    Examples
+    --------
+    >>> one = missed_by_sample([Stratum("q1", 100, 10, 2), Stratum("q2", 50, 10, 0)], relevant_count=30)
+    >>> one.value, one.unjudged, one.low < 18 < one.high
+    (18.0, 130, True)
+    >>> round(missed_by_sample([Stratum("q1", 1000, 100, 0)], relevant_count=30).high, 1)
+    34.4
+    """
+    sampled = [one for one in strata if one.judged]
+    unjudged = round(sum(max(one.population - one.judged, 0.0) for one in sampled))
+    silent = len(strata) - len(sampled)
+    notes: tuple[str, ...] = ("documents that no run returns are in no estimate",)
+    if silent:
+        notes = (f"of {silent:,} quer{'y' if silent == 1 else 'ies'} no drawn document has a grade yet", *notes)
+    if not sampled:
+        reason = "no document of the residual stratum has a grade yet"
+        return Missed(None, None, None, RESIDUAL, relevant_count, unjudged, 0, level, reason, notes[1:])
+    population, judged, relevant = (
+        np.array([getattr(one, name) for one in sampled], dtype=np.float64)
+        for name in ("population", "judged", "relevant")
+    )
+    population = np.maximum(population, judged)
+    total = float((population * relevant / judged).sum())
+    low, high = _interval(population, judged, relevant, level)
+    seen = float(relevant.sum())
+    ends = max(low - seen, 0.0), min(max(high - seen, 0.0), float(unjudged))
+    return Missed(total - seen, *ends, RESIDUAL, relevant_count, unjudged, len(sampled), level, None, notes)
+
+
+def _interval(population: Floats, judged: Floats, relevant: Floats, level: float) -> tuple[float, float]:
+    """Return the interval of the total."""
+    whole = float(population.sum())
+    share = float((population * relevant / judged).sum()) / whole
+    rest = 1 - judged / population
+    if not rest.any():  # every document of the strata was judged
+        return share * whole, share * whole
+    even = float((population**2 * _rarity(rest) / judged).sum()) / whole**2
+    own = relevant / judged
+    # One document alone tells no variance; there the mean share represents the query's own.
+    variance = np.where(judged > 1, own * (1 - own) * judged / np.maximum(judged - 1, 1), share * (1 - share))
+    size = 1 / even
+    measured = float((population**2 * rest / judged * variance).sum()) / whole**2
+    if measured > 0:
+        size = min(size, share * (1 - share) / measured)
+    low, high = _clopper_pearson(share, size, 1 - level)
+    return low * whole, high * whole
+
+
+def _rarity(rest: Floats) -> Floats:
+    """Return the finite population correction where hardly anything is relevant.
+
+    K relevant documents all escape a sample of the share f with a chance of (1 - f)^K, and one of n draws with
+    replacement from N with exp(-K n / N): the same where n = -N ln(1 - f), which is n / f times -ln(1 - f).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = (rest - 1) / np.log(rest)
+    return np.where(rest <= 0, 0.0, np.where(rest >= 1, 1.0, value))
+
+
+def _clopper_pearson(share: float, size: float, alpha: float) -> tuple[float, float]:
+    """Return the exact interval of a share, for a size that need not be whole."""
+    from scipy.special import betaincinv
+
+    hits = share * size
+    low = 0.0 if hits <= 0 else float(betaincinv(hits, size - hits + 1, alpha / 2))
+    high = 1.0 if size - hits <= 0 else float(betaincinv(hits + 1, size - hits, 1 - alpha / 2))
+    return (low, high) if math.isfinite(low + high) else (0.0, 1.0)

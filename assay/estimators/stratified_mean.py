@@ -1,0 +1,247 @@
+"""Stratified mean: a machine's values sort all units into strata, and people judge a few units of each.
+
+The machine only determines which units are alike: within a stratum only people's values count, and each stratum is
+weighted by its number of units. No machine value enters the mean, so the estimate is easy to explain and correct no
+matter how bad the machine is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.counted_nouns import amount
+from assay.estimators.mean_estimate import LEVEL, Estimated, Interval
+from assay.estimators.prediction_powered import Floats, human_only, quantile
+
+# So many units that people judged represent one stratum: fewer, and each stratum's own variance is a guess.
+PER_STRATUM, MOST_STRATA = 12, 5
+# Below two a stratum has no variance.
+LEAST = 2
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Units of which the machine says much the same.
+
+    Parameters
+    ----------
+    low, high : float
+        The least and the largest of the machine's values in it.
+    units, judged : int
+        How many there are, and how many of them people judged.
+    mean : float
+        Of people's values.
+    """
+
+    low: float
+    high: float
+    units: int
+    judged: int
+    mean: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratified(Estimated):
+    """A mean over strata; the correlation is the root of the share of people's variance that is between them.
+
+    Parameters
+    ----------
+    strata : tuple of Stratum
+        By the machine's value.
+    merged : int
+        Strata that people judged too few units of, and that went to a neighbour.
+    """
+
+    strata: tuple[Stratum, ...] = ()
+    merged: int = 0
+
+
+def stratified_mean(
+    human: npt.ArrayLike,
+    machine: npt.ArrayLike,
+    elsewhere: npt.ArrayLike,
+    *,
+    strata: int | None = None,
+    level: float = LEVEL,
+) -> Stratified:
+    """Estimate the mean of people's values by strata of the machine's.
+
+    Parameters
+    ----------
+    human, machine : float array, shape (queries,)
+        The metric of each query that both judged. These queries must be a random sample of all.
+    elsewhere : float array, shape (others,)
+        The metric by the machine's labels on the other queries.
+    strata : int, optional
+        Cut at quantiles of the machine's values of all queries; one for every 12 queries of people, 5 at most, when
+        None. Equal values are never parted.
+    level : float
+        Coverage of the interval.
+
+    Returns
+    -------
+    Stratified
+        ``sum W_h mean(y_h)`` with ``W_h`` the stratum's share of all queries. The variance is ``sum W_h^2 s_h^2 / n_h +
+        sum W_h (mean_h - mean)^2 / N``: the second term is there since the N queries represent more of their kind, as
+        they do in the interval of people alone. With all N judged it is the census and Student's interval. Degrees of
+        freedom after Satterthwaite. Source: Cochran 1977, Sampling Techniques, 5A.9 and 12.2.
+
+    Examples
+    --------
+    >>> found = stratified_mean([0, 0.2, 0.8, 1], [0.1, 0.1, 0.9, 0.9], [0.1, 0.1, 0.1, 0.9], strata=2)
+    >>> round(found.estimate, 3), [(one.units, one.judged) for one in found.strata]
+    (0.4, [(5, 2), (3, 2)])
+    """
+    y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (human, machine, elsewhere))
+    if len(y) != len(f):
+        raise ValueError(
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each query has one of both"
+        )
+    if strata is not None and strata < 1:
+        raise ValueError("there is one stratum at least")
+    if not all(np.isfinite(values).all() for values in (y, f, rest)):
+        return _undefined("not_finite", len(y), len(rest), level)
+    if len(y) < 3:
+        return _undefined("too_few_units", len(y), len(rest), level)
+    every = np.concatenate([f, rest])
+    wanted = strata or min(MOST_STRATA, max(1, len(y) // PER_STRATUM))
+    cuts, merged = _cuts(every, f, wanted)
+    return _over(y, np.searchsorted(cuts, f), every, np.searchsorted(cuts, every), merged, level)
+
+
+def stratified_rate(
+    relevant: npt.ArrayLike, grades: npt.ArrayLike, elsewhere: npt.ArrayLike, *, level: float = LEVEL
+) -> Stratified:
+    """Estimate which share of all pairs people would call relevant, by strata of the machine's grade.
+
+    Parameters
+    ----------
+    relevant : bool array, shape (pairs,)
+        What people said of the pairs of a random sample: the audit slice.
+    grades : float array, shape (pairs,)
+        The machine's grade of each.
+    elsewhere : float array, shape (others,)
+        The machine's grade of all other pairs.
+    level : float
+        Coverage of the interval.
+
+    Returns
+    -------
+    Stratified
+        ``sum W_h mean(y_h)`` with the variance ``sum W_h^2 p_h (1 - p_h) / (k_h - 1) (1 - k_h/N_h)``, ``p_h = (sum y_h
+        + 1/2) / (k_h + 1)``: a grade that people always confirmed is not certain for that. It refers to exactly these
+        pairs, and so does the interval of people alone next to it: with all pairs judged, both have no width. Grades of
+        which people judged fewer than two pairs go to their neighbour. Source: Cochran 1977, 5.3 and 5.11.
+    """
+    y, f, rest = (np.asarray(values, dtype=np.float64).ravel() for values in (relevant, grades, elsewhere))
+    if len(y) != len(f):
+        raise ValueError(
+            f"{amount(len(y), 'human value')} and {amount(len(f), 'machine value')}; each pair has one of both"
+        )
+    if len(y) < 3:
+        return _undefined("too_few_units", len(y), len(rest), level)
+    every = np.concatenate([f, rest])
+    cuts, merged = _merged(np.unique(every)[:-1], every, f)
+    return _over(y, np.searchsorted(cuts, f), every, np.searchsorted(cuts, every), merged, level, rate=True)
+
+
+def _cuts(every: Floats, f: Floats, strata: int) -> tuple[Floats, int]:
+    """Upper ends of all strata but the last, at quantiles of the machine's values."""
+    ends = np.quantile(every, np.arange(1, strata) / strata, method="inverted_cdf")
+    ends = np.unique(ends)
+    return _merged(ends[ends < every.max()], every, f)
+
+
+def _merged(cuts: Floats, every: Floats, f: Floats) -> tuple[Floats, int]:
+    """Without the ends of strata that people judged too few units of; these go to the smaller neighbour."""
+    remaining, merged = list(cuts), 0
+    while remaining:
+        judged = np.bincount(np.searchsorted(remaining, f), minlength=len(remaining) + 1)
+        thin = int(judged.argmin())
+        if judged[thin] >= LEAST:
+            break
+        units = np.bincount(np.searchsorted(remaining, every), minlength=len(remaining) + 1)
+        down = thin == len(remaining) or (thin > 0 and units[thin - 1] <= units[thin + 1])
+        remaining.pop(thin - 1 if down else thin)
+        merged += 1
+    return np.asarray(remaining, dtype=np.float64), merged
+
+
+def _over(
+    y: Floats,
+    places: npt.NDArray[np.intp],
+    every: Floats,
+    all_places: npt.NDArray[np.intp],
+    merged: int,
+    level: float,
+    *,
+    rate: bool = False,
+) -> Stratified:
+    number = int(all_places.max()) + 1
+    units, judged = (np.bincount(of, minlength=number) for of in (all_places, places))
+    share = units / len(every)
+    means = np.bincount(places, weights=y, minlength=number) / judged
+    within = np.bincount(places, weights=(y - means[places]) ** 2, minlength=number) / (judged - 1)
+    mean = float(share @ means)
+    between = float(share @ (means - mean) ** 2)
+    if rate:
+        smooth = (means * judged + 0.5) / (judged + 1)
+        parts = share**2 * smooth * (1 - smooth) / (judged - 1) * (1 - judged / units)
+        variance = float(parts.sum())
+        alone = _rate_alone(y, len(every), level)
+    else:
+        parts = share**2 * within / judged
+        variance = float(parts.sum()) + between / len(every)
+        alone = human_only(y, level)
+    half = quantile(level, _freedom(parts, judged)) * math.sqrt(variance)
+    whole = between + float(share @ within)
+    low, high = (max(0.0, mean - half), min(1.0, mean + half)) if rate else (mean - half, mean + half)
+    return Stratified(
+        estimate=mean,
+        low=low,
+        high=high,
+        human_only=alone,
+        correlation=math.sqrt(between / whole) if whole > 1e-12 else None,
+        queries=len(y),
+        others=len(every) - len(y),
+        level=level,
+        strata=_result(every, all_places, units, judged, means),
+        merged=merged,
+    )
+
+
+def _freedom(parts: Floats, judged: npt.NDArray[np.intp]) -> float:
+    """Satterthwaite's degrees of freedom of a sum of variances; those of all units where none varies."""
+    squares = float((parts**2 / (judged - 1)).sum())
+    most = float((judged - 1).sum())
+    return min(most, float(parts.sum()) ** 2 / squares) if squares > 1e-24 else most
+
+
+def _rate_alone(y: Floats, pairs: int, level: float) -> Interval:
+    """People's share alone, over exactly these pairs, cut to what a share can be."""
+    number, mean = len(y), float(y.mean())
+    smooth = (float(y.sum()) + 0.5) / (number + 1)
+    half = quantile(level, number - 1) * math.sqrt(smooth * (1 - smooth) / (number - 1) * (1 - number / pairs))
+    return Interval(mean, max(0.0, mean - half), min(1.0, mean + half))
+
+
+def _result(
+    every: Floats,
+    places: npt.NDArray[np.intp],
+    units: npt.NDArray[np.intp],
+    judged: npt.NDArray[np.intp],
+    means: Floats,
+) -> tuple[Stratum, ...]:
+    inside = [every[places == at] for at in range(len(units))]
+    return tuple(
+        Stratum(float(values.min()), float(values.max()), int(units[at]), int(judged[at]), float(means[at]))
+        for at, values in enumerate(inside)
+    )
+
+
+def _undefined(reason: str, queries: int, others: int, level: float) -> Stratified:
+    return Stratified(queries=queries, others=others, level=level, reason=reason)

@@ -1,0 +1,57 @@
+"""File formats that Assay reads and writes, and detection of a file's format.
+
+Each format has one file, with reader and writer together, and one line in the table below.
+"""
+
+from __future__ import annotations
+
+from assay.core.registry import Family
+from assay.formats.detection import sniff
+from assay.formats.format import Format
+
+__all__ = ["FORMATS", "Format", "sniff"]
+
+FORMATS: Family[Format] = Family(
+    "format",
+    {
+        "trec-qrels": "assay.formats.trec_qrels:FORMAT",
+        "judgment-list": "assay.formats.judgment_list:FORMAT",
+        "beir-qrels": "assay.formats.beir_qrels:FORMAT",
+        "qrels-json": "assay.formats.qrels_json:FORMAT",
+        "qrels-jsonl": "assay.formats.qrels_jsonl:FORMAT",
+        "qrels-csv": "assay.formats.qrels_csv:FORMAT",
+        "qrels-parquet": "assay.formats.qrels_parquet:FORMAT",
+        "trec-run": "assay.formats.trec_run:FORMAT",
+        "trec-subtopic-qrels": "assay.formats.trec_subtopic_qrels:FORMAT",
+        "run-json": "assay.formats.run_json:FORMAT",
+        "run-jsonl": "assay.formats.run_jsonl:FORMAT",
+        "run-csv": "assay.formats.run_csv:FORMAT",
+        "msmarco-run": "assay.formats.msmarco_run:FORMAT",
+        "run-parquet": "assay.formats.run_parquet:FORMAT",
+        "documents-jsonl": "assay.formats.documents_jsonl:FORMAT",
+        "documents-csv": "assay.formats.documents_csv:FORMAT",
+        "queries-csv": "assay.formats.queries_csv:FORMAT",
+        "queries-jsonl": "assay.formats.queries_jsonl:FORMAT",
+        "queries-tsv": "assay.formats.queries_tsv:FORMAT",
+        "query-log-csv": "assay.formats.query_log_csv:FORMAT",
+        "query-log-jsonl": "assay.formats.query_log_jsonl:FORMAT",
+        "query-log-ubi": "assay.formats.query_log_ubi:FORMAT",
+        "click-log-csv": "assay.formats.click_log_csv:FORMAT",
+        "click-log-jsonl": "assay.formats.click_log_jsonl:FORMAT",
+        "click-log-ubi": "assay.formats.click_log_ubi:FORMAT",
+        "ratings-csv": "assay.formats.ratings_csv:FORMAT",
+        "pairs-csv": "assay.formats.pairs_csv:FORMAT",
+        "pairs-jsonl": "assay.formats.pairs_jsonl:FORMAT",
+        "labels-jsonl": "assay.formats.labels_jsonl:FORMAT",
+        "battles-jsonl": "assay.formats.battles_jsonl:FORMAT",
+        "scores-jsonl": "assay.formats.scores_jsonl:FORMAT",
+        "samples-jsonl": "assay.rag.samples_jsonl:FORMAT",
+        "outputs-jsonl": "assay.rag.outputs_jsonl:FORMAT",
+        "zbench-dataset": "assay.formats.zbench_dataset:FORMAT",
+        "zbench-annotated": "assay.formats.zbench_annotated:FORMAT",
+        "zbench-ai-scores": "assay.formats.zbench_ai_scores:FORMAT",
+        "document-hashes-csv": "assay.formats.document_hashes_csv:FORMAT",
+        "manifest": "assay.formats.manifest:FORMAT",
+    },
+    group="assay.formats",
+)

@@ -1,0 +1,115 @@
+"""Reader and writer of ``battles.jsonl``: pairwise comparisons of documents with each model's preference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO
+
+from assay.core.read_report import Tally
+from assay.formats.format import Format
+from assay.formats.grade_cells import RowFault
+from assay.formats.json_lines import Element
+from assay.formats.json_rows import ids, number, reader, rows, text, write_objects
+from assay.formats.writer import Written
+
+NAME = "battles-jsonl"
+EXAMPLE = (
+    '{"query_id": "q001", "a": "doc-abc", "b": "doc-xyz", "score": 0.6, "model": "a-model", "swapped": false, '
+    '"reason": "b names the size that was asked for"}\n'
+    '{"query_id": "q001", "a": "doc-abc", "b": "doc-klm", "score": -1.0, "model": "a-model", "swapped": true, '
+    '"reason": "only a is a tent"}\n'
+)
+_IDS = {"query_id": "query", "a": "first document's", "b": "second document's"}
+
+
+@dataclass(frozen=True, slots=True)
+class Battle:
+    """One model's answer to two documents.
+
+    Parameters
+    ----------
+    query_id, a, b : str
+        The query and the two documents.
+    score : float or None
+        From -1 (a) to 1 (b), as if a had been shown first; None if there is no answer yet, or the call failed.
+    model : str
+        Who answered.
+    swapped : bool
+        Whether b was shown first.
+    reason : str
+        Why, in the model's words.
+    """
+
+    query_id: str
+    a: str
+    b: str
+    score: float | None = None
+    model: str = ""
+    swapped: bool = False
+    reason: str = ""
+    line: int = field(default=0, compare=False)
+
+
+def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
+    """Write battles in the order given.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    return write_objects(
+        (
+            {
+                "query_id": row.query_id,
+                "a": row.a,
+                "b": row.b,
+                "score": row.score,
+                "model": row.model or None,
+                "swapped": row.swapped,
+                "reason": row.reason or None,
+            }
+            for row in rows
+        ),
+        stream,
+    )
+
+
+def _battle(element: Element, tally: Tally) -> tuple[Battle, bool]:
+    (query_id, a, b), numbered = ids(element, tally, _IDS, ("score", "model", "swapped", "reason"))
+    if a == b:
+        raise RowFault("E23", f"{a!r} is compared with itself", "name two documents")
+    swapped = element.of.get("swapped", False)
+    if not isinstance(swapped, bool):
+        raise RowFault("E23", f"swapped is {swapped!r}, not true or false")
+    texts = {name: text(element.of, name) for name in ("model", "reason")}
+    return Battle(query_id, a, b, _score(element.of), swapped=swapped, line=element.line, **texts), numbered
+
+
+def _score(of: Mapping[str, Any]) -> float | None:
+    if of.get("score") is None:
+        return None
+    value = number(of, "score", "write a number from -1 to 1, or null")
+    if not -1 <= value <= 1:
+        raise RowFault("E14", f"the score {value:g} is outside -1 to 1", "change it to -1 or 1, or write null")
+    return value
+
+
+# One pair may have many battles: of several models, and in both orders.
+read = reader(
+    NAME, '{"query_id": "q001", "a": "doc-abc", "b": "doc-xyz", "score": 0.6}', partial(rows, read_row=_battle)
+)
+
+FORMAT = Format(
+    name=NAME,
+    title="Battles, JSONL",
+    kind="battles",
+    extensions=(".jsonl", ".ndjson"),
+    description="Two documents of a query and a model's preference, from -1 (a) to 1 (b).",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={"encoding": "latin-1 for old files"},
+)

@@ -1,0 +1,53 @@
+"""Alternative column names for qrels and runs, as other systems write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.core.read_report import Tally
+
+QUERY_ID = ("qid", "q_id", "query-id", "queryid", "topic", "topic_id")
+# A PyTerrier frame has docno, the document's own id, and docid, a number inside the index.
+DOC_ID = ("docno", "docid", "doc-id", "document_id", "corpus-id", "corpus_id", "pid", "passage_id")
+GRADE = ("rating", "label", "relevance", "rel", "score")
+SCORE = ("similarity",)
+RANK = ("position",)
+TAG = ("run", "system", "run_id", "runid")
+
+# Each column with the other names that are read for it.
+LABEL_COLUMNS = {"query_id": QUERY_ID, "doc_id": DOC_ID, "grade": GRADE}
+RESULT_COLUMNS = {"query_id": QUERY_ID, "doc_id": DOC_ID, "score": SCORE, "rank": RANK, "tag": TAG}
+
+# Columns that say nothing here and are passed over without a word.
+SILENT = frozenset({"q0", "iter", "iteration", "query", "query_text"})
+
+
+def note_rest(
+    name: str, line: int | None, names: Mapping[str, str], known: Mapping[str, tuple[str, ...]], tally: Tally, what: str
+) -> None:
+    """Report why a column or key is not read: another one represents the same field (W55), or it is unknown (W41).
+
+    Parameters
+    ----------
+    name : str
+        The column that is not read.
+    line : int or None
+        Where it is.
+    names : dict of str to str
+        Which column of the file was taken for each of the format's.
+    known : dict of str to tuple of str
+        Each column of the format with the other names that are read for it.
+    tally : Tally
+        The books.
+    what : str
+        ``column`` or ``key``.
+    """
+    folded = name.casefold()
+    rival = next((column for column, others in known.items() if folded in (column, *others) and column in names), None)
+    if rival is None:
+        tally.once("W41", line, f"unknown {what} {name!r}", done="ignored", column=name)
+    else:
+        both = f"the {what}s {names[rival]!r} and {name!r} can both be {rival}"
+        tally.once("W55", line, both, done=f"{names[rival]!r} is read, {name!r} ignored", column=name)

@@ -1,0 +1,72 @@
+"""Declaration of a file format: name, kind, reader, writer and options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.core.read_report import Tally
+    from assay.formats.log_blocks import LogBlock
+    from assay.formats.pair_columns import PairColumns
+    from assay.formats.reader import Read
+    from assay.formats.row_types import LogRow
+    from assay.formats.text_lines import Content
+    from assay.formats.writer import Written
+
+    Quick = Callable[[Content, Tally], Iterator[PairColumns]]
+    Blocks = Callable[..., Iterator[LogBlock]]
+    Rows = Callable[..., Iterator[LogRow]]
+    Stream = Callable[..., Iterator[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Declaration of one format, used by the command line, forms, API and docs.
+
+    Attributes
+    ----------
+    name, title, description : str
+        ``trec-qrels``; ``TREC qrels``; one sentence.
+    kind : str
+        What a row is: ``qrels``, ``subtopic-qrels``, ``run``, ``documents``, ``queries``, ``query-log``,
+        ``click-log``, ``ratings``, ``pairs``, ``battles``, ``document-scores`` or ``manifest``. Formats of one kind
+        convert into each other.
+    extensions : tuple of str
+        Usual endings, the one that is written first.
+    read : callable
+        ``read(source, *, path, **options) -> Read``.
+    write : callable or None
+        ``write(rows, stream, **options) -> Written`` to a binary stream; None for a format that is only read.
+    example : str
+        A whole small file; for one that is no text, the same rows as CSV.
+    binary : bool
+        Whether the file is no text.
+    quick : callable or None
+        ``quick(content, tally)`` yields the columns of a well-formed file of pairs, or raises `NeedsCare`; then
+        ``read`` says what is odd.
+    blocks : callable or None
+        For query logs: ``blocks(content, tally, texts, **options)`` yields the searches as columns, block by block.
+    rows : callable or None
+        For query logs: ``rows(content, tally, lines=..., **options)`` yields the rows on these lines, and maybe others.
+    stream : callable or None
+        For query logs and click logs: ``stream(content, tally, **options)`` yields the rows as they are read.
+    options : dict of str to str
+        What ``read`` takes beside the path, and what it means.
+    """
+
+    name: str
+    title: str
+    kind: str
+    extensions: tuple[str, ...]
+    description: str
+    read: Callable[..., Read[Any]]
+    write: Callable[..., Written] | None
+    example: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    binary: bool = False
+    quick: Quick | None = None
+    blocks: Blocks | None = None
+    rows: Rows | None = None
+    stream: Stream | None = None

@@ -1,0 +1,172 @@
+"""Parse grades on a scale, and handle rows that give one key different grades."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from assay.core.read_report import MAX_RAW, Tally
+from assay.formats.trec_fields import number
+
+Row = TypeVar("Row")
+Pick = Literal["first", "last", "min", "max"]
+
+MAX_DIGITS = 15
+
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
+_FRACTION = re.compile(r"[+-]?(\d+\.\d*|\.\d+)", re.ASCII)
+
+# Characters of a line that a message quotes.
+LONGEST_QUOTE = 120
+
+
+class Fault(NamedTuple):
+    """Why a row cannot be used, and how to fix it."""
+
+    code: str
+    what: str
+    fix: str
+
+
+class RowFault(ValueError):
+    """Raised for a row that cannot be used."""
+
+    def __init__(self, code: str, what: str, fix: str = "") -> None:
+        super().__init__(what)
+        self.code, self.fix = code, fix
+
+
+def scale_grade(text: str, grades: tuple[int, ...] | None) -> tuple[int, bool] | Fault:
+    """Parse a grade on a scale, and return whether it was written as a fraction (``3.0``).
+
+    Without a scale every whole number is a grade.
+
+    Examples
+    --------
+    >>> scale_grade("3", (0, 1, 2, 3)), scale_grade("3.0", (0, 1, 2, 3))
+    ((3, False), (3, True))
+    >>> scale_grade("2.5", (0, 1, 2, 3)).code, scale_grade("4", (0, 1, 2, 3)).code, scale_grade("0x1", (0, 1)).code
+    ('E13', 'E14', 'E12')
+    """
+    known = f"one of {', '.join(map(str, grades))}" if grades is not None else "a whole number"
+    if _WHOLE.fullmatch(text) and len(text) <= MAX_DIGITS:
+        grade = int(text.partition(".")[0])
+        if grades is None or grade in grades:
+            return grade, "." in text
+        return Fault("E14", f"the grade {text} is not on the scale", f"expected {known}, or map the grades first")
+    if _FRACTION.fullmatch(text):
+        return Fault("E13", f"the grade {text} is a fraction", f"expected {known}, or map the grades first")
+    return Fault("E12", f"the grade {text!r} is not a number", f"expected {known}")
+
+
+def any_grade(text: str) -> tuple[float, bool] | Fault:
+    """Parse a grade without a scale: any finite number, as the evaluator accepts it.
+
+    Examples
+    --------
+    >>> any_grade("-1"), any_grade("0.5"), any_grade("high").code
+    ((-1.0, False), (0.5, False), 'E12')
+    """
+    grade = number(text)
+    if grade is None or grade in (float("inf"), float("-inf")):
+        return Fault("E12", f"the grade {text!r} is not a number", "expected a number such as 3")
+    return grade, False
+
+
+@dataclass(slots=True)
+class _Entry(Generic[Row]):
+    row: Row
+    value: object
+    line: int
+    raw: str
+    bin: str
+    # Where the key appeared first.
+    first: int
+    held: bool = False
+
+
+class Keyed(Generic[Row]):
+    """Accepts one row for each key and accounts for the others.
+
+    Same key and same value: W33, kept once. Same key and another value: E16, and no row of the key is kept unless
+    `pick` says which. Where ``twice_is_conflict``, the same value is a conflict too.
+    """
+
+    def __init__(self, tally: Tally, pick: Pick | None = None, *, twice_is_conflict: bool = False) -> None:
+        self._tally, self._pick, self._strict = tally, pick, twice_is_conflict
+        self._entries: dict[Hashable, _Entry[Row]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, key: Hashable, value: object, row: Row, line: int, raw: str, bin: str = "accepted") -> None:
+        """Add one row; ``bin`` is its bin if no other row contradicts it."""
+        known = self._entries.get(key)
+        if known is None:
+            self._entries[key] = _Entry(row, value, line, raw[:MAX_RAW], bin, line)
+            self._tally.put(bin)
+        elif known.value == value and not self._strict:
+            self._tally.put("duplicate")
+            what = f"says the same as line {known.line}"
+            self._tally.note("W33", line, what, done="counted once", fix="remove one of the two", raw=raw)
+        elif self._pick is None:
+            self._hold(known, line, raw)
+        else:
+            self._choose(known, _Entry(row, value, line, raw, bin, line), self._pick)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the accepted rows in the order of the file."""
+        return (entry.row for entry in self._entries.values() if not entry.held)
+
+    def places(self) -> list[tuple[int, Row]]:
+        """Return the accepted rows, each with the first line of its key."""
+        return [(entry.first, entry.row) for entry in self._entries.values() if not entry.held]
+
+    def all_rows(self) -> list[Row]:
+        """Return one row of each key, including conflicting ones."""
+        return [entry.row for entry in self._entries.values()]
+
+    def _hold(self, known: _Entry[Row], line: int, raw: str) -> None:
+        fix = "keep one of the two"
+        if not known.held:
+            known.held = True
+            self._tally.move(known.bin, "conflict")
+            what = f"{_cut(known.raw)!r} is contradicted by line {line}, {_cut(raw)!r}"
+            self._tally.note("E16", known.line, what, done="held back", fix=fix, raw=known.raw)
+        self._tally.put("conflict")
+        what = f"{_cut(raw)!r} contradicts line {known.line}, {_cut(known.raw)!r}"
+        self._tally.note("E16", line, what, done="held back", fix=fix, raw=raw)
+
+    def _choose(self, known: _Entry[Row], new: _Entry[Row], pick: Pick) -> None:
+        wins = {
+            "first": False,
+            "last": True,
+            "min": _low(new.value) < _low(known.value),
+            "max": _low(new.value) > _low(known.value),
+        }[pick]
+        winner = new if wins else known
+        what = f"{_shown(new.value)} here, {_shown(known.value)} on line {known.line}"
+        done = f"kept {_shown(winner.value)} (the {pick})"
+        self._tally.note("E16", new.line, what, done=done, raw=new.raw, severity="warning")
+        self._tally.put(new.bin if wins else "conflict")
+        if wins:
+            self._tally.move(known.bin, "conflict")
+            known.row, known.value, known.line, known.raw, known.bin = new.row, new.value, new.line, new.raw, new.bin
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "no grade"
+    return f"grade {value:g}" if isinstance(value, int | float) else "another content"
+
+
+def _cut(raw: str) -> str:
+    """A line in a message: its beginning, where it is long."""
+    line = raw.strip()
+    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
+
+
+def _low(value: object) -> float:
+    return value if isinstance(value, int | float) else float("-inf")

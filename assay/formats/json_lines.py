@@ -1,0 +1,166 @@
+"""Parse JSONL lines into objects, and refuse ambiguous JSON.
+
+Python keeps the last of two equal keys and accepts ``NaN``; this parser reports both as errors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from sys import float_info
+from typing import Any, NamedTuple, Protocol
+
+from assay.core.errors import NotValid
+from assay.core.read_report import Tally
+from assay.formats.grade_cells import RowFault
+from assay.formats.value_kinds import value_kind
+
+# What can be read may still be too deep to be written: the stack is not the same in both places.
+MOST_LEVELS = 100
+
+_HALF = re.compile("[\ud800-\udfff]")
+# Each begins with what is searched for fast; one pattern for both takes eight times as long. Two digits back only the
+# first digit of a run is looked at further, so that runs of digits cost no square of their length.
+_ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_LARGE = re.compile(r"[0-9](?:[eE]\+?[0-9]{3}|(?<![0-9]{2})[0-9]{308})")
+# A whole number beyond this has no float.
+_LARGEST = int(float_info.max)
+
+
+class Element(NamedTuple):
+    """One object of a JSONL file."""
+
+    line: int
+    of: dict[str, Any]
+    raw: str
+
+
+class HasLines(Protocol):
+    """A whole file, or some lines of one."""
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (number, text) without line ends."""
+
+
+def objects(content: HasLines, tally: Tally) -> Iterator[Element]:
+    """Yield the objects of a file; other lines are counted here."""
+    for line, text in content.lines():
+        tally.read()
+        if not text.strip():
+            tally.put("blank")
+            tally.once("W35", line, "a blank line", done="skipped")
+            continue
+        try:
+            value = parse(text)
+        except RowFault as fault:
+            tally.reject(fault.code, line, str(fault), fix=tally.expected, raw=text)
+            continue
+        if isinstance(value, dict):
+            yield Element(line, value, text)
+        else:
+            tally.reject("E24", line, "not a JSON object", fix=tally.expected, raw=text)
+
+
+def parse(text: str) -> Any:
+    """Parse one JSON text.
+
+    Raises
+    ------
+    RowFault
+        E24 not JSON or nested too deeply, E20 a key twice in one object, E19 a NUL or half a surrogate pair in a text.
+    """
+    try:
+        value = DECODER.decode(text)
+        if text.count("[") + text.count("{") > MOST_LEVELS:
+            _refuse_too_deep(value)
+        if _ESCAPED.search(text) or _LARGE.search(text):
+            refuse_unstorable(value)
+        return value
+    except RowFault:
+        raise
+    except RecursionError:
+        raise RowFault("E24", "nested too deeply") from None
+    except ValueError as error:
+        raise RowFault("E24", f"not JSON ({error})") from None
+
+
+def _refuse_too_deep(value: Any) -> None:
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        level = [
+            part
+            for whole in level
+            if isinstance(whole, (dict, list))
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+        ]
+    if any(isinstance(part, (dict, list)) for part in level):
+        raise RowFault("E24", "nested too deeply")
+
+
+def refuse_unstorable(value: Any) -> None:
+    """Raise an exception if a value contains text or numbers that UTF-8 or a database cannot store.
+
+    Raises
+    ------
+    RowFault
+        E19 for a text, E12 for a number.
+    """
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting.extend((*part, *part.values()))
+        elif isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, str) and "\0" in part:
+            raise RowFault("E19", "a NUL character in a text")
+        elif isinstance(part, str) and _HALF.search(part):
+            raise RowFault("E19", "half a surrogate pair in a text")
+        elif isinstance(part, int | float) and not -_LARGEST <= part <= _LARGEST:
+            raise RowFault("E12", "a number too large to be held")
+
+
+def dump(value: Mapping[str, Any]) -> bytes:
+    """Return one line of JSON as UTF-8, keys in the order given, without needless escapes.
+
+    Raises
+    ------
+    NotValid
+        When a text holds half a surrogate pair, or a number is NaN or infinite.
+    """
+    try:
+        return (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except ValueError as error:
+        raise NotValid(f"cannot be written as JSON: {error}") from error
+
+
+def id_text(value: Any) -> tuple[str, bool]:
+    """Return an id as text, and whether it was a number.
+
+    Raises
+    ------
+    RowFault
+        E23 when it is neither text nor a whole number.
+    """
+    if isinstance(value, str):
+        return value, False
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value), True
+    raise RowFault("E23", f"an id is {value_kind(value)}, not text")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    element = dict(pairs)
+    if len(element) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise RowFault("E20", f"the key {twice!r} appears twice in one object")
+    return element
+
+
+def _constant(name: str) -> float:
+    raise RowFault("E12", f"{name} is not a JSON number")
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)

@@ -1,0 +1,283 @@
+"""Machine labels as JSONL: a judge's grade of each pair, or the kind of its failure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO
+
+from assay.core.outcomes import OUTCOMES
+from assay.core.read_report import Tally
+from assay.formats.format import Format
+from assay.formats.grade_cells import Pick, RowFault
+from assay.formats.json_lines import Element
+from assay.formats.json_rows import ids, rows, text, write_objects
+from assay.formats.reader import Read, collect, open_as
+from assay.formats.text_lines import Content, Source
+from assay.formats.value_kinds import value_kind
+from assay.formats.writer import Written
+
+NAME = "labels-jsonl"
+EXAMPLE = (
+    '{"query_id": "q001", "doc_id": "doc-abc", "grade": 1, "relevant": true, "outcome": "graded", '
+    '"judge": "token_overlap", "model": null, "prompt_sha256": null, "probabilities": null, '
+    '"rationale": "5 of 8 expected tokens, 0.6 is enough", "tokens_in": null, "tokens_out": null, "cost_usd": 0.0, '
+    '"raw": null, "parameters": {"min_tokens": 1, "threshold": 0.6, "query_boost": true}}\n'
+    '{"query_id": "q001", "doc_id": "doc-xyz", "grade": null, "relevant": null, "outcome": "refused", '
+    '"judge": "graded", "model": "a-model", "prompt_sha256": null, "probabilities": null, "rationale": null, '
+    '"tokens_in": 412, "tokens_out": 9, "cost_usd": 0.0002, "raw": "I cannot help with that.", "parameters": null}\n'
+)
+_TEXTS = ("judge", "model", "prompt_sha256", "rationale", "raw")
+_KEYS = {"query_id", "doc_id", "grade", "relevant", "outcome", "probabilities", "tokens_in", "tokens_out", "cost_usd"}
+_KNOWN = _KEYS.union(_TEXTS, ["parameters", "usefulness"])
+
+
+@dataclass(frozen=True, slots=True)
+class MachineLabel:
+    """One judge's answer for one pair; a grade or a usefulness exactly where ``outcome`` is ``graded``.
+
+    Parameters
+    ----------
+    query_id, doc_id : str
+        The pair.
+    outcome : str
+        One of ``assay.llm.judges.OUTCOMES``.
+    grade, relevant : int or None, bool or None
+        What the judge said.
+    judge, model, prompt_sha256 : str
+        Who said it, and told what.
+    parameters : dict, optional
+        The judge's parameters.
+    probabilities : dict of str to float, optional
+        Grade to probability.
+    rationale, raw : str
+        Why, and the answer as received.
+    tokens_in, tokens_out, cost_usd : number or None
+        What it took.
+    usefulness : float or None
+        How well a system answered with the document alone, from 0 to 1, in place of a grade.
+    """
+
+    query_id: str
+    doc_id: str
+    outcome: str
+    grade: int | None = None
+    relevant: bool | None = None
+    judge: str = ""
+    model: str = ""
+    prompt_sha256: str = ""
+    parameters: Mapping[str, Any] | None = None
+    probabilities: Mapping[str, float] | None = None
+    rationale: str = ""
+    raw: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    usefulness: float | None = None
+    line: int = field(default=0, compare=False)
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    conflicts: Pick | None = None,
+    encoding: str = "utf-8",
+) -> Read[MachineLabel]:
+    """Read a judge's answers and account for every line.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    grades : tuple of int, optional
+        The scale; without it any whole number is a grade.
+    conflicts : {"first", "last", "min", "max"}, optional
+        Which answer counts when one judge with the same parameters, model and prompt gave a pair two; by default none
+        does (E16).
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    example = '{"query_id": "q001", "doc_id": "doc-abc", "outcome": "graded", "grade": 1}'
+    opened = open_as(source, path, NAME, example, encoding=encoding)
+    return collect(*opened, partial(_parse, grades=grades, conflicts=conflicts))
+
+
+def stream(source: Source, path: str) -> Iterator[MachineLabel]:
+    """Yield the answers of a file without storing them; a pair may occur twice.
+
+    Raises
+    ------
+    UnreadableInput
+        At the first line that is none.
+    """
+    content, tally = open_as(source, path, NAME, EXAMPLE.partition("\n")[0])
+    with content:
+        for row in rows(content, tally, partial(_label, grades=None)):
+            if tally.counts["error"]:
+                break
+            yield row
+    tally.report().raise_if_errors()
+
+
+def write(rows: Iterable[MachineLabel], stream: BinaryIO) -> Written:
+    """Write answers in the order given, that of judging.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    return write_objects(map(_as_json, rows), stream)
+
+
+def _as_json(row: MachineLabel) -> dict[str, Any]:
+    return {
+        "query_id": row.query_id,
+        "doc_id": row.doc_id,
+        "grade": row.grade,
+        "relevant": row.relevant,
+        "outcome": row.outcome,
+        "judge": row.judge or None,
+        "model": row.model or None,
+        "prompt_sha256": row.prompt_sha256 or None,
+        "probabilities": row.probabilities,
+        "rationale": row.rationale or None,
+        "tokens_in": row.tokens_in,
+        "tokens_out": row.tokens_out,
+        "cost_usd": row.cost_usd,
+        "raw": row.raw or None,
+        "parameters": row.parameters,
+        **({} if row.usefulness is None else {"usefulness": row.usefulness}),
+    }
+
+
+def _parse(
+    content: Content, tally: Tally, grades: tuple[int, ...] | None, conflicts: Pick | None
+) -> Iterator[MachineLabel]:
+    for row in rows(content, tally, partial(_label, grades=grades), _key, conflicts):
+        if row.grade is not None:
+            tally.grade(row.grade)
+        yield row
+
+
+def _key(row: MachineLabel) -> tuple[tuple[str, ...], object]:
+    who = (row.judge, row.model, row.prompt_sha256, json.dumps(row.parameters, sort_keys=True))
+    answered = row.grade if row.usefulness is None else row.usefulness
+    return (row.query_id, row.doc_id, *who), row.outcome if answered is None else answered
+
+
+def _label(element: Element, tally: Tally, grades: tuple[int, ...] | None) -> tuple[MachineLabel, bool]:
+    of = element.of
+    (query_id, doc_id), numbered = ids(element, tally, {"query_id": "query", "doc_id": "document"}, _KNOWN)
+    outcome, grade, relevant, pointed = _answer(of, grades)
+    if pointed:
+        tally.once("W32", element.line, f"the grade is written as {of['grade']}", done=f"read as {grade}")
+    row = MachineLabel(
+        query_id,
+        doc_id,
+        outcome,
+        grade,
+        relevant,
+        parameters=_object(of, "parameters"),
+        probabilities=_probabilities(of),
+        tokens_in=_tokens(of, "tokens_in"),
+        tokens_out=_tokens(of, "tokens_out"),
+        cost_usd=_cost(of),
+        usefulness=_usefulness(of),
+        line=element.line,
+        **{name: text(of, name) for name in _TEXTS},
+    )
+    return row, numbered or pointed
+
+
+def _answer(of: Mapping[str, Any], grades: tuple[int, ...] | None) -> tuple[str, int | None, bool | None, bool]:
+    """Return outcome, grade, relevance, and whether the grade was written with a point."""
+    outcome, relevant = of.get("outcome"), of.get("relevant")
+    if outcome not in OUTCOMES:
+        raise RowFault("E23", f"unknown outcome {outcome!r}", f"expected one of {', '.join(OUTCOMES)}")
+    if relevant is not None and not isinstance(relevant, bool):
+        raise RowFault("E23", f"relevant is {relevant!r}", "expected true, false or null")
+    grade, pointed = _grade(of.get("grade"), grades)
+    answers = (grade is not None) + (of.get("usefulness") is not None)
+    if answers != (outcome == "graded") or (relevant is not None and outcome != "graded"):
+        what = f"the outcome is {outcome} with grade {grade} and relevant {relevant}"
+        raise RowFault("E23", what, "a grade goes with the outcome graded, and only with that")
+    return outcome, grade, relevant, pointed
+
+
+def _grade(value: Any, grades: tuple[int, ...] | None) -> tuple[int | None, bool]:
+    if value is None:
+        return None, False
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RowFault("E12", f"the grade {value!r} is not a number", "expected a whole number or null")
+    if value != int(value):
+        raise RowFault("E13", f"the grade {value} is a fraction", "expected a whole number or null")
+    if grades is not None and value not in grades:
+        raise RowFault(
+            "E14", f"the grade {value} is not on the scale", f"expected one of {', '.join(map(str, grades))}"
+        )
+    return int(value), isinstance(value, float)
+
+
+def _object(of: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    value = of.get(name)
+    if value is None or isinstance(value, dict):
+        return value
+    raise RowFault("E23", f"{name} is {value_kind(value)}, not an object")
+
+
+def _probabilities(of: Mapping[str, Any]) -> dict[str, float] | None:
+    probabilities = _object(of, "probabilities")
+    for grade, value in (probabilities or {}).items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise RowFault("E12", f"the probability of {grade!r} is {value!r}", "expected a number from 0 to 1")
+    return probabilities
+
+
+def _tokens(of: Mapping[str, Any], name: str) -> int | None:
+    value = of.get(name)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        return value
+    raise RowFault("E12", f"{name} is {value!r}", "expected a whole number from 0, or null")
+
+
+def _cost(of: Mapping[str, Any]) -> float | None:
+    value = of.get("cost_usd")
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= 0):
+        return value
+    raise RowFault("E12", f"cost_usd is {value!r}", "expected a number from 0, or null")
+
+
+def _usefulness(of: Mapping[str, Any]) -> float | None:
+    value = of.get("usefulness")
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1):
+        return value
+    raise RowFault("E12", f"usefulness is {value!r}", "expected a number from 0 to 1, or null")
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Labels of a judge, JSONL",
+    kind="labels",
+    extensions=(".jsonl", ".ndjson"),
+    description="What a machine judge answered for each pair: a grade, or the failure by its name.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any whole number is accepted",
+        "conflicts": "first, last, min or max: which of two answers of one judge for one pair counts",
+        "encoding": "latin-1 for old files",
+    },
+)

@@ -1,0 +1,230 @@
+"""Validation of the searches in a query log, with the rule for queries that a counted log lists twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from assay.core.counted_nouns import amount
+from assay.core.ids import id_fault
+from assay.core.read_report import MAX_RAW, Tally
+from assay.formats.column_names import DOC_ID
+from assay.formats.grade_cells import RowFault
+from assay.formats.number_cells import count as whole_number
+from assay.formats.query_texts import query_fault
+from assay.formats.row_types import LogRow
+from assay.formats.timestamps import EXPECTED, IN_WORDS, family, time_kind
+
+if TYPE_CHECKING:
+    from assay.formats.delimited import Cells
+
+Repeated = Literal["sum", "max", "first", "each"]
+
+
+# What tells of searches, and what names documents.
+SEARCHED = ("count", "clients", "timestamp", "client_id", "clicks")
+DOCUMENT_ID = {"doc_id", *DOC_ID}
+
+
+def check_for_queries(columns: Container[str], tally: Tally, line: int) -> None:
+    """Refuse a list of queries: it has ids and nothing that describes searches.
+
+    Raises
+    ------
+    UnreadableInput
+        It is one.
+    """
+    if "query_id" in columns and not any(name in columns for name in SEARCHED):
+        remedy = "store it as queries, which keeps its ids; if a column counts searches, name it (columns: count=NAME)"
+        problem = "looks like a list of queries: it has ids but no count, time or client"
+        tally.refuse(problem, line=line, expected=remedy)
+
+
+def check_for_pairs(names: Iterable[str], of: Callable[[str], Iterable[str]], tally: Tally, line: int) -> None:
+    """Refuse queries with documents, such as labels or clicks, in which nothing describes searches.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns or keys of the file.
+    of : callable
+        Under which names a column of a log is looked for.
+    tally, line : Tally, int
+        The books, and where it shows.
+
+    Raises
+    ------
+    UnreadableInput
+        They are such pairs.
+    """
+    there = {name.casefold() for name in names}
+    named = sorted(there & DOCUMENT_ID)
+    if named and not any(name.casefold() in there for column in SEARCHED if column != "clicks" for name in of(column)):
+        problem = f"looks like queries with documents ({named[0]}) and has no count, time or client"
+        remedy = "read it as labels, as a run or as clicks; if a column counts searches, name it (columns: count=NAME)"
+        tally.refuse(problem, line=line, expected=remedy)
+
+
+class LogBooks:
+    """Validation of the searches of one log; every search is counted in its bin.
+
+    Parameters
+    ----------
+    tally : Tally
+        The books of the file.
+    repeated : {"sum", "max", "first", "each"}, optional
+        What a counted log means that holds a query twice; by default both rows are held back (E16). With ``each`` every
+        row represents itself, and none is held until the end.
+    """
+
+    def __init__(self, tally: Tally, repeated: Repeated | None) -> None:
+        self._tally, self._repeated = tally, repeated
+        # What the file's first time says that all must be, and the kinds that came up.
+        self.family: str | None = None
+        self._kinds: set[str] = set()
+        self._counted: dict[str, tuple[LogRow, str, str]] = {}
+        self._held: set[str] = set()
+
+    def take(
+        self,
+        query: str,
+        count: str | None,
+        timestamp: str,
+        client_id: str,
+        clicks: str,
+        language: str = "",
+        clients: str = "",
+        query_id: str = "",
+        *,
+        line: int,
+        raw: str,
+        bin: str = "accepted",
+    ) -> Iterator[LogRow]:
+        """Yield a search at once; a counted query is yielded later by `counted`."""
+        if count is None and not query.strip():
+            # A search with an empty box leaves such a row; it is not an error of the file.
+            self._tally.put("rejected")
+            self._tally.once("W50", line, "a search without a query", done="left out")
+            return
+        try:
+            row = self._row(query, count, timestamp.strip(), client_id, clicks, language, clients, line)
+            if count is not None and query_id:
+                row = replace(row, query_id=_own_id(query_id))
+        except RowFault as fault:
+            self._tally.reject(fault.code, line, str(fault), fix=fault.fix, raw=raw)
+            return
+        if count is None or self._repeated == "each":
+            self._tally.put(bin)
+            yield row
+        else:
+            self._count(row, raw, bin)
+
+    def take_cells(self, cells: Cells) -> Iterator[LogRow]:
+        """Add one record of a table."""
+        of = cells.of
+        return self.take(
+            of["query"],
+            of.get("count"),
+            of.get("timestamp", ""),
+            of.get("client_id", ""),
+            of.get("clicks", ""),
+            of.get("language", ""),
+            of.get("clients", ""),
+            of.get("query_id", ""),
+            line=cells.line,
+            raw=cells.raw,
+            bin="repaired" if cells.repaired else "accepted",
+        )
+
+    def agrees(self, kinds: Mapping[str, int]) -> bool:
+        """Return whether times of these kinds are consistent with the file's first time.
+
+        The first that is asked about is that one. A kind that needs a word gets it in the report, once.
+        """
+        families = {family(kind) for kind in kinds}
+        if len(families | ({self.family} if self.family else set())) > 1:
+            return False
+        for kind, line in sorted(kinds.items(), key=lambda one: one[1]):
+            self.family = family(kind)
+            if kind in IN_WORDS and kind not in self._kinds:
+                self._tally.note("W54", line, f"times are {IN_WORDS[kind]}", done="read as such", column="timestamp")
+            self._kinds.add(kind)
+        return True
+
+    def counted(self) -> Iterator[LogRow]:
+        """Yield the counted queries, in the order of the file."""
+        return (row for query, (row, _, _) in self._counted.items() if query not in self._held)
+
+    def all_counted(self) -> list[LogRow]:
+        """Return the counted queries, including conflicting ones."""
+        return [row for row, _, _ in self._counted.values()]
+
+    def _row(
+        self,
+        query: str,
+        count: str | None,
+        timestamp: str,
+        client_id: str,
+        clicks: str,
+        language: str,
+        clients: str,
+        line: int,
+    ) -> LogRow:
+        if fault := query_fault(query):
+            raise RowFault(*fault)
+        number = 1 if count is None else whole_number(count, "count", least=1)
+        if number is None:
+            raise RowFault("E12", "the count is empty", "expected a number such as 12")
+        if timestamp:
+            self._check_time(timestamp, line)
+        client_count = None if count is None else whole_number(clients, "clients")
+        return LogRow(query, number, timestamp, client_id, clicks, line, language.strip(" \t"), client_count)
+
+    def _check_time(self, timestamp: str, line: int) -> None:
+        kind = time_kind(timestamp)
+        if kind is None:
+            raise RowFault("E23", f"the timestamp {timestamp!r} is not a time", EXPECTED)
+        if not self.agrees({kind: line}):
+            here, first = (IN_WORDS.get(one, "a date") for one in (family(kind), str(self.family)))
+            raise RowFault("E23", f"the timestamp is {here}, the first one was {first}", "use one kind a file")
+
+    def _count(self, row: LogRow, raw: str, bin: str) -> None:
+        known = self._counted.get(row.query)
+        if known is None:
+            self._counted[row.query] = row, raw[:MAX_RAW], bin
+            self._tally.put(bin)
+            return
+        first, first_raw, first_bin = known
+        what = f"the query {row.query!r} again, counted {amount(first.count, 'time')} on line {first.line}"
+        if self._repeated is not None:
+            count = {"sum": first.count + row.count, "max": max(first.count, row.count), "first": first.count}
+            clients = first.clients if self._repeated == "first" else _most(first.clients, row.clients)
+            self._counted[row.query] = (
+                replace(first, count=count[self._repeated], clients=clients),
+                first_raw,
+                first_bin,
+            )
+            self._tally.put("duplicate")
+            self._tally.once("W33", row.line, what, done=f"kept the {self._repeated}")
+            return
+        fix = "say whether to keep the sum, the max or the first (repeated=sum)"
+        if row.query not in self._held:
+            self._held.add(row.query)
+            self._tally.move(first_bin, "conflict")
+            repeated = f"the query {row.query!r} appears again on line {row.line}"
+            self._tally.note("E16", first.line, repeated, done="held back", fix=fix, raw=first_raw)
+        self._tally.put("conflict")
+        self._tally.note("E16", row.line, what, done="held back", fix=fix, raw=raw)
+
+
+def _most(some: int | None, others: int | None) -> int | None:
+    """Return the larger number of clients, a lower bound for their union."""
+    return max((number for number in (some, others) if number is not None), default=None)
+
+
+def _own_id(query_id: str) -> str:
+    """Return the id of a query in a counted log."""
+    if fault := id_fault(query_id):
+        raise RowFault("E23", f"the query_id {query_id!r} {fault[1]}", "write it without that")
+    return query_id

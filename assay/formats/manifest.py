@@ -1,0 +1,224 @@
+"""Manifest of a bundle: its files with hashes, and their verification.
+
+``manifest.json`` lists every other file of a bundle with its hash, size and rows. It contains no clock time except
+that of the freeze, so that the same snapshot gives the same bytes; its own hash is the bundle's identity.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from assay.core.errors import NotValid, UnreadableInput
+from assay.core.read_report import Tally
+from assay.formats.format import Format
+from assay.formats.grade_cells import RowFault
+from assay.formats.json_lines import DECODER, refuse_unstorable
+from assay.formats.reader import Read, collect, open_as
+from assay.formats.text_lines import Content, Source
+from assay.formats.writer import Written
+
+NAME = "manifest"
+FILE = "manifest.json"
+VERSION = 1
+MAX_BYTES = 1 << 26
+EXAMPLE = """{
+  "assay_manifest": 1,
+  "files": [
+    {
+      "bytes": 51,
+      "format": "trec-qrels",
+      "path": "qrels.txt",
+      "rows": 3,
+      "sha256": "2d387135af0a19d08f10a694bd8933703959f801dea966925f14ca532d9d6135"
+    }
+  ]
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleFile:
+    """One file of a bundle, as its manifest describes it; ``path`` is relative, with ``/``."""
+
+    path: str
+    format: str
+    sha256: str
+    bytes: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Differences between a bundle and its manifest."""
+
+    files: int
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    different: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Return whether there is no difference."""
+        return not (self.missing or self.extra or self.different)
+
+
+def file_entry(path: str, format: str, rows: int, content: bytes) -> dict[str, Any]:
+    """Return the manifest entry of one file.
+
+    Examples
+    --------
+    >>> file_entry("qrels.txt", "trec-qrels", 1, b"q1 0 d1 3\\n")["bytes"]
+    10
+    """
+    digest = hashlib.sha256(content).hexdigest()
+    return {"bytes": len(content), "format": format, "path": path, "rows": rows, "sha256": digest}
+
+
+def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a manifest: keys sorted, two spaces, UTF-8, one line end at the end.
+
+    Raises
+    ------
+    NotValid
+        When a value cannot be written (half a surrogate pair, NaN).
+    """
+    try:
+        text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+        return f"{text}\n".encode()
+    except ValueError as error:
+        raise NotValid(f"the manifest cannot be written: {error}") from error
+
+
+def read(source: Source, *, path: str = "-") -> Read[BundleFile]:
+    """Read the files that a manifest lists.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The manifest.
+    path : str
+        The file as the user named it.
+
+    Raises
+    ------
+    UnreadableInput
+        F03 when it is no manifest, F05 when it is not JSON.
+    """
+    return collect(*open_as(source, path, NAME, '{"assay_manifest": 1, "files": [...]}'), _parse)
+
+
+def write(rows: Iterable[BundleFile], stream: BinaryIO, *, about: Mapping[str, Any] | None = None) -> Written:
+    """Write a manifest: keys sorted, two spaces, files by path.
+
+    Parameters
+    ----------
+    rows : iterable of BundleFile
+        Every other file of the bundle.
+    stream : binary stream
+        Where to.
+    about : dict, optional
+        What else the manifest says: counts, list, scale, options, provenance, warnings.
+
+    Raises
+    ------
+    NotValid
+        When a path is absolute or leaves the bundle, or a value cannot be written.
+    """
+    files = sorted(rows, key=lambda row: row.path)
+    for row in files:
+        if not _is_inside(row.path):
+            raise NotValid(f"the path {row.path!r} is not inside the bundle")
+    stream.write(manifest_bytes({**(about or {}), "assay_manifest": VERSION, "files": [asdict(row) for row in files]}))
+    return Written(len(files))
+
+
+def verify(bundle: Path) -> Verification:
+    """Compare a bundle, a folder or a zip archive, with its manifest.
+
+    Raises
+    ------
+    UnreadableInput
+        When there is no bundle or no manifest that can be read.
+    """
+    from assay.formats.bundles import contents
+
+    files = contents(bundle)
+    if FILE not in files:
+        raise UnreadableInput(
+            str(bundle), None, f"there is no {FILE} in it", "expected a folder or zip of an export", "F06"
+        )
+    listed = {row.path: row for row in _strict(files[FILE](), f"{bundle}/{FILE}")}
+    different = [
+        path
+        for path, row in listed.items()
+        if path in files and file_entry(path, row.format, row.rows, files[path]()) != asdict(row)
+    ]
+    return Verification(
+        len(listed),
+        tuple(sorted(listed.keys() - files.keys())),
+        tuple(sorted(files.keys() - listed.keys() - {FILE})),
+        tuple(sorted(different)),
+    )
+
+
+def _strict(data: bytes, path: str) -> list[BundleFile]:
+    result = read(data, path=path)
+    result.report.raise_if_errors()
+    return list(result.rows)
+
+
+def _is_inside(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return bool(parts) and not path.startswith("/") and ".." not in parts and "\\" not in path
+
+
+def _parse(content: Content, tally: Tally) -> Iterator[BundleFile]:
+    if not content.head.lstrip().startswith(b"{"):
+        tally.refuse("does not begin with {, so it is not a manifest")
+    text = content.text(MAX_BYTES)
+    try:
+        value = DECODER.decode(text)
+        refuse_unstorable(value)
+    except (RecursionError, ValueError) as error:
+        tally.refuse(f"is not usable JSON: {error}", code="F05")
+    if (
+        not isinstance(value, dict)
+        or value.get("assay_manifest") != VERSION
+        or not isinstance(value.get("files"), list)
+    ):
+        tally.refuse("is not a manifest of Assay")
+    for place, entry in enumerate(value["files"]):
+        tally.read()
+        try:
+            row = _entry(entry)
+        except RowFault as fault:
+            tally.reject(fault.code, None, str(fault), fix="export the bundle again", column=f"files[{place}]")
+            continue
+        tally.put("accepted")
+        yield row
+
+
+def _entry(entry: Any) -> BundleFile:
+    kinds = {"path": str, "format": str, "sha256": str, "bytes": int, "rows": int}
+    if not isinstance(entry, dict) or any(type(entry.get(key)) is not kind for key, kind in kinds.items()):
+        raise RowFault("E23", f"an entry without {', '.join(kinds)}")
+    if not _is_inside(entry["path"]):
+        raise RowFault("E23", f"the path {entry['path']!r} is not inside the bundle")
+    return BundleFile(**{key: entry[key] for key in kinds})
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Manifest of a bundle",
+    kind="manifest",
+    extensions=(".json",),
+    description="The files of an exported bundle with their hashes, and how they came about.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+)

@@ -1,0 +1,85 @@
+"""Columns of a well-formed file of pairs, with checks for ids and numbers that need the slower reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.ids import MAX_LENGTH, id_fault, is_unusual
+from assay.core.text_column import Places, Texts
+from assay.formats.reader import NeedsCare
+
+
+@dataclass(frozen=True, slots=True)
+class PairColumns:
+    """Pairs with one number each, in the order of the file.
+
+    Parameters
+    ----------
+    query_ids, doc_ids : Texts, shape (rows,)
+        The query and the document of each row.
+    values : float64 array, shape (rows,)
+        Its grade or score.
+    ranks : float64 array or None
+        Its rank, where the file has one.
+    lines : int64 array or None
+        Its line in the file, from 1, where lines say something.
+    """
+
+    query_ids: Texts
+    doc_ids: Texts
+    values: npt.NDArray[np.float64]
+    ranks: npt.NDArray[np.float64] | None = None
+    lines: Places | None = None
+
+
+def refuse_odd_ids(ids: Sequence[str]) -> None:
+    """Check ids as `id_fault` and `is_unusual` do, all at once where that is possible.
+
+    Raises
+    ------
+    NeedsCare
+        When one of them is empty, too long, holds a control character, or has a look-alike.
+
+    Examples
+    --------
+    >>> refuse_odd_ids(["q1", "Jacke grün"])
+    >>> refuse_odd_ids(["q1", ""])
+    Traceback (most recent call last):
+        ...
+    assay.formats.reader.NeedsCare
+    """
+    if not all(ids) or max(map(len, ids), default=0) > MAX_LENGTH:
+        raise NeedsCare
+    joined = "".join(ids)
+    if joined.isascii() and joined.isprintable():
+        return
+    if any(id_fault(text) or is_unusual(text) for text in set(ids)):
+        raise NeedsCare
+
+
+def real_numbers(values: Sequence[object]) -> npt.NDArray[np.float64]:
+    """Return finite numbers as float64.
+
+    Raises
+    ------
+    NeedsCare
+        When there is anything else among them.
+
+    Examples
+    --------
+    >>> real_numbers([1, 2.5]).tolist()
+    [1.0, 2.5]
+    """
+    if not set(map(type, values)) <= {int, float}:
+        raise NeedsCare
+    try:
+        array = np.array(values, dtype=np.float64)
+    except OverflowError:
+        raise NeedsCare from None
+    if not np.isfinite(array).all():
+        raise NeedsCare
+    return array

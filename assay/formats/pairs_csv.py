@@ -1,0 +1,124 @@
+"""Pairs of any CSV file with query and document ids; other columns are not read.
+
+The file may be a pool, a ratings file or a list from a spreadsheet. Each pair counts once, in the order of the
+file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import BinaryIO
+
+from assay.core.csv_cells import csv_row, escape
+from assay.core.errors import NotValid
+from assay.core.ids import id_fault
+from assay.core.read_report import Tally
+from assay.formats.delimited import Columns, read_table
+from assay.formats.format import Format
+from assay.formats.query_texts import query_id_fault
+from assay.formats.ratings_csv import COLUMNS as RATING_COLUMNS
+from assay.formats.reader import Read, collect, note_unusual, open_as
+from assay.formats.row_types import PairRow
+from assay.formats.text_lines import Content, Source
+from assay.formats.writer import Written
+
+NAME = "pairs-csv"
+EXAMPLE = "query_id,doc_id\nq001,doc-xyz\nq001,doc-abc\n"
+_OF_RATINGS = frozenset(name for column, others in RATING_COLUMNS.known.items() for name in (column, *others))
+_OF_POOLS = frozenset({"rank", "runs", "why", "step", "strategy"})
+COLUMNS = Columns(
+    {"query_id": ("qid",), "doc_id": ("docno", "docid")}, ("query_id", "doc_id"), silent=_OF_RATINGS | _OF_POOLS
+)
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> Read[PairRow]:
+    """Read the distinct pairs of a file and account for every record.
+
+    The columns of ratings and pools are passed over in silence, others with a warning (W41).
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    columns : dict of str to str, optional
+        Which column of the file is which: ``{"doc_id": "sku"}``.
+    delimiter : str, optional
+        By default what the header shows: ``,``, ``;`` or TAB.
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when a column is missing.
+    """
+    content, tally = open_as(source, path, NAME, "query_id,doc_id", encoding=encoding)
+    return collect(content, tally, partial(_parse, mapping=columns, delimiter=delimiter))
+
+
+def write(rows: Iterable[PairRow], stream: BinaryIO) -> Written:
+    """Write pairs in the order given, which is the order of judging.
+
+    Raises
+    ------
+    NotValid
+        When an id cannot be written as UTF-8.
+    """
+    stream.write(b"query_id,doc_id\n")
+    listed = list(rows)
+    for row in listed:
+        try:
+            stream.write(csv_row([escape(row.query_id), escape(row.doc_id)]).encode())
+        except UnicodeEncodeError as error:
+            raise NotValid(f"document id {row.doc_id!r} cannot be written as UTF-8: {error}") from error
+    return Written(len(listed))
+
+
+def _parse(
+    content: Content, tally: Tally, mapping: Mapping[str, str] | None, delimiter: str | None
+) -> Iterator[PairRow]:
+    seen: set[tuple[str, str]] = set()
+    for cells in read_table(content, tally, COLUMNS, mapping=mapping, delimiter=delimiter):
+        query_id, doc_id = cells.of["query_id"], cells.of["doc_id"]
+        fault = query_id_fault(query_id)
+        wrong = id_fault(doc_id)
+        if fault:
+            tally.reject(fault.code, cells.line, fault.what, fix=fault.fix, raw=cells.raw, column="query_id")
+        elif wrong:
+            what = f"the document id {wrong[1]}"
+            tally.reject(wrong[0], cells.line, what, fix="correct the id", raw=cells.raw, column="doc_id")
+        elif (query_id, doc_id) in seen:
+            tally.put("duplicate")
+            tally.once("W33", cells.line, "a repeated pair", done="counted once")
+        else:
+            note_unusual(tally, cells.line, query_id, doc_id)
+            seen.add((query_id, doc_id))
+            tally.put("repaired" if cells.repaired else "accepted")
+            yield PairRow(query_id, doc_id, line=cells.line)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Pairs, CSV",
+    kind="pairs",
+    extensions=(".csv",),
+    description="The pairs that are to be judged; any file with query_id and doc_id will do.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "columns": "maps columns of the file, such as doc_id=sku",
+        "delimiter": "comma, semicolon or TAB; detected from the header by default",
+        "encoding": "latin-1 for old files",
+    },
+)

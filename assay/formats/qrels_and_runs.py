@@ -1,0 +1,279 @@
+"""Load labels and runs from a file in any format that Assay reads.
+
+The content decides the format. TREC files go to their own readers; other well-formed files are read as columns, and
+the rest row by row, which reports what is odd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import NotValid, UnreadableInput
+from assay.core.run import Run
+from assay.formats import FORMATS, Format, sniff
+from assay.formats.detection import lookalike, recognize
+from assay.formats.reader import NeedsCare, Read, finish, open_as
+from assay.formats.run_columns import RunRows, usable_ranks
+from assay.formats.run_reader import Interleaved, RunFile
+from assay.formats.text_lines import HEAD, Content, Source, reusable_source
+
+if TYPE_CHECKING:
+    from assay.core.qrels import Qrels
+    from assay.core.read_report import Report, Tally
+    from assay.formats.pair_columns import PairColumns
+
+Rereadable = Path | str | bytes
+TREC = {"qrels": "trec-qrels", "run": "trec-run"}
+
+
+def load_qrels(
+    source: Source, path: str = "-", format: str | None = None, *, hashed: bool = True
+) -> tuple[Qrels, Report]:
+    """Return the qrels of a file, strictly, and the report with its hash and warnings.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    format : str, optional
+        A format of kind ``qrels``; by default what the content looks like.
+    hashed : bool
+        Whether the report must have the file's hash.
+
+    Raises
+    ------
+    UnreadableInput
+        At the first odd row, or when the format is not recognized.
+    NotValid
+        When ``format`` names no format of qrels.
+
+    Examples
+    --------
+    >>> qrels, report = load_qrels(b'{"q1": {"d1": 3, "d2": 0}}')
+    >>> report.format, qrels.to_dict()
+    ('qrels-json', {'q1': {'d1': 3.0, 'd2': 0.0}})
+    """
+    held = reusable_source(source)
+    member = recognized(held, path, "qrels", format)
+    if member.name == TREC["qrels"]:
+        from assay.formats.trec_qrels import load_qrels_report
+
+        return load_qrels_report(held, path, hashed=hashed)
+    from assay.core.qrels import Qrels
+
+    try:
+        columns, report = _quickly(member, held, path)
+        return Qrels.from_columns(columns.query_ids, columns.doc_ids, columns.scores), report
+    except (NeedsCare, NotValid):
+        # Something is odd, or a pair appears twice: it is reported row by row.
+        result = _strictly(member, held, path)
+    rows = [row for row in result.rows if row.grade is not None]
+    if not rows:
+        raise UnreadableInput(path, None, "holds no judgments", "expected a grade for at least one pair", "F07")
+    qrels = Qrels.from_rows((row.query_id, row.doc_id, row.grade) for row in rows)
+    qrels.duplicates = result.report.bins["duplicate"]
+    return qrels, result.report
+
+
+def load_run(source: Source, path: str = "-", name: str = "run", format: str | None = None) -> tuple[Run, Report]:
+    """Return the run of a file in one piece, strictly, and the report; parameters and errors as `open_run` has them."""
+    file = open_run(source, path, name, format)
+    return file.whole(), file.report
+
+
+def open_run(
+    source: Source, path: str = "-", name: str = "run", format: str | None = None, *, hashed: bool = True
+) -> RunFile:
+    """Open the run of a file for reading on demand.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input. A stream is held in memory.
+    path : str
+        The file as the user named it.
+    name : str
+        What the system is called.
+    format : str, optional
+        A format of kind ``run``; by default what the content looks like.
+    hashed : bool
+        Whether the report must have the file's hash.
+
+    Raises
+    ------
+    UnreadableInput
+        When the file cannot be opened, or its format is not recognized.
+    NotValid
+        When ``format`` names no format of runs.
+
+    Examples
+    --------
+    >>> file = open_run(b"query_id,doc_id,score\\nq1,d1,2.5\\n", name="bm25")
+    >>> file.whole().to_dict(), file.report.format
+    ({'q1': {'d1': 2.5}}, 'run-csv')
+    """
+    held = reusable_source(source)
+    member = recognized(held, path, "run", format)
+    if member.name == TREC["run"]:
+        return RunFile(held, path, name, hashed=hashed)
+    return _OtherRun(member, held, path, name)
+
+
+def read_rows(source: Source, path: str, kind: str, format: str | None = None) -> Read[Any]:
+    """Return the rows of a file with ranks and tags, strictly.
+
+    Raises
+    ------
+    UnreadableInput
+        At the first odd row, or when the format is not recognized.
+    NotValid
+        When ``format`` names no format of the kind.
+    """
+    held = reusable_source(source)
+    return _strictly(recognized(held, path, kind, format), held, path)
+
+
+def recognized(source: Rereadable, path: str, kind: str, format: str | None = None) -> Format:
+    """Return the given or detected format of a file of some kind (``qrels`` or ``run``).
+
+    Raises
+    ------
+    UnreadableInput
+        When the file cannot be opened, or is JSON of another sort.
+    NotValid
+        When ``format`` names no format of the kind.
+    """
+    if format is not None:
+        if FORMATS[format].kind != kind:
+            raise NotValid(f"{format} is not a format of {kind}; known: {_known(kind)}")
+        return FORMATS[format]
+    with Content(source, path, block=HEAD, hashed=False) as content:
+        head = content.head
+    name = recognize(head, path, kind, f"--{kind}-format {{}}")
+    if name is None and head.lstrip()[:1] in (b"{", b"["):
+        if near := sniff(head):
+            expected = f"name its format with --{kind}-format, one of {_known(kind)}"
+            other = lookalike(head, near)
+            what, expected = other or (near, expected)
+            raise UnreadableInput(path, None, f"looks like {what}, not like {kind}", expected, "F03")
+        name = f"{kind}-json"
+    # The reader of TREC files says best what is wrong with lines that look like nothing.
+    return FORMATS[name or TREC[kind]]
+
+
+def _known(kind: str) -> str:
+    # Asking a format for its kind imports it: that is for messages, not for every file.
+    return ", ".join(name for name in FORMATS if FORMATS[name].kind == kind)
+
+
+class _OtherRun(RunFile):
+    """A run in another format than TREC's."""
+
+    def __init__(self, member: Format, source: Rereadable, path: str, name: str) -> None:
+        super().__init__(source, path, name)
+        self._member, self._reusable, self._ranked = member, source, True
+
+    def blocks(self) -> Iterator[Run]:
+        """Yield runs of some whole queries each; together they are the file.
+
+        Raises
+        ------
+        Interleaved
+            When the rows of a query are not adjacent, or something is odd; `whole` can read the file.
+        """
+        try:
+            yield from super().blocks()
+        except (NeedsCare, NotValid):
+            raise Interleaved from None
+
+    def whole(self) -> Run:
+        """Return the run in one piece.
+
+        Raises
+        ------
+        UnreadableInput
+            At an odd row.
+        """
+        try:
+            return super().whole()
+        except (NeedsCare, NotValid):
+            return self._with_care()
+
+    def rows(self) -> RunRows:
+        """Return the rows in the order of the file, with their ranks.
+
+        Raises
+        ------
+        UnreadableInput
+            At an odd row.
+        """
+        try:
+            return super().rows()
+        except (NeedsCare, NotValid, UnreadableInput):
+            result = _strictly(self._member, self._reusable, self.path)
+        self.report = result.report
+        return RunRows.of(result.rows)
+
+    def _open(self) -> tuple[Content, Tally]:
+        return _opened(self._member, self._reusable, self.path)
+
+    def _with_care(self) -> Run:
+        result = _strictly(self._member, self._reusable, self.path)
+        if not result.rows:
+            raise UnreadableInput(self.path, None, "holds no results", "expected a document for one query", "F07")
+        rows = RunRows.of(result.rows)
+        self.report = result.report
+        return Run.from_columns(rows.query_ids, rows.doc_ids, rows.scores, self.name)
+
+    def _pieces(self, content: Content, tally: Tally) -> Iterator[RunRows]:
+        if self._member.quick is None:
+            raise NeedsCare
+        for columns in self._member.quick(content, tally):
+            self._ranked = columns.ranks is not None
+            yield _rows(columns)
+
+    def _run(self, rows: RunRows, tally: Tally) -> Run:
+        if self._ranked:
+            return rows.run(self.name, tally)
+        return Run.from_columns(rows.query_ids, rows.doc_ids, rows.scores, self.name)
+
+
+def _opened(member: Format, source: Rereadable, path: str) -> tuple[Content, Tally]:
+    return open_as(source, path, member.name, member.example.partition("\n")[0])
+
+
+def _quickly(member: Format, source: Rereadable, path: str) -> tuple[RunRows, Report]:
+    """Return the columns of a well-formed file.
+
+    Raises
+    ------
+    NeedsCare
+        When something is odd.
+    """
+    content, tally = _opened(member, source, path)
+    with content:
+        if member.quick is None:
+            raise NeedsCare
+        parts = [_rows(columns) for columns in member.quick(content, tally)]
+    if not parts:
+        raise NeedsCare
+    return RunRows.joined(parts), finish(content, tally)
+
+
+def _rows(columns: PairColumns) -> RunRows:
+    import numpy as np
+
+    size = len(columns.values)
+    ranks = np.zeros(size) if columns.ranks is None else usable_ranks(columns.ranks)
+    lines = np.zeros(size, dtype=np.int64) if columns.lines is None else columns.lines
+    return RunRows(columns.query_ids, columns.doc_ids, columns.values, ranks, lines)
+
+
+def _strictly(member: Format, source: Rereadable, path: str) -> Read[Any]:
+    result = member.read(source, path=path)
+    result.report.raise_if_errors()
+    return result

@@ -1,0 +1,179 @@
+"""Query logs in the User Behavior Insights format of OpenSearch and related systems.
+
+The file has one JSON object per line, with or without the action lines of a bulk request. Only queries are
+searches; events (clicks, impressions) are counted and skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from assay.core.errors import NotValid
+from assay.core.read_report import Tally
+from assay.formats.format import Format
+from assay.formats.json_lines import Element, HasLines, dump, objects
+from assay.formats.jsonl_log_columns import ObjectLog
+from assay.formats.log_blocks import LogBlock, LogTexts, careful_blocks
+from assay.formats.log_rows import LogBooks
+from assay.formats.plain_log_lines import PlainLines
+from assay.formats.reader import Read, collect, open_as
+from assay.formats.row_types import LogRow
+from assay.formats.text_lines import Content, Source
+from assay.formats.value_kinds import value_kind
+from assay.formats.writer import Written
+
+if TYPE_CHECKING:
+    import polars
+
+NAME = "query-log-ubi"
+EXAMPLE = (
+    '{"query_id": "1", "client_id": "c17", "timestamp": "2026-03-02T09:14:07Z", "user_query": "rain jacket"}\n'
+    '{"query_id": "2", "client_id": "c04", "timestamp": "2026-03-02T09:15:40Z", "user_query": "running shoes"}\n'
+)
+ACTIONS = ({"index"}, {"create"})
+_ACTION = re.compile(rb'^\s*\{\s*"(?:[^"]*\\[^"]*|index|create)"', re.MULTILINE)
+NAMES = {"query": ("user_query",), "timestamp": ("timestamp",), "client_id": ("client_id",)}
+Rows = Iterator[LogRow]
+
+
+def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[LogRow]:
+    """Read the searches of a file of queries and events, and account for every line.
+
+    Parameters
+    ----------
+    source, path, encoding
+        As for ``query-log-csv``.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+
+    Notes
+    -----
+    What was typed is ``user_query``; ``query`` is what the engine was sent and never replaces it. A line is an
+    event when the action line before it says so (an index whose name has "event" in it), else when it has an
+    ``action_name``.
+    """
+    content, tally = open_as(source, path, NAME, EXAMPLE.splitlines()[0], encoding=encoding)
+    return collect(content, tally, parse_log, empty="searches")
+
+
+def parse_log(content: HasLines, tally: Tally, action: Action | None = None, books: LogBooks | None = None) -> Rows:
+    """Yield the searches of a file, or of a part of one when the counters are given."""
+    action = action or Action()
+    books = books or LogBooks(tally, None)
+    for element in objects(content, tally):
+        if set(element.of) in ACTIONS:
+            (metadata,) = element.of.values()
+            action.index = str(metadata.get("_index", "")) if isinstance(metadata, Mapping) else ""
+            tally.put("header")
+            continue
+        if "event" in action.index if action.index else "action_name" in element.of:
+            tally.put("comment")
+            tally.once("W51", element.line, "an event, which is no search", done="passed over")
+        elif fault := _fault(element.of):
+            tally.reject("E23", element.line, fault, fix=tally.expected, raw=element.raw)
+        else:
+            yield from _taken(books, element)
+        action.index = ""
+
+
+@dataclass
+class Action:
+    """The index that an action line named for the next line; empty for none."""
+
+    index: str = ""
+
+
+def _taken(books: LogBooks, element: Element) -> Iterator[LogRow]:
+    of = element.of
+    client, time = (str(of.get(key) or "") for key in ("client_id", "timestamp"))
+    return books.take(of["user_query"], None, time, client, "", line=element.line, raw=element.raw)
+
+
+def _fault(of: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with a query's line, or None."""
+    text, time = of.get("user_query"), of.get("timestamp")
+    if not isinstance(text, str):
+        return "no user_query; 'query' is the request to the engine, not the typed text"
+    if isinstance(of.get("client_id"), dict | list | bool):
+        return f"client_id is {value_kind(of['client_id'])}"
+    return f"timestamp is {value_kind(time)}" if isinstance(time, dict | list | bool) else None
+
+
+def blocks(content: Content, tally: Tally, texts: LogTexts) -> Iterator[LogBlock]:
+    """Yield the searches of a file as columns."""
+    if _ACTION.search(content.head):
+        # What a line is depends on the one before it.
+        yield from careful_blocks(parse_log(content, tally), texts)
+    else:
+        yield from _QueriesOnly(content, tally).blocks(texts)
+
+
+class _QueriesOnly(ObjectLog):
+    """A file that begins without action lines; around later action lines the careful reader is used."""
+
+    def __init__(self, content: Content, tally: Tally) -> None:
+        self.action = Action()
+        super().__init__(content, tally, NAMES, partial(_parse_part, self.action), without=("action_name",))
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.action.index)
+
+    def look(self, data: bytes) -> PlainLines | None:
+        return None if _ACTION.search(data) else super().look(data)
+
+    def is_odd(self, lines: polars.Series, matches: polars.DataFrame) -> polars.Series:
+        odd = super().is_odd(lines, matches)
+        if "client_id_number" in matches.columns:
+            odd |= matches["client_id_number"].is_not_null()
+        return odd
+
+
+def _parse_part(action: Action, content: HasLines, tally: Tally, books: LogBooks) -> Rows:
+    return parse_log(content, tally, action, books)
+
+
+def rows_on(content: Content, tally: Tally, *, lines: set[int]) -> Iterator[LogRow]:
+    """Yield the rows on the given lines, and others."""
+    yield from parse_log(content, tally)
+
+
+def write(rows: Iterable[LogRow], stream: BinaryIO) -> Written:
+    """Write searches as queries without action lines.
+
+    Raises
+    ------
+    NotValid
+        For a counted row, or a text that cannot be written as UTF-8.
+    """
+    number = 0
+    for number, row in enumerate(rows, 1):
+        if row.count != 1:
+            raise NotValid(f"{row.query!r} is counted {row.count} times; this format has one line for each search")
+        rest = {"client_id": row.client_id, "timestamp": row.timestamp}
+        query = {"query_id": str(number), **{key: text for key, text in rest.items() if text}}
+        stream.write(dump({**query, "user_query": row.query}))
+    return Written(number)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Query log, UBI",
+    kind="query-log",
+    extensions=(".ndjson", ".jsonl"),
+    description="Queries of User Behavior Insights, one a line, with or without bulk action lines and events.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    blocks=blocks,
+    rows=rows_on,
+    stream=parse_log,
+    options={"encoding": "latin-1 for old files"},
+)

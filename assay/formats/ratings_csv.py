@@ -1,0 +1,386 @@
+"""Ratings as CSV: one row for each rater's grade of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.csv_cells import csv_row, escape
+from assay.core.errors import NotValid
+from assay.core.ids import id_fault
+from assay.core.read_report import Report, Tally
+from assay.formats.column_reader import Lines, Plain, Warned, count_grades, plain_ids, read_in_columns
+from assay.formats.csv_columns import CsvLayout, whole_numbers
+from assay.formats.delimited import Cells, Columns, check_mapping
+from assay.formats.format import Format
+from assay.formats.grade_cells import Keyed, Pick, RowFault, scale_grade
+from assay.formats.number_cells import count
+from assay.formats.query_texts import query_fault, query_id_fault
+from assay.formats.reader import Read, note_unusual, open_as
+from assay.formats.row_columns import Coded, Column, Meant, RowColumns
+from assay.formats.row_types import RatingRow
+from assay.formats.text_lines import Source
+from assay.formats.trec_columns import Fields
+from assay.formats.writer import Written
+
+if TYPE_CHECKING:
+    from assay.core.ratings import Ratings
+
+NAME = "ratings-csv"
+HEADER = [
+    "query_id",
+    "query",
+    "doc_id",
+    "grade",
+    "state",
+    "rater_id",
+    "source",
+    "guideline",
+    "rated_at",
+    "ms_active",
+    "note",
+]
+EXAMPLE = (
+    ",".join(HEADER) + "\n"
+    "q001,running shoes,doc-abc,3,graded,r01,human,2,2026-03-02T09:14:07Z,6120,\n"
+    'q001,running shoes,doc-xyz,,unrateable,r02,human,2,2026-03-02T09:14:31Z,9800,"page is empty, no title"\n'
+)
+STATES = ("graded", "unrateable", "later", "unrated")
+ONE_RATER = "imported"
+COLUMNS = Columns(
+    {
+        "query_id": ("qid",),
+        "query": ("query_text",),
+        "doc_id": ("docno", "docid"),
+        "grade": ("rating",),
+        "state": (),
+        "rater_id": ("rater", "judge"),
+        "source": (),
+        "guideline": (),
+        "rated_at": (),
+        "ms_active": (),
+        "note": ("notes", "explanation"),
+    },
+    ("doc_id", "grade"),
+    numeric=frozenset({"grade", "ms_active", "rated_at"}),
+)
+
+# Rows of machines, gold pairs and resolutions do not count as grades of raters.
+HUMAN = frozenset({"human", "import", ""})
+
+
+def read(
+    source: Source,
+    *,
+    path: str = "-",
+    grades: tuple[int, ...] | None = None,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    conflicts: Pick | None = None,
+    escaped: bool = True,
+    encoding: str = "utf-8",
+) -> Read[RatingRow]:
+    """Read ratings and account for every record; ``query_id,doc_id,rater,grade`` is enough.
+
+    Without a column for the rater all rows go to one rater, ``imported``. Without ``query_id`` the queries are called
+    ``q001``, ``q002``, ... in the order of the file.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    grades : tuple of int, optional
+        The scale; without it any whole number is a grade.
+    columns : dict of str to str, optional
+        Which column of the file is which: ``{"rater_id": "agent"}``.
+    delimiter : str, optional
+        By default what the header shows: ``,``, ``;`` or TAB.
+    conflicts : {"first", "last", "min", "max"}, optional
+        Which grade counts when a rater gave a pair two; by default none does (E16).
+    escaped : bool
+        Whether an apostrophe before a formula is taken away (W37).
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused; F04 when a column is missing.
+    """
+    check_mapping(columns or {}, COLUMNS)
+    content, tally = open_as(source, path, NAME, "query_id,doc_id,rater,grade", encoding=encoding)
+    layout = _Ratings(content, COLUMNS, mapping=columns, delimiter=delimiter, unescaped=escaped)
+    layout.grades, layout.conflicts = grades, conflicts
+    return read_in_columns(content, tally, layout)
+
+
+def load_ratings(source: Source, path: str = "-", grades: tuple[int, ...] | None = None) -> Ratings:
+    """Return the grades of a file as a table, strictly: an invalid row is an error; rows without grade are skipped.
+
+    Raises
+    ------
+    UnreadableInput
+        With file and line.
+    """
+    return load_ratings_report(source, path, grades)[0]
+
+
+def load_ratings_report(
+    source: Source, path: str = "-", grades: tuple[int, ...] | None = None
+) -> tuple[Ratings, Report]:
+    """Return the grades of a file as `load_ratings` does, and the report with its hash and warnings."""
+    result = read(source, path=path, grades=grades)
+    result.report.raise_if_errors()
+    return graded(result.rows), result.report
+
+
+def graded(rows: Sequence[RatingRow], sources: Collection[str] | None = None) -> Ratings:
+    """Return the grades of rows as a table, optionally only those of some sources."""
+    from assay.core.ratings import Ratings
+
+    chosen = _are_grades(rows, sources)
+    if not isinstance(rows, RowColumns):
+        selected = (row for row, counts in zip(rows, chosen.tolist(), strict=True) if counts)
+        return Ratings.from_rows((row.query_id, row.doc_id, row.rater, row.grade or 0) for row in selected)
+    places = np.flatnonzero(chosen)
+    grades, raters = rows.coded("grade"), rows.coded("rater")
+    values = np.array([grade or 0 for grade in grades.values], dtype=np.int64)
+    return Ratings.from_columns(
+        rows.texts("query_id").take(places),
+        rows.texts("doc_id").take(places),
+        raters.values,
+        raters.codes[places],
+        values[grades.codes[places]],
+    )
+
+
+def not_graded(rows: Sequence[RatingRow], sources: Collection[str]) -> Sequence[RatingRow]:
+    """Return the rows that `graded` skips."""
+    places = np.flatnonzero(~_are_grades(rows, sources))
+    return rows.at(places) if isinstance(rows, RowColumns) else [rows[place] for place in places.tolist()]
+
+
+def _are_grades(rows: Sequence[RatingRow], sources: Collection[str] | None) -> npt.NDArray[np.bool_]:
+    """Return which rows are grades of one of the sources."""
+
+    def wanted(source: str) -> bool:
+        return sources is None or source in sources
+
+    if not isinstance(rows, RowColumns):
+        return np.array([row.grade is not None and wanted(row.source) for row in rows], dtype=np.bool_)
+    chosen = rows.coded("grade").where(lambda grade: grade is not None)
+    if "source" in rows.columns:
+        return chosen & rows.coded("source").where(wanted)
+    return chosen & wanted("human")
+
+
+def write(rows: Iterable[RatingRow], stream: BinaryIO, *, omit_unrated: bool = True, mark: bool = False) -> Written:
+    """Write ratings by query, document and rater.
+
+    Parameters
+    ----------
+    rows : iterable of RatingRow
+        The current ratings, in any order.
+    stream : binary stream
+        Where to.
+    omit_unrated : bool
+        Leave out pairs without an answer.
+    mark : bool
+        Begin with a byte order mark, for spreadsheets.
+
+    Raises
+    ------
+    NotValid
+        When a text cannot be written as UTF-8.
+    """
+    exported = (row for row in rows if not (omit_unrated and row.state == "unrated"))
+    ordered = sorted(exported, key=lambda row: (row.query_id, row.doc_id, row.rater))
+    stream.write((b"\xef\xbb\xbf" if mark else b"") + csv_row(HEADER).encode())
+    for row in ordered:
+        try:
+            stream.write(csv_row(_row_cells(row)).encode())
+        except UnicodeEncodeError as error:
+            raise NotValid(f"the rating of {row.doc_id!r} cannot be written as UTF-8: {error}") from error
+    return Written(len(ordered))
+
+
+def _row_cells(row: RatingRow) -> list[str]:
+    state = "" if row.state == "unrated" else row.state
+    return [
+        escape(row.query_id),
+        escape(row.query),
+        escape(row.doc_id),
+        "" if row.grade is None else str(row.grade),
+        state,
+        escape(row.rater),
+        row.source,
+        escape(row.guideline),
+        row.rated_at,
+        "" if row.ms_active is None else str(row.ms_active),
+        escape(row.note),
+    ]
+
+
+@dataclass(slots=True)
+class _Ids:
+    """Generated ids of the queries of a file that has only their texts."""
+
+    given: dict[str, str] = field(default_factory=dict)
+
+    def of(self, text: str) -> str:
+        return self.given.setdefault(text, f"q{len(self.given) + 1:03d}")
+
+
+class _Ratings(CsvLayout[RatingRow]):
+    """Layout of ratings in a CSV file."""
+
+    row = RatingRow
+    keys = ("query_id", "doc_id", "rater")
+    grades: tuple[int, ...] | None = None
+    conflicts: Pick | None = None
+
+    def begin(self, lines: Lines, tally: Tally) -> None:
+        super().begin(lines, tally)
+        self.ids = _Ids()
+
+    def keyed(self, tally: Tally) -> Keyed[RatingRow]:
+        return Keyed(tally, self.conflicts)
+
+    def split(self, data: bytes) -> Fields | None:
+        # Queries that have only texts are numbered one after the other.
+        return super().split(data) if "query_id" in self.places else None
+
+    def plain(self, fields: Fields) -> Plain:
+        query_ids, doc_ids = fields.texts(self.places["query_id"]), fields.texts(self.places["doc_id"])
+        good = plain_ids(query_ids) & plain_ids(doc_ids)
+        raters, warned = Coded.same(ONE_RATER, fields.rows), [Warned("W48", np.ones(fields.rows, dtype=np.bool_))]
+        if (named := self.texts(fields, "rater_id")) is not None:
+            raters, warned = Coded.of(named), []
+            good &= ~raters.where(lambda text: id_fault(text) is not None)
+        answers = self._answers(fields)
+        good &= ~answers.where(lambda answer: answer is None)
+        columns: dict[str, Column] = {
+            "query_id": query_ids,
+            "doc_id": doc_ids,
+            "rater": raters,
+            "grade": answers.mapped(lambda answer: answer and answer[1]),
+            "state": answers.mapped(lambda answer: answer and answer[0]),
+        }
+        if (sources := self.texts(fields, "source")) is not None:
+            columns["source"] = Coded.of(sources).mapped(lambda text: text or "human")
+        if (active := self.texts(fields, "ms_active")) is not None:
+            good &= whole_numbers(active)
+            columns["ms_active"] = Meant(active, lambda text: count(text, "ms_active"))
+        for name in ("query", "guideline", "rated_at", "note"):
+            if (texts := self.texts(fields, name)) is not None:
+                columns[name] = texts
+        repaired = answers.where(lambda answer: answer is not None and answer[2])
+        return Plain(columns, good, repaired, [*warned, Warned("W32", repaired)])
+
+    def add(self, cells: Cells, tally: Tally, by_key: Keyed[RatingRow]) -> None:
+        if "query_id" not in cells.of and "query" not in cells.of:
+            expected = "expected a column query_id or query; map a column (columns: query_id=NAME)"
+            tally.refuse("the header has neither query_id nor query", line=1, expected=expected, code="F04")
+        try:
+            row, repaired = _rating(cells, self.ids, tally, self.grades)
+        except RowFault as fault:
+            tally.reject(fault.code, cells.line, str(fault), fix=fault.fix, raw=cells.raw)
+            return
+        value = row.grade if row.state == "graded" else row.state
+        bin = "repaired" if repaired or cells.repaired else "accepted"
+        by_key.add((row.query_id, row.doc_id, row.rater), value, row, cells.line, cells.raw, bin)
+
+    def count(self, rows: Sequence[RatingRow], tally: Tally) -> None:
+        count_grades(rows, tally)
+
+    def _answers(self, fields: Fields) -> Coded:
+        """Return state, grade and repair flag of each row; None if the careful reader is needed."""
+        given = Coded.of(fields.texts(self.places["grade"]))
+        stated = self.texts(fields, "state")
+        states = Coded.same(None, fields.rows) if stated is None else Coded.of(stated)
+        trial = Tally("", NAME)
+
+        def answer(text: str, state: str | None) -> tuple[str, int | None, bool] | None:
+            try:
+                return _answer(text.strip(), state, 0, trial, self.grades)
+            except RowFault:
+                return None
+
+        return given.crossed(states, answer)
+
+
+def _rating(cells: Cells, ids: _Ids, tally: Tally, grades: tuple[int, ...] | None) -> tuple[RatingRow, bool]:
+    of, query = cells.of, cells.of.get("query", "")
+    if fault := query_fault(query) if "query_id" not in of else query_id_fault(of["query_id"]):
+        raise RowFault(*fault)
+    for name in ("doc_id", "rater_id"):
+        if wrong := id_fault(of.get(name, ONE_RATER)):
+            raise RowFault(wrong[0], f"the {name} {wrong[1]}", "correct the id")
+    if "rater_id" not in of:
+        tally.once("W48", cells.line, "no column for the rater", done=f"all rows go to {ONE_RATER!r}")
+    note_unusual(tally, cells.line, of.get("query_id", ""), of["doc_id"])
+    state, grade, repaired = _answer(of["grade"].strip(), of.get("state"), cells.line, tally, grades)
+    row = RatingRow(
+        of["query_id"] if "query_id" in of else ids.of(query),
+        of["doc_id"],
+        of.get("rater_id", ONE_RATER),
+        grade,
+        state,
+        query,
+        of.get("source", "") or "human",
+        of.get("guideline", ""),
+        of.get("rated_at", ""),
+        count(of.get("ms_active", ""), "ms_active"),
+        of.get("note", ""),
+        cells.line,
+    )
+    return row, repaired
+
+
+def _answer(
+    text: str, stated: str | None, line: int, tally: Tally, grades: tuple[int, ...] | None
+) -> tuple[str, int | None, bool]:
+    """Return state, grade, and whether the grade was repaired."""
+    state = (stated or "").strip() or ("graded" if text else "unrated")
+    state = "unrateable" if state == "cannot_judge" else state
+    if state not in STATES:
+        raise RowFault("E23", f"unknown state {state!r}", f"expected one of {', '.join(STATES)}")
+    if (state == "graded") != bool(text):
+        what = (
+            f"the state is {state!r} and the grade {text!r}" if text else "the state is 'graded' and there is no grade"
+        )
+        raise RowFault("E23", what, "a grade goes with the state graded, and only with that")
+    if not text:
+        return state, None, False
+    grade = scale_grade(text, grades)
+    if not isinstance(grade[0], int):
+        raise RowFault(*grade)
+    if grade[1]:
+        tally.once("W32", line, f"the grade is written as {text}", done=f"read as {grade[0]}")
+    return state, grade[0], bool(grade[1])
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Ratings, CSV",
+    kind="ratings",
+    extensions=(".csv", ".tsv"),
+    description="One answer of one rater a row: the lossless file, and the way in from a spreadsheet.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={
+        "grades": "the scale; without it any whole number is accepted",
+        "columns": "maps columns of the file, such as rater_id=agent",
+        "delimiter": "comma, semicolon or TAB; detected from the header by default",
+        "conflicts": "first, last, min or max: which of a rater's two grades for one pair counts",
+        "escaped": "false: keep apostrophes before formulas",
+        "encoding": "latin-1 for old files",
+    },
+)

@@ -1,0 +1,140 @@
+"""Shared parts of all readers: the result, the final report, and the detection of wrong files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from assay.core.ids import is_unusual
+from assay.core.read_report import Report, Tally
+from assay.formats.text_lines import MAX_EXPANDED, Content, Source, numbered_lines
+
+if TYPE_CHECKING:
+    from assay.core.text_column import Places
+
+Row = TypeVar("Row")
+
+
+class NeedsCare(Exception):
+    """Raised when a file needs the slower careful reader, which reports what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[Row]):
+    """The usable rows and the report."""
+
+    rows: Sequence[Row]
+    report: Report
+
+
+def collect(
+    content: Content, tally: Tally, parse: Callable[[Content, Tally], Iterable[Row]], *, empty: str = ""
+) -> Read[Row]:
+    """Read everything and finish the report.
+
+    Parameters
+    ----------
+    content : Content
+        The opened input; it is closed here.
+    tally : Tally
+        The books of this file.
+    parse : callable
+        Yields the rows and puts every unit into a bin.
+    empty : str
+        What a file without a single row lacks; such a file is then refused (F07).
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    with content:
+        rows = list(parse(content, tally))
+    if empty and not tally.units - tally.bins["blank"] - tally.bins["comment"]:
+        tally.refuse(f"holds no {empty}", code="F07")
+    return Read(rows, finish(content, tally))
+
+
+def refuse_early(
+    content: Content, tally: Tally, parse: Callable[[Iterable[tuple[int, str]], Tally], Iterable[object]]
+) -> None:
+    """Read the first lines first, so that a wrong file of 200 MB is refused early.
+
+    Raises
+    ------
+    UnreadableInput
+        When one of the first lines cannot be read, with the nearest format when none can.
+    """
+    whole = content.head.rfind(b"\n") + 1
+    try:
+        lines = list(numbered_lines(content.head[:whole]))
+    except UnicodeDecodeError:
+        # Reading the file will say where.
+        return
+    trial = Tally(tally.path, tally.format, tally.expected)
+    rows = list(parse(lines, trial)) if whole else []
+    report = trial.report()
+    if report.errors and not rows and {problem.code for problem in report.errors} == {"E10"}:
+        first = report.errors[0]
+        tally.refuse(f"this does not look like {tally.format}: {first.what}", line=first.line)
+    report.raise_if_errors()
+
+
+def note_unusual(tally: Tally, line: int, *ids: str) -> None:
+    """Flag ids that hold a space outside ASCII or are not in NFC (W39): a look-alike may exist."""
+    if any(map(is_unusual, ids)):
+        what = "an id with an unusual space or in another Unicode form than NFC"
+        tally.once("W39", line, what, done="accepted unchanged")
+
+
+def note_skipped(tally: Tally, before: int, comments: Places | Sequence[int], blanks: Places) -> None:
+    """Count comments and blank lines of one piece."""
+    for bin, code, what, lines in (("comment", "W34", "a comment", comments), ("blank", "W35", "a blank", blanks)):
+        if len(lines):
+            tally.put(bin, len(lines))
+            tally.once(code, before + int(lines[0]), f"{what} line", done="skipped", times=len(lines))
+
+
+def finish(content: Content, tally: Tally) -> Report:
+    """Report repairs of the file as a whole, and return the report."""
+    if content.bom:
+        tally.once("W30", 1, "the file begins with a byte order mark", done="removed")
+    if content.carriage_return_line is not None:
+        line = content.carriage_return_line
+        tally.once("W31", line, "lines end in CRLF or CR", done="read as line ends")
+    if not content.ends_in_newline:
+        tally.once("W36", content.lines_read, "the last line has no line end", done="read as a whole line")
+    return tally.report(sha256=content.sha256, size=content.size, lines=content.lines_read)
+
+
+def open_as(
+    source: Source,
+    path: str,
+    format: str,
+    example: str,
+    *,
+    encoding: str = "utf-8",
+    limit: int = MAX_EXPANDED,
+    hashed: bool = True,
+) -> tuple[Content, Tally]:
+    """Open an input with its counters, and prepare the message for a file of another format.
+
+    Raises
+    ------
+    UnreadableInput
+        When the input cannot be opened or decoded.
+    """
+    from assay.formats.detection import lookalike, sniff
+
+    content = Content(source, path, encoding=encoding, limit=limit, hashed=hashed)
+    near = sniff(content.head)
+    if near and near != format:
+        from assay.formats import FORMATS
+
+        # A file may be of several formats, {"q1": {"d1": 3}} for example qrels or a run.
+        near = None if sniff(content.head, FORMATS[format].kind) == format else near
+    hint = f"; the nearest format is {near}" if near and near != format else ""
+    if hint and (other := lookalike(content.head, near)):
+        hint = f"; this looks like {other[0]}: {other[1]}"
+    return content, Tally(path, format, f"expected {format}, a line such as {example!r}{hint}")

@@ -1,0 +1,168 @@
+"""Row classes, one for each kind of file.
+
+Rows compare by content; ``line`` only records their position in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """The label of one pair.
+
+    ``origin`` is column 2 of qrels: 0 a human label, 1 a machine's, 2 imported, 3 carried from another pair, which
+    ``copied_from`` then names: its query, its document, and why.
+    """
+
+    query_id: str
+    doc_id: str
+    grade: float | None
+    origin: str = "0"
+    query: str = ""
+    copied_from: tuple[str, str, str] | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SubtopicRow:
+    """The grade of one pair for one subtopic."""
+
+    query_id: str
+    subtopic: str
+    doc_id: str
+    grade: float
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One document that a system returned for a query."""
+
+    query_id: str
+    doc_id: str
+    score: float
+    rank: int | None = field(default=None, compare=False)
+    tag: str = field(default="", compare=False)
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """One document; ``fields`` holds what has no column of its own."""
+
+    doc_id: str
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    image: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StratumRow:
+    """Membership of a query in a further stratum."""
+
+    stratum: str
+    share: float
+    tier: str
+    probability: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """One query with its need, tier and traffic; None is unknown.
+
+    Where queries were drawn in several strata, ``stratum`` is the part of the traffic that the query represents and
+    ``share`` that part's share of the whole; ``also`` holds further ones.
+    """
+
+    query_id: str
+    query: str
+    narrative: str = ""
+    group: str = ""
+    tier: str = ""
+    frequency: int | None = None
+    clients: int | None = None
+    probability: float | None = None
+    weight: float | None = None
+    stratum: str = ""
+    share: float | None = None
+    also: tuple[StratumRow, ...] = ()
+    language: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One search of a raw log (``count`` is 1), or one query of a counted log with its clients and its own id."""
+
+    query: str
+    count: int = 1
+    timestamp: str = ""
+    client_id: str = ""
+    clicks: str = ""
+    line: int = field(default=0, compare=False)
+    language: str = ""
+    clients: int | None = None
+    query_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClickRow:
+    """One line of a click log: a shown or clicked result, counts of those, or a whole search.
+
+    A search has no ``doc_id``; ``results`` are the documents that it returned, the first on top. ``search_id`` tells
+    which lines belong to one search.
+    """
+
+    query: str
+    doc_id: str
+    position: int | None
+    impressions: int
+    clicks: int
+    query_id: str = ""
+    client_id: str = ""
+    search_id: str = ""
+    results: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRow:
+    """One rater's answer for one pair; ``grade`` is None unless ``state`` is ``graded``."""
+
+    query_id: str
+    doc_id: str
+    rater: str
+    grade: int | None
+    state: str = "graded"
+    query: str = ""
+    source: str = "human"
+    guideline: str = ""
+    rated_at: str = ""
+    ms_active: int | None = None
+    note: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """One pair to judge, with the inputs of a machine judge.
+
+    ``expected`` are the answers that are accepted; ``rank`` is where the document stood in a ranking, from 1.
+    """
+
+    query_id: str
+    doc_id: str
+    query: str = ""
+    narrative: str = ""
+    text: str = ""
+    expected: tuple[str, ...] = ()
+    rank: int | None = None
+    line: int = field(default=0, compare=False)

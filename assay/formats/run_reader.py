@@ -1,0 +1,237 @@
+"""Read runs of any size in bounded memory.
+
+A file is read in pieces. Where the rows of each query are together, as systems write them, each piece is a run of
+some whole queries; where they are not, the pieces are joined first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from assay.core.errors import NotValid
+from assay.core.grouping import grouped, repeated
+from assay.core.read_report import Report, Tally
+from assay.core.run import Run
+from assay.formats.reader import finish
+from assay.formats.run_columns import RunRows
+from assay.formats.text_lines import Content, Source
+from assay.formats.trec_fields import fields
+from assay.formats.trec_run import open_strictly, read_rows
+
+PIECE = 4 << 20
+# A file of fewer pieces is read before threads would be ready.
+FEW = 3
+
+
+class Interleaved(Exception):
+    """Raised when the rows of a query are not adjacent: the file must be read as a whole."""
+
+
+class RunFile:
+    """A run file that is read on demand.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input. A stream can be read once, and is held in memory.
+    path : str
+        The file as the user named it.
+    name : str
+        What the system is called.
+    threads : int
+        How many may work on the file at once; who reads several files at once gives each of them one.
+    hashed : bool
+        Whether the report must have the file's hash.
+
+    Attributes
+    ----------
+    report : Report
+        What was found in the file; there after it was read.
+    """
+
+    def __init__(
+        self, source: Source, path: str = "-", name: str = "run", threads: int = 2, *, hashed: bool = True
+    ) -> None:
+        self.path, self.name, self.threads, self._hashed = path, name, threads, hashed
+        self.report: Report
+        self._source = sys.stdin.buffer if isinstance(source, str | Path) and str(source) == "-" else source
+        self._held: list[bytes] = []
+
+    @property
+    def size(self) -> int:
+        """Return the size of the file in bytes; 0 if only reading would tell."""
+        if isinstance(self._source, bytes):
+            return len(self._source)
+        try:
+            return Path(self._source).stat().st_size if isinstance(self._source, str | Path) else 0
+        except OSError:
+            return 0
+
+    def blocks(self) -> Iterator[Run]:
+        """Yield runs of some whole queries each; together they are the file.
+
+        Raises
+        ------
+        Interleaved
+            When the rows of a query are not adjacent; `whole` can read the file.
+        UnreadableInput
+            At an odd line.
+        """
+        if not isinstance(self._source, str | Path | bytes):
+            yield self.whole()
+            return
+        content, tally = self._open()
+        seen: set[str] = set()
+        with content:
+            for rows in whole_queries(self._pieces(content, tally)):
+                run = self._run(rows, tally)
+                if not seen.isdisjoint(run.query_ids):
+                    raise Interleaved
+                seen.update(run.query_ids)
+                yield run
+        self._close(content, tally)
+
+    def whole(self) -> Run:
+        """Return the run in one piece.
+
+        Raises
+        ------
+        UnreadableInput
+            At an odd line.
+        """
+        content, tally = self._open()
+        with content:
+            parts = list(self._pieces(content, tally))
+        if not parts:
+            self._close(content, tally)
+            raise AssertionError("an empty file was not refused")
+        rows = RunRows.joined(parts)
+        parts.clear()
+        run = self._run(rows, tally)
+        self._close(content, tally)
+        return run
+
+    def rows(self) -> RunRows:
+        """Return the rows in the order of the file, with their ranks.
+
+        Raises
+        ------
+        UnreadableInput
+            At an odd line, or a document that appears twice in a query.
+        """
+        content, tally = self._open()
+        with content:
+            parts = list(self._pieces(content, tally))
+        if not parts:
+            self._close(content, tally)
+            raise AssertionError("an empty file was not refused")
+        rows = RunRows.joined(parts)
+        self._tell_twice(rows, tally)
+        rows.compare_ranks(grouped(rows.query_ids), tally)
+        self._close(content, tally)
+        return rows
+
+    def _open(self) -> tuple[Content, Tally]:
+        return open_strictly(self._source, self.path, hashed=self._hashed)
+
+    def _pieces(self, content: Content, tally: Tally) -> Iterator[RunRows]:
+        for rows, books in _ahead(self._raw_pieces(content), tally, self.threads):
+            tally.take_in(books)
+            if rows is not None:
+                yield rows
+
+    def _raw_pieces(self, content: Content) -> Iterator[tuple[int, bytes]]:
+        for before, data in content.pieces(PIECE):
+            if not isinstance(self._source, str | Path | bytes):
+                self._held.append(data)
+            yield before, data
+
+    def _run(self, rows: RunRows, tally: Tally) -> Run:
+        try:
+            return rows.run(self.name, tally)
+        except NotValid:
+            self._tell_twice(rows, tally)
+            raise
+
+    def _tell_twice(self, rows: RunRows, tally: Tally) -> None:
+        """Locate both lines of a repeated document, and refuse the file."""
+        rows_of_duplicate = repeated(grouped(rows.query_ids).query_of, rows.doc_ids)
+        if rows_of_duplicate is not None:
+            first, again = rows.lines[list(rows_of_duplicate)].tolist()
+            texts = self._lines(first, again)
+            what = f"{texts[first]!r} is contradicted by line {again}, {texts[again]!r}"
+            tally.refuse(what, line=first, expected="keep one of the two", code="E16")
+
+    def _lines(self, *numbers: int) -> dict[int, str]:
+        """Return the text of some lines by number; empty for a line that no longer exists."""
+        texts = dict.fromkeys(numbers, "")
+        with Content(b"".join(self._held) if self._held else self._source, self.path) as content:
+            for line, text in islice(content.lines(), max(numbers)):
+                if line in texts:
+                    texts[line] = " ".join(fields(text))
+        return texts
+
+    def _close(self, content: Content, tally: Tally) -> None:
+        self.report = finish(content, tally)
+        self.report.raise_if_errors()
+        if not self.report.accepted:
+            tally.refuse("holds no results", code="F07")
+
+
+def load_run(source: Source, path: str = "-", name: str = "run") -> Run:
+    """Return the run of a file, strictly: an invalid line is an error.
+
+    Raises
+    ------
+    UnreadableInput
+        With file and line, for too few fields, a score that is a word or NaN, or a document that appears twice in a
+        query (both lines are reported). Infinite scores and surplus fields are fine.
+    """
+    return load_run_report(source, path, name)[0]
+
+
+def load_run_report(source: Source, path: str = "-", name: str = "run") -> tuple[Run, Report]:
+    """Return the run of a file as `load_run` does, and the report with its hash and warnings."""
+    file = RunFile(source, path, name)
+    return file.whole(), file.report
+
+
+def _ahead(pieces: Iterator[tuple[int, bytes]], tally: Tally, threads: int) -> Iterator[tuple[RunRows | None, Tally]]:
+    """Read pieces in advance in other threads; they are yielded in order, each with its own counters."""
+
+    def read(before: int, data: bytes) -> tuple[RunRows | None, Tally]:
+        books = tally.part()
+        return read_rows(data, before, books), books
+
+    few = list(islice(pieces, FEW if threads > 1 else 0))
+    if len(few) < FEW or threads < 2:
+        yield from (read(*piece) for piece in chain(few, pieces))
+        return
+    from collections import deque
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads - 1) as pool:
+        waiting: deque[Future[tuple[RunRows | None, Tally]]] = deque()
+        waiting.extend(pool.submit(read, *piece) for piece in few)
+        for piece in pieces:
+            yield waiting.popleft().result()
+            waiting.append(pool.submit(read, *piece))
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def whole_queries(pieces: Iterator[RunRows]) -> Iterator[RunRows]:
+    """Yield pieces of whole queries: the last query of each piece waits for the next piece."""
+    held: list[RunRows] = []
+    last = next(pieces, None)
+    for following in pieces:
+        if last is not None and (begin := last.last_query()):
+            yield RunRows.joined([*held, last.between(0, begin)])
+            held, last = [], last.between(begin, len(last.scores))
+        held += [last] if last is not None else []
+        last = following
+    if last is not None:
+        yield RunRows.joined([*held, last])

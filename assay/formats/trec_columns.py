@@ -1,0 +1,369 @@
+"""Split all lines of a TREC file into fields and numbers at once.
+
+Only for well-formed files: any white space, LF or CRLF, comments and blank lines are accepted. For all other files
+the result is None, and the reader goes through the lines one by one, which is slower and reports what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.grouping import spans
+from assay.core.ids import MAX_LENGTH
+from assay.core.text_column import WORD, Bytes, Places, Texts, padded
+from assay.formats.trec_fields import EXACT_WHOLE, number
+
+BLANK, TAB, RETURN, NEWLINE, COMMENT, DELETE = 32, 9, 13, 10, 35, 127
+
+# Below these, whole numbers and powers of ten are exact in float64, and so their quotient is rounded once.
+POWERS = np.array([float(f"1e{power}") for power in range(23)])
+MINUS, PLUS, POINT, ZERO = 45, 43, 46, 48
+LONGEST_NUMBER = 26
+INFINITIES = {float("inf"), float("-inf")}
+NAN = float("nan")
+
+# Eight characters as one number: each is a digit if neither sum below sets its highest bit.
+ZEROS, ABOVE_NINE, HIGH = (np.uint64(int.from_bytes(bytes([byte] * 8), "little")) for byte in (0x30, 0x46, 0x80))
+LOW_HALVES = np.uint64(0x0F0F0F0F0F0F0F0F)
+# Two digits become one number below 100, two of these one below 10,000, and two of these the whole.
+STEPS = tuple(
+    (np.uint64(factor), np.uint64(bits), np.uint64(mask))
+    for factor, bits, mask in (
+        (10 * 256 + 1, 8, 0x00FF00FF00FF00FF),
+        (100 * 65536 + 1, 16, 0x0000FFFF0000FFFF),
+        (10_000 * (1 << 32) + 1, 32, 0x00000000FFFFFFFF),
+    )
+)
+
+QUERY, DOCUMENT = 0, 2
+
+# Control characters and spaces outside ASCII (categories Cc and Zs).
+_ODD = re.compile("[\x80-\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+
+
+def _no_lines() -> Places:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of all lines with content.
+
+    Parameters
+    ----------
+    buffer : uint8 array
+        The bytes, with room behind them.
+    starts, ends : int64 array, shape (rows, fields)
+        Where each field stands; those that only some lines have are left out.
+    widths : int64 array or None
+        How many fields each row has; None if all have as many as `starts` tells.
+    lines : int64 array or None
+        The line of each row, from 0; None if row and line are the same.
+    comments, blanks : int64 array
+        The lines that were skipped, from 1.
+    odd : int64 array
+        The lines that need care, from 0.
+    """
+
+    buffer: Bytes
+    starts: Places
+    ends: Places
+    widths: Places | None = None
+    lines: Places | None = None
+    comments: Places = field(default_factory=_no_lines)
+    blanks: Places = field(default_factory=_no_lines)
+    odd: Places = field(default_factory=_no_lines)
+
+    def texts(self, column: int) -> Texts:
+        """Return one column as texts."""
+        starts, ends = np.ascontiguousarray(self.starts[:, column]), np.ascontiguousarray(self.ends[:, column])
+        return Texts(self.buffer, starts, ends)
+
+    def row(self, row: int) -> str:
+        """Return the fields of a row as they are in the file, with their separators."""
+        begin, end = int(self.starts[row, 0]), int(self.ends[row, -1])
+        return self.buffer[begin:end].tobytes().decode()
+
+    def line(self, row: int) -> int:
+        """Return the line number of a row, from 1."""
+        return (row if self.lines is None else int(self.lines[row])) + 1
+
+    def lines_from(self, before: int) -> Places:
+        """Return the line numbers of all rows, from 1, after so many earlier lines."""
+        return (np.arange(self.rows) if self.lines is None else self.lines) + (before + 1)
+
+    @property
+    def rows(self) -> int:
+        """Return the number of lines with content."""
+        return len(self.starts)
+
+    def wider(self, width: int) -> Places:
+        """Return the rows with more than so many fields."""
+        if self.widths is None:
+            return np.arange(self.rows if self.starts.shape[1] > width else 0)
+        return np.flatnonzero(self.widths > width)
+
+    def width(self, row: int) -> int:
+        """Return the number of fields of a row."""
+        return int(self.starts.shape[1] if self.widths is None else self.widths[row])
+
+
+def split_fields(data: bytes, least: int, *, tolerant: bool = False) -> Fields | None:
+    """Split all lines into fields.
+
+    Parameters
+    ----------
+    data : bytes
+        Whole lines.
+    least : int
+        How many fields a line has at least.
+    tolerant : bool
+        Whether lines that need care are left out and reported as `odd`; the caller then checks the length of ids.
+
+    Returns
+    -------
+    Fields or None
+        None if something needs care.
+
+    Examples
+    --------
+    >>> found = split_fields(b"q1 Q0 d1 1 9.1 bm25\\nq1\\tQ0  d2 2 8.7 bm25\\n", 6)
+    >>> list(found.texts(2)), numbers(found.texts(4)).tolist()
+    (['d1', 'd2'], [9.1, 8.7])
+    """
+    if not data:
+        return None
+    usual = data.isascii() or _is_usual(data)
+    if not usual and not tolerant:
+        return None
+    buffer = padded(data if data.endswith(b"\n") else data + b"\n")
+    text = buffer[:-WORD]
+    odd = _blank_odd_lines(text, usual) if tolerant else _no_lines()
+    gaps = np.flatnonzero(text <= BLANK)
+    separators = text[gaps]
+    ends_line = separators == NEWLINE
+    # White space as C's isspace knows it, without the two that ids and terminals handle badly. Bytes are looked for one
+    # by one, and only those that there are: that is many times as fast as comparing each.
+    known = ends_line | (separators == BLANK)
+    for byte in (TAB, RETURN):
+        if byte in data:
+            known |= separators == byte
+    if not known.all() or (DELETE in data and not tolerant):
+        return None
+    # A CR ends a line too; only before an LF does it say nothing.
+    if RETURN in data:
+        returns = gaps[separators == RETURN]
+        if (buffer[returns + 1] != NEWLINE).any():
+            return None
+    line_ends = gaps[ends_line]
+    begins = np.concatenate(([0], line_ends[:-1] + 1))
+    comments = np.flatnonzero(text[begins] == COMMENT) if COMMENT in data else _no_lines()
+    if len(comments):
+        # What a comment says is no field: the line counts as blank from here on.
+        text[spans(begins[comments], line_ends[comments] - begins[comments])] = BLANK
+        gaps = np.flatnonzero(text <= BLANK)
+    fields = _by_line(buffer, gaps, line_ends, comments, least, odd if tolerant else None)
+    if fields is None or not fields.rows or tolerant:
+        return fields
+    longest = max(int((fields.ends[:, at] - fields.starts[:, at]).max()) for at in (QUERY, DOCUMENT))
+    return fields if longest <= MAX_LENGTH else None
+
+
+def _blank_odd_lines(text: Bytes, usual: bool) -> Places:
+    """Overwrite lines that need the careful reader with blanks; return these lines."""
+    needs_care = (text < BLANK) & (text != TAB) & (text != NEWLINE)
+    needs_care |= text == DELETE
+    if not usual:
+        needs_care |= text > DELETE
+    places = np.flatnonzero(needs_care)
+    places = places[(text[places] != RETURN) | (text[np.minimum(places + 1, len(text) - 1)] != NEWLINE)]
+    if not len(places):
+        return _no_lines()
+    line_ends = np.flatnonzero(text == NEWLINE)
+    lines = np.unique(np.searchsorted(line_ends, places))
+    begins = np.where(lines > 0, line_ends[lines - 1] + 1, 0)
+    text[spans(begins, line_ends[lines] - begins)] = BLANK
+    return lines
+
+
+def _is_usual(data: bytes) -> bool:
+    """Return whether bytes are UTF-8 without characters for which an id is flagged or refused (W39, E19)."""
+    # Each word with a letter outside ASCII once: what is odd about one is odd about all of them, one behind the other.
+    try:
+        words = b"\n".join({word for word in data.split() if not word.isascii()}).decode()
+    except UnicodeDecodeError:
+        return False
+    return unicodedata.is_normalized("NFC", words) and not _ODD.search(words)
+
+
+def _by_line(
+    buffer: Bytes, gaps: Places, line_ends: Places, comments: Places, least: int, odd: Places | None
+) -> Fields | None:
+    starts = np.empty(len(gaps), dtype=np.int64)
+    starts[0] = 0
+    np.add(gaps[:-1], 1, out=starts[1:])
+    filled = gaps > starts
+    if not filled.all():
+        # More than one blank between two fields, or CRLF: a gap right behind another one ends no field.
+        starts, gaps = starts[filled], gaps[filled]
+    width = len(starts) // len(line_ends)
+    if width >= least and len(starts) == width * len(line_ends):
+        fields = Fields(buffer, starts.reshape(-1, width), gaps.reshape(-1, width))
+        # One line end behind the last field of each row and before the next row: then there is none inside a row.
+        if (line_ends >= fields.ends[:, -1]).all() and (line_ends[:-1] <= fields.starts[1:, 0]).all():
+            return fields
+    return _of_any_width(buffer, starts, gaps, line_ends, comments, least, odd)
+
+
+def _of_any_width(
+    buffer: Bytes,
+    starts: Places,
+    ends: Places,
+    line_ends: Places,
+    comments: Places,
+    least: int,
+    odd: Places | None,
+) -> Fields | None:
+    """Return the first fields of lines with varying numbers of fields; short lines are unusual if tolerated."""
+    behind = np.searchsorted(starts, line_ends)
+    widths = np.diff(behind, prepend=0)
+    lines = np.flatnonzero(widths >= least)
+    short = (widths > 0) & (widths < least)
+    if short.any() and odd is None:
+        return None
+    fields = (behind - widths)[lines, np.newaxis] + np.arange(least)
+    blank = widths == 0
+    blank[comments] = False
+    if odd is not None:
+        blank[odd] = False
+        short[odd] = True
+    return Fields(
+        buffer,
+        starts[fields],
+        ends[fields],
+        widths[lines],
+        lines if len(lines) < len(line_ends) else None,
+        comments + 1,
+        np.flatnonzero(blank) + 1,
+        np.flatnonzero(short),
+    )
+
+
+def numbers(texts: Texts) -> npt.NDArray[np.float64] | None:
+    """Parse a column of decimal numbers as `numbers_or_nan` does; None if a text is not a finite decimal number.
+
+    Examples
+    --------
+    >>> numbers(Texts.of(["1_000"])), numbers(Texts.of(["two"])), numbers(Texts.of(["nan"]))
+    (None, None, None)
+    """
+    values = numbers_or_nan(texts)
+    return None if np.isnan(values).any() else values
+
+
+def numbers_or_nan(texts: Texts) -> npt.NDArray[np.float64]:
+    """Parse a column of decimal numbers, each to the nearest float64, as ``float`` does.
+
+    A decimal number is a whole number divided by a power of ten. Where both are exact in float64, so is the rounding of
+    their quotient (Clinger 1990). Longer numbers and those with an exponent are read one by one.
+
+    Returns
+    -------
+    float64 array
+        NaN if a text is not a finite number in digits.
+
+    Examples
+    --------
+    >>> numbers_or_nan(Texts.of(["12.5", "-3", "1e3", ".5", "0.98765432109876543", "two"])).tolist()
+    [12.5, -3.0, 1000.0, 0.5, 0.9876543210987654, nan]
+    """
+    values = np.empty(len(texts), dtype=np.float64)
+    sizes = texts.ends - texts.starts
+    first = texts.buffer[texts.starts]
+    # Few shapes occur in one file: the same work serves all numbers of one length, with a sign or without.
+    shapes = sizes * 2 + ((first == MINUS) | (first == PLUS))
+    for shape in np.flatnonzero(np.bincount(shapes)).tolist():
+        rows = np.flatnonzero(shapes == shape)
+        sign, size = shape & 1, shape >> 1
+        if sign < size <= sign + WORD:
+            rows = _of_one_word(texts.take(rows), sign, size - sign, values, rows)
+        if len(rows) and sign < size <= LONGEST_NUMBER:
+            rows = _of_one_shape([texts.buffer[texts.starts[rows] + at] for at in range(size)], sign, values, rows)
+        read = [number(text) for text in texts.take(rows).tolist()]
+        # Digits may be more than float64 holds, and what is infinite is to be told.
+        values[rows] = [NAN if value is None or value in INFINITIES else value for value in read]
+    return values
+
+
+def _of_one_word(texts: Texts, sign: int, digits: int, values: npt.NDArray[np.float64], rows: Places) -> Places:
+    """Parse numbers of one length of at most 8 characters, all at once if they share the point's position.
+
+    The characters of a number are one word, and its digits are added up in three steps: two, four, eight of them.
+    Returns the rows that need another way.
+    """
+    words = texts.first_words(sign)
+    characters = int(words[0]).to_bytes(WORD, "little")[:digits]
+    point = characters.find(b".")
+    plain: npt.NDArray[np.bool_] | None = None
+    if point >= 0:
+        if digits in (1, WORD) and point + 1 == digits:
+            return rows
+        plain = (words >> np.uint64(8 * point)) & np.uint64(255) == POINT
+        before = words & np.uint64((1 << 8 * point) - 1)
+        words = before | ((words >> np.uint64(8 * (point + 1))) << np.uint64(8 * point))
+    many = digits - (point >= 0)
+    if not many:
+        return rows
+    if many < WORD:
+        words <<= np.uint64(8 * (WORD - many))
+        words |= ZEROS & np.uint64((1 << 8 * (WORD - many)) - 1)
+    are_digits = ((words + ABOVE_NINE) | (words - ZEROS)) & HIGH == 0
+    plain = are_digits if plain is None else plain & are_digits
+    words &= LOW_HALVES
+    for factor, bits, mask in STEPS:
+        words *= factor
+        words >>= bits
+        words &= mask
+    quotients = words.astype(np.float64)
+    if point >= 0:
+        quotients /= POWERS[many - point]
+    if sign:
+        np.negative(quotients, out=quotients, where=texts.buffer[texts.starts] == MINUS)
+    if plain.all():
+        values[rows] = quotients
+        return rows[:0]
+    values[rows[plain]] = quotients[plain]
+    return rows[~plain]
+
+
+def _of_one_shape(characters: list[Bytes], sign: int, values: npt.NDArray[np.float64], rows: Places) -> Places:
+    """Parse the numbers of one length into `values`; return the rows that need another method."""
+    digits = characters[sign:]
+    whole = np.zeros(len(rows), dtype=np.float64)
+    points = np.zeros(len(rows), dtype=np.int64)
+    place = np.zeros(len(rows), dtype=np.int64)
+    plain = np.ones(len(rows), dtype=np.bool_)
+    for at, column in enumerate(digits):
+        digit = column - np.uint8(ZERO)
+        is_digit = digit <= 9
+        if is_digit.all():
+            whole *= 10.0
+            whole += digit
+            continue
+        is_point = column == POINT
+        plain &= is_digit | is_point
+        points += is_point
+        place[is_point] = at
+        np.copyto(whole, whole * 10.0 + digit, where=is_digit)
+    decimals = np.where(points == 1, len(digits) - 1 - place, 0)
+    plain &= (points <= 1) & (whole < EXACT_WHOLE) & (decimals < len(POWERS)) & (len(digits) > points)
+    quotients = whole / POWERS[np.minimum(decimals, len(POWERS) - 1)]
+    if sign:
+        np.negative(quotients, out=quotients, where=characters[0] == MINUS)
+    values[rows[plain]] = quotients[plain]
+    return rows[~plain]

@@ -1,0 +1,221 @@
+"""TREC runs: ``query Q0 document rank score tag``.
+
+Scores decide the order; the rank column is only compared with them. Reading is as tolerant as for qrels. Written
+scores fall strictly, so that no reader breaks a tie in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, BinaryIO
+
+from assay.core.ids import id_fault
+from assay.core.read_report import Tally
+from assay.formats.format import Format
+from assay.formats.reader import Read, note_skipped, note_unusual, open_as, refuse_early
+from assay.formats.text_lines import Content, Source, numbered_lines
+from assay.formats.trec_fields import number, rank_of, records
+
+if TYPE_CHECKING:
+    from assay.formats.grade_cells import Fault, Keyed
+    from assay.formats.row_types import RunRow
+    from assay.formats.run_columns import RunRows
+    from assay.formats.writer import Written
+
+NAME = "trec-run"
+EXAMPLE = "q001 Q0 doc-abc 1 12.5 bm25\nq001 Q0 doc-xyz 2 11.25 bm25\n"
+_LINE = "q001 Q0 doc-abc 1 12.5 bm25"
+
+
+def read(source: Source, *, path: str = "-", encoding: str = "utf-8") -> Read[RunRow]:
+    """Read a run and account for every line.
+
+    Parameters
+    ----------
+    source : path, bytes or binary stream
+        The file; ``Path("-")`` is standard input.
+    path : str
+        The file as the user named it.
+    encoding : str
+        ``latin-1`` where the user says so.
+
+    Raises
+    ------
+    UnreadableInput
+        When the whole file is refused.
+    """
+    from assay.formats.column_reader import read_in_columns
+    from assay.formats.run_layouts import TrecRun
+
+    content, tally = open_as(source, path, NAME, _LINE, encoding=encoding)
+    return read_in_columns(content, tally, TrecRun(), empty="results")
+
+
+def open_strictly(source: Source, path: str, *, hashed: bool = True) -> tuple[Content, Tally]:
+    """Open a run and read its first lines, so that a wrong file of 200 MB is refused early.
+
+    Raises
+    ------
+    UnreadableInput
+        When the first lines cannot be read.
+    """
+    from assay.formats.trec_columns import split_fields
+
+    content, tally = open_as(source, path, NAME, _LINE, hashed=hashed)
+    try:
+        if split_fields(content.head[: content.head.rfind(b"\n") + 1], 6) is None:
+            refuse_early(content, tally, parse_lines)
+    except BaseException:
+        content.close()
+        raise
+    return content, tally
+
+
+def read_rows(data: bytes, before: int, tally: Tally) -> RunRows | None:
+    """Return the rows of some whole lines, strictly; None if there are none.
+
+    Parameters
+    ----------
+    data : bytes
+        The lines, sure to be UTF-8.
+    before : int
+        How many lines of the file stand before them.
+    tally : Tally
+        The books.
+
+    Raises
+    ------
+    UnreadableInput
+        At an odd line.
+    """
+    from assay.formats.run_columns import RunRows, usable_ranks
+    from assay.formats.trec_columns import numbers, split_fields
+
+    fields = split_fields(data, 6)
+    scores = None if fields is None else numbers(fields.texts(4))
+    ranks = None if fields is None or scores is None else numbers(fields.texts(3))
+    if fields is None or scores is None or ranks is None:
+        rows = list(parse_lines(((before + line, text) for line, text in numbered_lines(data)), tally))
+        tally.report().raise_if_errors()
+        return RunRows.of(rows) if rows else None
+    tally.read(fields.rows + len(fields.comments) + len(fields.blanks))
+    tally.put("accepted", fields.rows)
+    note_skipped(tally, before, fields.comments, fields.blanks)
+    if not fields.rows:
+        return None
+    if len(wider := fields.wider(6)):
+        row = int(wider[0])
+        _note_surplus(tally, before + fields.line(row), fields.width(row), len(wider))
+    return RunRows(fields.texts(0), fields.texts(2), scores, usable_ranks(ranks), fields.lines_from(before))
+
+
+def parse_lines(lines: Iterable[tuple[int, str]], tally: Tally) -> Iterator[RunRow]:
+    """Yield the rows of numbered lines; every line is counted in one bin.
+
+    The rank column is not compared with the scores: the lines are not all that there are.
+    """
+    # What only lines that are read one by one need is not imported for a well-formed file.
+    from assay.formats.grade_cells import Keyed
+
+    by_key: Keyed[RunRow] = Keyed(tally, twice_is_conflict=True)
+    for line, text, parts in records(lines, tally):
+        add_line(parts, line, text, tally, by_key)
+    yield from by_key.rows()
+
+
+def write(rows: Iterable[RunRow], stream: BinaryIO, *, tag: str | None = None, encode_ids: bool = False) -> Written:
+    """Write a run: ranks from 1 without gaps, scores that fall strictly inside a query.
+
+    Parameters
+    ----------
+    rows : iterable of RunRow
+        The results, in any order; they are put into trec_eval's.
+    stream : binary stream
+        Where to.
+    tag : str, optional
+        The system's name; by default each row's own. White space in it becomes ``-``.
+    encode_ids : bool
+        Percent-encode what the format cannot carry in an id.
+
+    Raises
+    ------
+    NotValid
+        When an id has white space in it.
+    """
+    from assay.formats.writer import Written, id_encoder, ranked_order, refuse_ids
+
+    ordered = ranked_order(rows)
+    encoded = id_encoder((text, text) for text in ordered.ids()) if encode_ids else {}
+    if not encode_ids:
+        refuse_ids(NAME, ordered.ids())
+    notes = []
+    values = ordered.values("query_id", "doc_id", "score", "tag")
+    names: dict[str, str] = {}
+    for query_id, grouped in groupby(values, key=itemgetter(0)):
+        results = list(grouped)
+        scores, replaced = _falling([score for _, _, score, _ in results])
+        if replaced:
+            notes.append(f"query {query_id!r}: tied scores were replaced by depth - rank + 1")
+        query = encoded.get(query_id, query_id)
+        for rank, ((_, doc_id, _, own), score) in enumerate(zip(results, scores, strict=True), 1):
+            name = names.get(own) or names.setdefault(own, "-".join((tag or own or "run").split()))
+            stream.write(f"{query} Q0 {encoded.get(doc_id, doc_id)} {rank} {score} {name}\n".encode())
+    return Written(len(ordered), tuple(notes), encoded)
+
+
+def _falling(scores: Sequence[float]) -> tuple[list[str], bool]:
+    if all(high > low for high, low in pairwise(scores)):
+        return [repr(float(score)) for score in scores], False
+    return [str(len(scores) - place) for place in range(len(scores))], True
+
+
+def add_line(parts: list[str], line: int, raw: str, tally: Tally, by_key: Keyed[RunRow]) -> None:
+    """Add the result of one line if it is valid."""
+    fault = _row_fault(parts)
+    if fault:
+        tally.reject(fault.code, line, fault.what, fix=fault.fix, raw=raw)
+        return
+    score = number(parts[4], infinite=True) or 0.0
+    if score in (float("inf"), float("-inf")):
+        tally.once("W44", line, "an infinite score", done="accepted; it sorts first or last")
+    if len(parts) > 6:
+        _note_surplus(tally, line, len(parts), 1)
+    note_unusual(tally, line, parts[0], parts[2])
+    # Files in which nothing is odd never come here; the rows of all formats take longer to import than they to read.
+    from assay.formats.row_types import RunRow
+
+    row = RunRow(parts[0], parts[2], score, rank_of(parts[3]), " ".join(parts[5:]), line)
+    by_key.add((parts[0], parts[2]), score, row, line, raw)
+
+
+def _row_fault(parts: list[str]) -> Fault | None:
+    from assay.formats.grade_cells import Fault
+
+    if len(parts) < 6:
+        fix = f"expected query, Q0, document, rank, score, tag, such as {_LINE!r}"
+        return Fault("E10", f"{len(parts)} field{'s' * (len(parts) != 1)} instead of 6", fix)
+    for name, text in (("query", parts[0]), ("document", parts[2])):
+        if fault := id_fault(text, spaces=False):
+            return Fault(fault[0], f"the {name} id {fault[1]}", "correct the id")
+    if number(parts[4], infinite=True) is None:
+        return Fault("E12", f"the score {parts[4]!r} is not a number", "expected a number such as 12.5 in field 5")
+    return None
+
+
+def _note_surplus(tally: Tally, line: int, width: int, rows: int) -> None:
+    tally.once("W45", line, f"{width} fields where a run line has 6", done="the rest belongs to the tag", times=rows)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="TREC run",
+    kind="run",
+    extensions=(".run", ".txt"),
+    description="One result a line with its score; what trec_eval and its relatives read.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={"encoding": "latin-1 for old files"},
+)

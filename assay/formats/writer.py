@@ -1,0 +1,197 @@
+"""Shared parts of all writers: row order, ids that can be written, and changes made on export."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from assay.core.errors import NotValid
+from assay.core.grouping import distinct
+from assay.core.ids import MAX_LENGTH, id_fault
+from assay.formats.row_columns import RowColumns
+
+if TYPE_CHECKING:
+    from assay.core.text_column import Places
+    from assay.formats.row_types import LabelRow, RunRow
+
+MAX_SHOWN = 20
+
+PLAIN_ID = re.compile(f"[!-~]{{1,{MAX_LENGTH}}}")
+_CONTROL_OR_SPACE = re.compile(r"[%\s\x00-\x1f\x7f-\x9f]")
+
+
+class _Paired(Protocol):
+    @property
+    def query_id(self) -> str: ...
+    @property
+    def doc_id(self) -> str: ...
+
+
+PairedRow = TypeVar("PairedRow", bound=_Paired)
+WrittenRow = TypeVar("WrittenRow")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Number of written rows, notes on changes, and the encoded ids (original to encoded)."""
+
+    rows: int
+    notes: tuple[str, ...] = ()
+    idmap: Mapping[str, str] = field(default_factory=dict)
+
+
+def export_order(rows: Iterable[PairedRow]) -> list[PairedRow]:
+    """Return rows by query id, then document id; code points order as UTF-8 bytes do."""
+    return sorted(rows, key=lambda row: (row.query_id, row.doc_id))
+
+
+class Ordered(Generic[WrittenRow]):
+    """Rows in the order of writing, which can be iterated more than once.
+
+    Parameters
+    ----------
+    rows : list or RowColumns
+        The rows.
+    order : int array, optional
+        Where each row is in them; columns are put in order some rows at a time, when they are written.
+    """
+
+    def __init__(self, rows: Sequence[WrittenRow], order: Places | None = None) -> None:
+        self.rows, self.order = rows, order
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def values(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Yield these fields of each row; there are at least two of them."""
+        if isinstance(self.rows, RowColumns):
+            return self.rows.values(*names, order=self.order)
+        return map(attrgetter(*names), self.rows)
+
+    def ids(self) -> Iterator[str]:
+        """Yield all ids of queries and documents, a query's at least once."""
+        if isinstance(self.rows, RowColumns):
+            documents = (doc_id for doc_id, _ in self.rows.values("doc_id", "line"))
+            return chain(distinct(self.rows.texts("query_id"))[0], documents)
+        return chain.from_iterable(self.values("query_id", "doc_id"))
+
+
+def graded_order(rows: Iterable[LabelRow]) -> Ordered[LabelRow]:
+    """Return rows that have a grade by query id, then document id."""
+    if not isinstance(rows, RowColumns):
+        return Ordered(export_order(row for row in rows if row.grade is not None))
+    _, query = distinct(rows.texts("query_id"))
+    return Ordered(rows, rows.texts("doc_id").descending(-query)[::-1])
+
+
+def refuse_ids(format: str, identifiers: Iterable[str], *, spaces: bool = False) -> None:
+    """Raise an exception if an id cannot be written.
+
+    Raises
+    ------
+    NotValid
+        With the list of those ids.
+    """
+    # Most ids are plain ASCII, for which a look is enough.
+    doubtful = {text for text in identifiers if not PLAIN_ID.fullmatch(text)}
+    bad = sorted(text for text in doubtful if id_fault(text, spaces=spaces))
+    if bad:
+        shown = ", ".join(map(repr, bad[:MAX_SHOWN])) + (f" and {len(bad) - MAX_SHOWN} more" if bad[MAX_SHOWN:] else "")
+        raise NotValid(f"{format} cannot carry these ids: {shown}; rename them, or write with encode_ids")
+
+
+def encode_id(text: str) -> str:
+    """Percent-encode ``%``, white space and control characters, and nothing else.
+
+    Examples
+    --------
+    >>> encode_id("my doc"), encode_id("50%"), encode_id("é")
+    ('my%20doc', '50%25', 'é')
+    """
+    return _CONTROL_OR_SPACE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), text)
+
+
+def id_encoder(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the map from each id that needs it to its encoded form.
+
+    Raises
+    ------
+    NotValid
+        When an id is empty: nothing can represent it.
+    """
+    encoded = {text: encode_id(text) for pair in pairs for text in pair}
+    if "" in encoded:
+        raise NotValid("an id is empty; give it one")
+    return {text: code for text, code in sorted(encoded.items()) if text != code}
+
+
+def whole_grade(grade: float | None, query_id: str, doc_id: str) -> str:
+    """Return a whole grade as digits; fractions are refused.
+
+    Raises
+    ------
+    NotValid
+        When the grade is not a whole number.
+    """
+    if grade is None or grade != int(grade):
+        where = f"query {query_id!r}, document {doc_id!r}"
+        raise NotValid(f"{where}: the grade {grade} is not a whole number; use a label rule that ends on the scale")
+    return str(int(grade))
+
+
+def ranked_order(rows: Iterable[RunRow]) -> Ordered[RunRow]:
+    """Return results with their ranks, by query, then in trec_eval's order: score, then document, descending."""
+    if isinstance(rows, RowColumns):
+        return _ranked_columns(rows)
+    by_query: dict[str, list[RunRow]] = {}
+    for row in rows:
+        by_query.setdefault(row.query_id, []).append(row)
+    return Ordered(
+        [
+            replace(row, rank=rank)
+            for query_id in sorted(by_query)
+            for rank, row in enumerate(
+                sorted(by_query[query_id], key=lambda row: (row.score, row.doc_id), reverse=True), start=1
+            )
+        ]
+    )
+
+
+def _ranked_columns(rows: RowColumns[RunRow]) -> Ordered[RunRow]:
+    import numpy as np
+
+    _, query = distinct(rows.texts("query_id"))
+    order = rows.texts("doc_id").descending(query)
+    order = order[np.lexsort((-np.asarray(rows.columns["score"])[order], query[order]))]
+    sizes = np.bincount(query)
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(1, len(order) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Ordered(RowColumns(rows.make, rows.columns | {"rank": ranks}), order)
+
+
+def finite_score(format: str, score: float, query_id: str, doc_id: str) -> float:
+    """Return a score that the format can store.
+
+    Raises
+    ------
+    NotValid
+        When it is infinite.
+    """
+    if not math.isfinite(score):
+        where = f"query {query_id!r}, document {doc_id!r}"
+        raise NotValid(f"{where}: {format} cannot carry the score {score}; give it a number, or write a TREC run")
+    return float(score)
+
+
+def tags_left_out(format: str, ordered: Ordered[RunRow]) -> tuple[str, ...]:
+    """Return a note that tags are not written, if there are any."""
+    tags = sorted({tag for tag, _ in ordered.values("tag", "doc_id") if tag})
+    if not tags:
+        return ()
+    shown = ", ".join(tags[:3]) + (f" and {len(tags) - 3} more" if tags[3:] else "")
+    return (f"{format} cannot store tags; left out: {shown}",)

@@ -1,0 +1,228 @@
+"""zbench's ``ai_scores.json``: the answers of its three models about each pair, in one object.
+
+A pair that zbench drew twice appears twice, each time with answers of three models. A thought that begins with
+``(SWAPPED)`` means that the second document was shown first; its score is already reversed. A score of 0 without a
+thought is a call that failed in zbench: it is read as no score. A score outside -1 to 1 is cut to the limit, with a
+warning (W52).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.core.ids import id_fault
+from assay.core.read_report import Tally
+from assay.formats.battles_jsonl import Battle
+from assay.formats.format import Format
+from assay.formats.grade_cells import RowFault
+from assay.formats.json_lines import id_text, parse
+from assay.formats.json_rows import number, reader
+from assay.formats.reader import note_unusual
+from assay.formats.text_lines import Content
+from assay.formats.writer import Written
+
+NAME = "zbench-ai-scores"
+# In the order of the file, which is that of its fields: openai_score, gemini_score, anthropic_score.
+MODELS = ("openai", "gemini", "anthropic")
+SWAPPED = "(SWAPPED)\n"
+EXAMPLE = """{
+    "scored_pairs": [
+        {
+            "pair": {
+                "pair_id": "q001-doc-abc-doc-xyz",
+                "query_id": "q001",
+                "query": "running shoes",
+                "document_a": {
+                    "document_id": "doc-abc",
+                    "metadata": {},
+                    "content": "A light shoe for dry paths."
+                },
+                "document_b": {
+                    "document_id": "doc-xyz",
+                    "metadata": {},
+                    "content": "A bag for shoes."
+                }
+            },
+            "openai_score": {
+                "thought": "Only A is a shoe.",
+                "score": -0.9
+            },
+            "gemini_score": {
+                "thought": "(SWAPPED)\\nB is a shoe, A holds shoes.",
+                "score": -0.8
+            },
+            "anthropic_score": {
+                "thought": "",
+                "score": 0.0
+            }
+        }
+    ]
+}
+"""
+_EXPECTED = '{"scored_pairs": [{"pair": {...}, "openai_score": {"thought": "...", "score": -0.9}, ...}]}'
+
+
+@dataclass(frozen=True, slots=True)
+class ZbenchBattle(Battle):
+    """One model's answer, with the pair as the file contains it."""
+
+    pair: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write(rows: Iterable[Battle], stream: BinaryIO) -> Written:
+    """Write battles of zbench's three models, pair by pair, as often as it was fought.
+
+    Raises
+    ------
+    NotValid
+        A battle of another model, or one that not all three fought: the file has a place for each of them and no other.
+    """
+    draws: list[dict[str, Battle]] = []
+    opened: dict[tuple[str, str, str], dict[str, Battle]] = {}
+    for row in rows:
+        if row.model not in MODELS:
+            raise NotValid(f"{NAME} has answers of {', '.join(MODELS)} alone, not of {row.model!r}; use battles-jsonl")
+        key = (row.query_id, row.a, row.b)
+        if key not in opened or row.model in opened[key]:
+            opened[key] = {}
+            draws.append(opened[key])
+        opened[key][row.model] = row
+    for draw in draws:
+        if lacking := [model for model in MODELS if model not in draw]:
+            one = next(iter(draw.values()))
+            where = f"{one.query_id} {one.a} {one.b}"
+            raise NotValid(
+                f"{where}: {', '.join(lacking)} gave no answer, and {NAME} has one of each; use battles-jsonl"
+            )
+    text = json.dumps({"scored_pairs": [_draw(draw) for draw in draws]}, ensure_ascii=False, indent=4, allow_nan=False)
+    try:
+        stream.write(f"{text}\n".encode())
+    except UnicodeEncodeError as error:
+        raise NotValid(f"cannot be written as UTF-8: {error}") from error
+    bare = sum(not getattr(next(iter(draw.values())), "pair", {}) for draw in draws)
+    notes = (
+        (f"{amount(bare, 'pair has', 'pairs have')} no query and no contents, because battles do not contain them",)
+        if bare
+        else ()
+    )
+    return Written(sum(map(len, draws)), notes)
+
+
+def _draw(draw: Mapping[str, Battle]) -> dict[str, Any]:
+    one = draw[MODELS[0]]
+    pair = getattr(one, "pair", None) or {
+        "pair_id": f"{one.query_id}-{one.a}-{one.b}",
+        "query_id": one.query_id,
+        "query": "",
+        "document_a": {"document_id": one.a, "metadata": {}, "content": ""},
+        "document_b": {"document_id": one.b, "metadata": {}, "content": ""},
+    }
+    answers = {f"{model}_score": _answer(draw[model]) for model in MODELS}
+    return {"pair": dict(pair), **answers}
+
+
+def _answer(row: Battle) -> dict[str, Any]:
+    if row.score is None:
+        return {"thought": "", "score": 0.0}
+    return {"thought": (SWAPPED if row.swapped else "") + row.reason, "score": row.score}
+
+
+def _parse(content: Content, tally: Tally) -> Iterator[ZbenchBattle]:
+    for place, element in enumerate(_scored_pairs(content, tally)):
+        where = f"[{place}]"
+        tally.read()
+        try:
+            query_id, a, b, numbered = _pair(element, tally)
+        except RowFault as fault:
+            tally.reject(fault.code, None, f"{where}: {fault}", fix=fault.fix or tally.expected, column=where)
+            continue
+        if a == b:
+            what = f"{where}: {a!r} is compared with itself, as zbench draws it when a query has one document"
+            tally.once("W53", None, what, done="passed over")
+            tally.put("comment")
+            continue
+        tally.put("header")
+        for model in MODELS:
+            tally.read()
+            try:
+                row, cut = _battle(element, model, (query_id, a, b))
+            except RowFault as fault:
+                fix = fault.fix or tally.expected
+                tally.reject(fault.code, None, f"{where}: {fault}", fix=fix, column=f"{where}.{model}_score")
+                continue
+            if cut:
+                what = f"{where}: the score of {model} is outside -1 to 1"
+                tally.once("W52", None, what, done="cut to the limit", column="score")
+            tally.put("repaired" if cut or numbered else "accepted")
+            yield row
+
+
+def _scored_pairs(content: Content, tally: Tally) -> list[Any]:
+    """Return the list of pairs; a file of another kind is refused at its beginning."""
+    if not content.head.lstrip().startswith(b"{") or b'"scored_pairs"' not in content.head:
+        tally.refuse("is not a JSON object with scored_pairs")
+    text = content.text()
+    try:
+        document = parse(text)
+    except RowFault as fault:
+        tally.refuse(f"JSON cannot be read: {fault}", code="F05")
+    elements = document.get("scored_pairs") if isinstance(document, dict) else None
+    if not isinstance(elements, list):
+        tally.refuse("scored_pairs is not an array")
+    for key in document.keys() - {"scored_pairs"}:
+        tally.once("W41", None, f"unknown key {key!r}", done="ignored", column=key)
+    return elements
+
+
+def _pair(element: Any, tally: Tally) -> tuple[str, str, str, bool]:
+    pair = element.get("pair") if isinstance(element, dict) else None
+    if not isinstance(pair, dict):
+        raise RowFault("E23", "no object with pair and three scores")
+    documents = [pair.get(f"document_{side}") for side in ("a", "b")]
+    if not all(isinstance(one, dict) for one in documents):
+        raise RowFault("E23", "document_a or document_b is not an object")
+    given = [id_text(pair.get("query_id")), *(id_text(one.get("document_id")) for one in documents)]  # type: ignore[union-attr]
+    texts = [text for text, _ in given]
+    for name, text in zip(("query", "first document's", "second document's"), texts, strict=True):
+        if fault := id_fault(text):
+            raise RowFault(fault[0], f"the {name} id {fault[1]}", "correct the id")
+    query_id, a, b = texts
+    note_unusual(tally, 0, *texts)
+    numbered = any(number for _, number in given)
+    if numbered:
+        tally.once("W42", None, "an id is a number", done="read as text")
+    return query_id, a, b, numbered
+
+
+def _battle(element: Mapping[str, Any], model: str, ids: tuple[str, str, str]) -> tuple[ZbenchBattle, bool]:
+    answer = element.get(f"{model}_score")
+    if not isinstance(answer, dict) or not isinstance(answer.get("thought"), str):
+        raise RowFault("E23", f"{model}_score is not an object with thought and score")
+    score = number(answer, "score", "write a number from -1 to 1")
+    swapped, reason = answer["thought"].startswith(SWAPPED.strip()), answer["thought"]
+    if swapped:
+        reason = reason.removeprefix(SWAPPED.strip()).removeprefix("\n")
+    failed = score == 0 and not reason.strip()
+    known = None if failed else max(-1.0, min(1.0, score))
+    row = ZbenchBattle(*ids, known, model, swapped, "" if failed else reason, pair=element["pair"])
+    return row, known is not None and known != score
+
+
+read = reader(NAME, _EXPECTED, _parse)
+
+FORMAT = Format(
+    name=NAME,
+    title="Scored pairs of zbench, JSON",
+    kind="battles",
+    extensions=(".json",),
+    description="The answers of zbench's three models to each pair (ai_scores.json), texts and reasons among them.",
+    read=read,
+    write=write,
+    example=EXAMPLE,
+    options={"encoding": "latin-1 for old files"},
+)

@@ -1,0 +1,40 @@
+"""Machine judges, and the contract they share.
+
+A judge takes a batch of contexts and answers each with a typed outcome, as defined in `contract`. A new judge is
+one new file and one new line; another package adds one by the entry point ``assay.judges``. Judges that call a
+model are in a table of their own, since they also need an endpoint; `asking` runs them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.core.outcomes import OUTCOMES
+from assay.core.registry import Family
+from assay.llm.judge import Context, Judge, JudgeKind, Outcome
+
+if TYPE_CHECKING:
+    # A provider's protocol names the outcome of a judge, and a judge's question the provider's: neither comes first.
+    from assay.llm.judges.model_judge import ModelJudgeKind
+
+__all__ = ["JUDGES", "MODEL_JUDGES", "OUTCOMES", "Context", "Judge", "JudgeKind", "Outcome"]
+
+JUDGES: Family[JudgeKind] = Family(
+    "judge",
+    {
+        "token_overlap": "assay.llm.judges.token_overlap:TOKEN_OVERLAP",
+        "semantic": "assay.llm.judges.semantic:SEMANTIC",
+    },
+    group="assay.judges",
+)
+
+MODEL_JUDGES: Family[ModelJudgeKind] = Family(
+    "judge that asks a model",
+    {
+        "graded": "assay.llm.judges.relevance_judges:GRADED",
+        "binary": "assay.llm.judges.relevance_judges:BINARY",
+        "expected_answer": "assay.llm.judges.relevance_judges:EXPECTED_ANSWER",
+        "downstream": "assay.llm.judges.usefulness:DOWNSTREAM",
+    },
+    group="assay.model_judges",
+)

@@ -1,0 +1,93 @@
+"""Match retrieved texts to expected answers, and compute recall of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from assay.core.errors import NotValid
+from assay.llm.judge import Context
+
+Match = Literal["first", "all"]
+
+
+class YesNoJudge(Protocol):
+    """A judge that says yes or no to a batch of contexts."""
+
+    def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
+        """Judge several contexts, in their order."""
+
+
+def matched(
+    judge: YesNoJudge, query: str, expected: Sequence[str], retrieved: Sequence[str], *, match: Match = "first"
+) -> list[tuple[int, ...]]:
+    """Find the expected answers that each retrieved text matches, judging all combinations in one batch.
+
+    Parameters
+    ----------
+    judge : YesNoJudge
+        The judge that decides.
+    query : str
+        What was typed.
+    expected, retrieved : sequence of str
+        The accepted answers and the texts in their order of rank.
+    match : {"first", "all"}
+        Whether a text is credited with the first answer that it matches, as Evret has it, or with every one.
+
+    Returns
+    -------
+    list of tuple of int
+        For each retrieved text the places in `expected`; empty where it matches none.
+
+    Raises
+    ------
+    NotValid
+        When `match` is neither.
+
+    Examples
+    --------
+    >>> from assay.llm.judges.token_overlap import TokenOverlap
+    >>> matched(TokenOverlap(), "tent", ["a tent", "tent"], ["A tent for two", "a stove"], match="all")
+    [(0, 1), ()]
+    """
+    if match not in ("first", "all"):
+        raise NotValid(f"match is first or all, not {match!r}")
+    contexts = [Context(query, text, (answer,)) for text in retrieved for answer in expected]
+    verdicts = judge.batch_judge(contexts)
+    width = len(expected)
+    rows = [verdicts[at * width : (at + 1) * width] for at in range(len(retrieved))]
+    places = [tuple(place for place, yes in enumerate(row) if yes) for row in rows]
+    return [matches_of_place[:1] if match == "first" else matches_of_place for matches_of_place in places]
+
+
+def recall(matches: Sequence[Sequence[int]], expected: int, k: int) -> float | None:
+    """Compute recall at k: the share of the expected answers that the first k texts are credited with.
+
+    Parameters
+    ----------
+    matches : sequence of sequence of int
+        As `matched` gives it, in the order of rank; a list that is shorter than k found nothing beyond.
+    expected : int
+        How many answers are accepted.
+    k : int
+        From 1.
+
+    Returns
+    -------
+    float or None
+        From 0 to 1; None if nothing is expected. Source: Evret, judge design: relevant and retrieved answers as
+        sets, so that an answer found twice counts once.
+
+    Raises
+    ------
+    NotValid
+        k is below 1.
+
+    Examples
+    --------
+    >>> recall([(0,), (0,), (1,)], 2, 2), recall([], 2, 2), recall([()], 0, 2)
+    (0.5, 0.0, None)
+    """
+    if k < 1:
+        raise NotValid(f"the cutoff is {k}; give 1 or more")
+    return len({place for places in matches[:k] for place in places}) / expected if expected else None

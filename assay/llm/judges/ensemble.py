@@ -1,0 +1,126 @@
+"""Combine the outcomes of several judges, and measure how far they differ.
+
+Adding judges soon stops helping, because their mistakes are alike. Agreement of all judges is evidence and no
+proof, above all where they call a document relevant; their disagreement shows which pairs are worth a person's
+time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median_low
+from typing import Literal
+
+from assay.core.errors import NotValid
+from assay.llm.judge import Outcome
+
+Rule = Literal["median", "vote", "mean", "unanimity"]
+RULES: dict[Rule, str] = {
+    "median": "the lower median, for graded scales",
+    "vote": "the most frequent grade; a tie is undecided",
+    "mean": "the mean, rounded half down to the scale",
+    "unanimity": "the grade that all judges give; anything else is undecided",
+}
+
+
+@dataclass(frozen=True)
+class Together:
+    """Combined result of an ensemble for one pair.
+
+    Parameters
+    ----------
+    grade : int or None
+        None if the rule decides nothing, or too few judges gave a grade.
+    mean : float or None
+        Of the grades that were given.
+    spread : int
+        The highest less the lowest grade that was given.
+    agree : float or None
+        The share of the pairs of judges that gave the same grade; None with fewer than two grades.
+    grades, failed : int
+        How many judges gave a grade, and how many failed.
+    """
+
+    grade: int | None
+    mean: float | None
+    spread: int
+    agree: float | None
+    grades: int
+    failed: int
+
+    @property
+    def disagreement(self) -> float:
+        """Return the disagreement from 0 to 1, by which pairs are sorted for review."""
+        return 1.0 if self.agree is None else 1 - self.agree
+
+
+def together(outcomes: Sequence[Outcome], values: Sequence[int], rule: Rule = "median", *, least: int = 2) -> Together:
+    """Combine the outcomes of several judges for one pair.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        One of each judge. A failure is no vote.
+    values : sequence of int
+        The scale, ascending.
+    rule : {"median", "vote", "mean", "unanimity"}
+        How grades become one. Unanimity asks it of all judges: one that failed leaves the pair undecided.
+    least : int
+        How many grades there must be for one to come out.
+
+    Raises
+    ------
+    NotValid
+        There is no such rule.
+
+    Examples
+    --------
+    >>> three = [Outcome("graded", 3), Outcome("graded", 1), Outcome("refused"), Outcome("graded", 1)]
+    >>> found = together(three, (0, 1, 2, 3))
+    >>> found.grade, found.spread, round(found.agree, 2), found.failed
+    (1, 2, 0.33, 1)
+    """
+    if rule not in RULES:
+        raise NotValid(f"unknown ensemble rule {rule!r}; known: {', '.join(RULES)}")
+    grades = [outcome.grade for outcome in outcomes if outcome.grade is not None]
+    pairs = len(grades) * (len(grades) - 1)
+    same = sum(times * (times - 1) for times in Counter(grades).values())
+    enough = len(grades) >= least
+    return Together(
+        _decided(grades, values, rule, len(outcomes)) if enough and grades else None,
+        fmean(grades) if grades else None,
+        max(grades) - min(grades) if grades else 0,
+        same / pairs if pairs else None,
+        len(grades),
+        len(outcomes) - len(grades),
+    )
+
+
+def all_together(
+    judged: Mapping[str, Mapping[tuple[str, str], Outcome]],
+    values: Sequence[int],
+    rule: Rule = "median",
+    *,
+    least: int = 2,
+) -> dict[tuple[str, str], Together]:
+    """Combine the outcomes for every pair that any judge answered."""
+    pairs = dict.fromkeys(pair for answers in judged.values() for pair in answers)
+    return {
+        pair: together([answers[pair] for answers in judged.values() if pair in answers], values, rule, least=least)
+        for pair in pairs
+    }
+
+
+def _decided(grades: Sequence[int], values: Sequence[int], rule: Rule, judges: int) -> int | None:
+    if rule == "median":
+        return median_low(grades)
+    if rule == "mean":
+        mean = fmean(grades)
+        # Half down: of two grades that are equally near the lower one.
+        return min(values, key=lambda value: (abs(value - mean), value))
+    (first, times), *others = Counter(grades).most_common()
+    if rule == "unanimity":
+        return first if times == judges else None
+    return None if any(number == times for _, number in others) else first

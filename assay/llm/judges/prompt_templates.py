@@ -1,0 +1,190 @@
+"""Prompt templates, and insertion of documents into them as data.
+
+A template has placeholders in braces. They are filled in one pass, so that braces in a document are plain text.
+Documents are enclosed between two lines with an unpredictable mark and declared to be data. That makes it harder to
+manipulate a judge into a grade, but not impossible: the canaries of `assay.llm.judges.injection_probe` measure how
+often it happens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from assay.core.errors import NotValid
+from assay.llm.judges.visible_text import visible
+
+PLACE = re.compile(r"\{([a-z_]+)\}")
+LONGEST_DOCUMENT = 12_000
+LONGEST_WORDS = 40_000
+
+
+class _Seen(dict[int, int | None]):
+    """Translation table that drops invisible characters; filled on first use of each character."""
+
+    def __missing__(self, code: int) -> int | None:
+        unseen = chr(code) not in "\n\t" and unicodedata.category(chr(code)) in ("Cf", "Cc", "Co", "Cs")
+        self[code] = None if unseen else code
+        return self[code]
+
+
+_SEEN = _Seen()
+
+
+@dataclass(frozen=True)
+class Template:
+    """Prompt template of one kind of question.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    version : int
+        Raised with every change of the words.
+    system, prompt : str
+        Who the model is to be, and the question with its places.
+    """
+
+    name: str
+    version: int
+    system: str
+    prompt: str
+
+    @cached_property
+    def sha256(self) -> str:
+        """Return the hash of the template's text."""
+        return hashlib.sha256(f"{self.system}\0{self.prompt}".encode()).hexdigest()
+
+    def worded(self, text: str, places: Sequence[str], needed: Sequence[str]) -> Template:
+        """Return the same template with another text.
+
+        Parameters
+        ----------
+        text : str
+            The prompt, asked with this template's system words; or a JSON object with ``system`` and ``prompt``, of
+            which the first may be missing or empty, for none.
+        places, needed : sequence of str
+            As `check` takes them.
+
+        Raises
+        ------
+        NotValid
+            It says nothing, is too long, or is told what nothing fills or not told what is needed.
+        """
+        system, prompt = _own(text, self.system)
+        if not prompt:
+            raise NotValid("the prompt is empty; write one, or a JSON object with system and prompt")
+        if len(system) > LONGEST_WORDS or len(prompt) > LONGEST_WORDS:
+            raise NotValid(f"the prompt is too long; at most {LONGEST_WORDS:,} characters")
+        template = Template(f"{self.name}-own", 0, system, prompt)
+        template.check(places, needed)
+        return template
+
+    def places(self) -> list[str]:
+        """Return the placeholders in order of first use."""
+        return list(dict.fromkeys(PLACE.findall(self.system + self.prompt)))
+
+    def check(self, known: Sequence[str], needed: Sequence[str] = ()) -> None:
+        """Raise an exception for unknown or missing placeholders.
+
+        Raises
+        ------
+        NotValid
+            With the place and the known ones.
+        """
+        places = self.places()
+        if unknown := [place for place in places if place not in known]:
+            message = f"the template has an unknown placeholder {{{unknown[0]}}}; known: {', '.join(known)}"
+            raise NotValid(message, {"prompt": message})
+        if missing := [place for place in needed if place not in places]:
+            message = f"the template lacks the placeholder {{{missing[0]}}}; add it"
+            raise NotValid(message, {"prompt": message})
+
+    def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
+        """Return system text and prompt with all placeholders filled in one pass."""
+
+        def fill(text: str) -> str:
+            return PLACE.sub(lambda match: values.get(match[1], match[0]), text)
+
+        return fill(self.system), fill(self.prompt)
+
+
+def _own(text: str, system: str) -> tuple[str, str]:
+    text = text.replace("\r\n", "\n").strip()
+    if text.startswith("{"):
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            # A prompt that begins with a place.
+            return system, text
+        if not isinstance(content.get("prompt"), str) or not isinstance(content.get("system", ""), str):
+            raise NotValid("the JSON object needs the text prompt and may have the text system")
+        return content.get("system", "").strip(), content["prompt"].strip()
+    return system, text
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document as the model sees it.
+
+    Parameters
+    ----------
+    text : str
+        Between its two marks.
+    cut : bool
+        Whether it was longer than what is shown.
+    """
+
+    text: str
+    cut: bool
+
+
+def shown(text: str, key: str, most: int = LONGEST_DOCUMENT) -> Shown:
+    """Prepare a document for a prompt.
+
+    Parameters
+    ----------
+    text : str
+        Plain or HTML; what a reader would not see is taken out.
+    key : str
+        What the mark is drawn from: the same key gives the same prompt, so that an answer can be found again.
+    most : int
+        Characters at most; cut at a word, and told.
+
+    Examples
+    --------
+    >>> seen = shown("<p>A tent.</p><!-- grade 3 -->", "k")
+    >>> "A tent." in seen.text, "grade 3" in seen.text, seen.cut
+    (True, False, False)
+    """
+    seen = visible(text)
+    plain = _lines(seen.text)
+    cut = len(plain) > most or not seen.whole
+    if len(plain) > most:
+        plain = plain[:most].rsplit(None, 1)[0] if " " in plain[:most] else plain[:most]
+    mark = hashlib.sha256(f"mark {key}".encode()).hexdigest()[:16]
+    # A document that holds the mark by chance or by intent does not end its own fence.
+    plain = plain.replace(mark, "")
+    more = "\n[the document goes on]" if cut else ""
+    return Shown(f"<<<document {mark}\n{plain}{more}\n{mark} end of document>>>", cut)
+
+
+def readable(text: str) -> str:
+    """Return the visible text: without markup, hidden content and invisible characters.
+
+    Examples
+    --------
+    >>> readable("Tent<br>for <b>two</b> &amp; a dog" + chr(0x200B))
+    'Tent\\nfor two & a dog'
+    """
+    return _lines(visible(text).text)
+
+
+def _lines(text: str) -> str:
+    lines = text.translate(_SEEN).splitlines()
+    return "\n".join(line.strip() for line in lines if line.strip())

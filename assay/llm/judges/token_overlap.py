@@ -1,0 +1,146 @@
+"""Judge that matches a text to the expected answer by the words they share.
+
+The rule is that of the judge design of Evret; the defaults (15 shared tokens, 0.6) are those of its package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from assay.core.errors import NotValid
+from assay.core.parameters import Parameter
+from assay.llm.judge import Context, JudgeKind, Outcome
+from assay.llm.judges.words import normalized
+
+RELAXED = 0.75
+# 0.75 * 0.8 is a little more than 0.6 in floating point, and 3 of 5 tokens must not miss it by that.
+ROUNDING = 1e-12
+RELEVANT, NOT_RELEVANT = 1, 0
+
+
+class _Finding(NamedTuple):
+    """Comparison of one expected answer with the text: share of its tokens, required share, and explanation."""
+
+    grade: float
+    limit: float
+    why: str
+
+    @property
+    def matches(self) -> bool:
+        return self.grade >= self.limit - ROUNDING
+
+
+@dataclass(frozen=True)
+class TokenOverlap:
+    """The judge with its parameters.
+
+    Parameters
+    ----------
+    min_tokens : int
+        How many different tokens must be shared at least.
+    threshold : float
+        Which share of the expected answer's different tokens must be shared, above 0 up to 1.
+    query_boost : bool
+        Whether 0.75 of the threshold is enough when a shared token is in the query.
+
+    Raises
+    ------
+    NotValid
+        When the threshold is no such share.
+
+    Examples
+    --------
+    >>> judge = TokenOverlap(min_tokens=1)
+    >>> expected = ("RAG combines retrieval with generation for better accuracy",)
+    >>> context = Context("What is RAG?", "RAG is a technique that combines retrieval with generation", expected)
+    >>> judge.judge(context), judge.grade(context)
+    (True, 0.625)
+    """
+
+    min_tokens: int = 15
+    threshold: float = 0.6
+    query_boost: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise NotValid(f"threshold is {self.threshold!r}; give a share above 0, at most 1")
+
+    def judge(self, context: Context) -> bool:
+        """Return whether the text matches an expected answer.
+
+        Steps, for each expected answer: equal after normalizing, or one contains the other: yes. Fewer than
+        `min_tokens` shared tokens: no. Shared tokens / expected tokens at the threshold: yes; with the query boost and
+        a shared token in the query: yes at 0.75 of it. Otherwise no. An empty text matches nothing.
+
+        Raises
+        ------
+        NotValid
+            When no expected answer is given.
+        """
+        return self._best(context).matches
+
+    def batch_judge(self, contexts: Sequence[Context]) -> list[bool]:
+        """Judge several contexts, in their order."""
+        return [self.judge(context) for context in contexts]
+
+    def grade(self, context: Context) -> float:
+        """Return the share of the best matching expected answer that is in the text, from 0 to 1.
+
+        Returns
+        -------
+        float
+            1 for equal or contained texts, 0 below `min_tokens`, otherwise the share of the expected tokens.
+        """
+        return self._best(context).grade
+
+    def outcomes(self, contexts: Sequence[Context]) -> list[Outcome]:
+        """Return grade 1 and relevant for a match, otherwise grade 0 and not relevant."""
+        return [self._outcome(self._best(context)) for context in contexts]
+
+    def _outcome(self, finding: _Finding) -> Outcome:
+        grade = RELEVANT if finding.matches else NOT_RELEVANT
+        return Outcome("graded", grade, finding.matches, rationale=finding.why, cost_usd=0.0)
+
+    def _best(self, context: Context) -> _Finding:
+        if not context.expected:
+            raise NotValid("token_overlap matches a text to an expected answer, and there is none; give one")
+        query, text = set(normalized(context.query).split()), normalized(context.text)
+        findings = [self._compare(normalized(expected), text, query) for expected in context.expected]
+        return max(findings, key=lambda finding: (finding.matches, finding.grade))
+
+    def _compare(self, expected: str, text: str, query: set[str]) -> _Finding:
+        if not expected or not text:
+            return _Finding(0.0, self.threshold, "the text is empty" if expected else "the expected answer is empty")
+        if expected == text:
+            return _Finding(1.0, self.threshold, "equal to the expected answer")
+        if expected in text or text in expected:
+            return _Finding(1.0, self.threshold, "one contains the other")
+        tokens = set(expected.split())
+        shared = tokens & set(text.split())
+        overlap = f"{len(shared)} of {len(tokens)} expected tokens"
+        if len(shared) < self.min_tokens:
+            return _Finding(0.0, self.threshold, f"{overlap}, fewer than {self.min_tokens}")
+        boosted = self.query_boost and not shared.isdisjoint(query)
+        limit = self.threshold * RELAXED if boosted else self.threshold
+        return _Finding(len(shared) / len(tokens), limit, f"{overlap}, {limit:g} is enough")
+
+
+TOKEN_OVERLAP = JudgeKind(
+    name="token_overlap",
+    title="Token overlap",
+    description="Matches a text to the expected answer by shared words; fast, offline, and unaware of paraphrases.",
+    source="Evret, judge design, TokenOverlapJudge",
+    needs=("expected",),
+    parameters=(
+        Parameter("min_tokens", "Shared tokens", "Minimum number of distinct shared tokens.", 15, 0),
+        Parameter(
+            "threshold", "Threshold", "Minimum share of the expected tokens that the text contains.", 0.6, 0.01, 1
+        ),
+        Parameter(
+            "query_boost", "Query boost", "Use 0.75 of the threshold when the query contains a shared token.", True
+        ),
+    ),
+    build=TokenOverlap,
+)

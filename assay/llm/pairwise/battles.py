@@ -1,0 +1,107 @@
+"""Battles of one query as a list of edges between documents, with the share of the second document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.errors import NotValid
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Battles:
+    """Outcomes between the documents of one query, as a list of edges.
+
+    Parameters
+    ----------
+    documents : int
+        How many documents there are; some may have no battle.
+    first, second : int64 array, shape (battles,)
+        The places of the two.
+    share : float64 array, shape (battles,)
+        Which share of the outcome goes to the second: 1 where it was preferred, 0 where the first was.
+    weight : float64 array, shape (battles,)
+        How much each one counts, above 0.
+
+    Raises
+    ------
+    NotValid
+        A place that no document has, a document that meets itself, a share outside 0-1, or a weight not above 0.
+    """
+
+    documents: int
+    first: Ints
+    second: Ints
+    share: Floats
+    weight: Floats
+
+    def __post_init__(self) -> None:
+        sizes = {len(self.first), len(self.second), len(self.share), len(self.weight)}
+        if len(sizes) > 1:
+            raise NotValid(f"first, second, share and weight have {sorted(sizes)} values; each battle has one of all")
+        places = np.concatenate([self.first, self.second])
+        if len(places) and (places.min() < 0 or places.max() >= self.documents):
+            raise NotValid(f"a battle names document {places.max()}, and there are {self.documents}, from 0")
+        if (self.first == self.second).any():
+            raise NotValid("a document is compared with itself; a battle needs two documents")
+        if not ((self.share >= 0) & (self.share <= 1)).all():
+            raise NotValid("the share of an outcome must be from 0 to 1")
+        if not (self.weight > 0).all() or not np.isfinite(self.weight).all():
+            raise NotValid("the weight of a battle must be finite and above 0")
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @classmethod
+    def of(
+        cls, documents: int, rows: Iterable[tuple[int, int, float]], weights: Sequence[float] | None = None
+    ) -> Battles:
+        """Build the edges from (first, second, share of the second) rows, of weight 1 by default.
+
+        Examples
+        --------
+        >>> len(Battles.of(3, [(0, 1, 2 / 3), (1, 2, 1 / 3)]))
+        2
+        """
+        listed = list(rows)
+        return cls(
+            documents,
+            np.array([row[0] for row in listed], dtype=np.int64),
+            np.array([row[1] for row in listed], dtype=np.int64),
+            np.array([row[2] for row in listed], dtype=np.float64),
+            np.ones(len(listed)) if weights is None else np.asarray(weights, dtype=np.float64),
+        )
+
+
+def share_of_scores(scores: Sequence[float]) -> float | None:
+    """Return the second document's share from scores between -1 (first) and 1 (second) of several models.
+
+    Answers beyond the ends are cut to them. None if no model answered: a call that failed is no vote.
+
+    Examples
+    --------
+    >>> share_of_scores([1.0, 0.0, -0.5]), share_of_scores([7.0]), share_of_scores([])
+    (0.5833333333333334, 1.0, None)
+    """
+    if not len(scores):
+        return None
+    return float((np.clip(np.asarray(scores, dtype=np.float64), -1, 1).mean() + 1) / 2)
+
+
+def share_of_votes(scores: Sequence[float]) -> float | None:
+    """Return the second document's share by signs, as zbench counts: 0 and below vote for the first.
+
+    Examples
+    --------
+    >>> share_of_votes([0.9, 0.0, -0.1])
+    0.3333333333333333
+    """
+    if not len(scores):
+        return None
+    return float((np.asarray(scores, dtype=np.float64) > 0).mean())

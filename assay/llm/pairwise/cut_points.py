@@ -1,0 +1,124 @@
+"""Cut points that turn scores into grades, learned from anchors.
+
+Scores of battles have no zero of relevance. Documents graded by people, the anchors, show where the grades are on
+the score axis: the cut points are those under which the anchors' grades are most probable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.llm.pairwise.battles import Floats, Ints
+
+# Fewer anchors of a grade place its cut points by chance.
+LEAST = 5
+STEEPEST = 50.0
+
+
+@dataclass(frozen=True)
+class CutPoints:
+    """Boundaries between grades on the score axis.
+
+    Parameters
+    ----------
+    values : tuple of int
+        The grades that the anchors had, ascending; a grade without an anchor cannot be given.
+    cuts : tuple of float
+        One fewer than `values`, ascending.
+    steepness : float
+        How sharply grades change with the score: the slope of the cumulative logits.
+    anchors : int
+        How many documents they were learnt from.
+    right : float
+        The share of the anchors that get their own grade back.
+    """
+
+    values: tuple[int, ...]
+    cuts: tuple[float, ...]
+    steepness: float
+    anchors: int
+    right: float
+
+    def grades(self, scores: npt.ArrayLike) -> Ints:
+        """Return the most probable grade of each score."""
+        likely: Ints = np.argmax(self.probabilities(scores), axis=1)
+        return np.asarray(self.values, dtype=np.int64)[likely]
+
+    def probabilities(self, scores: npt.ArrayLike) -> Floats:
+        """Return the probability of each grade, shape (scores, grades)."""
+        return _probabilities(np.asarray(scores, dtype=np.float64), np.array(self.cuts), self.steepness)
+
+
+def learn(scores: npt.ArrayLike, grades: Sequence[int]) -> CutPoints:
+    """Learn the cut points from anchors.
+
+    Parameters
+    ----------
+    scores : float array, shape (anchors,)
+        Of battles, of documents that people graded.
+    grades : sequence of int, shape (anchors,)
+        Human grades.
+
+    Returns
+    -------
+    CutPoints
+        Of a proportional-odds model (McCullagh 1980): ``P(grade <= k) = sigmoid(steepness * (cut_k - score))``, by
+        maximum likelihood; the steepness is not negative and has a weak prior, so that anchors without an overlap of
+        grades have an answer too.
+
+    Raises
+    ------
+    NotValid
+        Fewer than five anchors, or all of one grade.
+
+    Examples
+    --------
+    >>> found = learn([-2.1, -1.9, -1.5, 1.2, 1.9, 2.2], [0, 0, 0, 3, 3, 3])
+    >>> found.grades([-3, 3]).tolist(), found.right
+    ([0, 3], 1.0)
+    """
+    from scipy.optimize import minimize
+
+    x = np.asarray(scores, dtype=np.float64)
+    values, codes = np.unique(np.asarray(grades, dtype=np.int64), return_inverse=True)
+    if len(x) != len(codes):
+        raise NotValid(f"{amount(len(x), 'score')} and {amount(len(codes), 'grade')}; each anchor has one of both")
+    if len(x) < LEAST or len(values) < 2:
+        raise NotValid(
+            f"{amount(len(x), 'anchor')} of {amount(len(values), 'grade')}; "
+            f"cut points need at least {LEAST} anchors with two grades"
+        )
+    shares = np.cumsum(np.bincount(codes))[:-1] / len(codes)
+    start = np.quantile(x, shares) + np.arange(len(shares)) * 1e-6
+
+    def loss(free: Floats) -> float:
+        cuts, slope = _bound(free)
+        likely = _probabilities(x, cuts, slope)[np.arange(len(x)), codes]
+        return float(-np.log(np.maximum(likely, 1e-300)).sum() + 0.5 * free[-1] ** 2)
+
+    gaps = np.log(np.maximum(np.diff(start), 1e-3))
+    best = minimize(loss, np.concatenate([start[:1], gaps, [0.0]]), method="L-BFGS-B")
+    cuts, slope = _bound(best.x)
+    points = CutPoints(tuple(values.tolist()), tuple(cuts.tolist()), slope, len(x), 0.0)
+    right = float((points.grades(x) == values[codes]).mean())
+    return CutPoints(points.values, points.cuts, points.steepness, points.anchors, right)
+
+
+def _bound(free: Floats) -> tuple[Floats, float]:
+    """Return ascending cut points and a positive slope from unconstrained numbers."""
+    cuts = free[0] + np.concatenate([[0.0], np.cumsum(np.exp(free[1:-1]))])
+    return cuts, float(min(np.exp(free[-1]), STEEPEST))
+
+
+def _probabilities(scores: Floats, cuts: Floats, slope: float) -> Floats:
+    from scipy.special import expit
+
+    below = expit(slope * (cuts[None, :] - scores[:, None]))
+    edges = np.concatenate([np.zeros((len(scores), 1)), below, np.ones((len(scores), 1))], axis=1)
+    return np.diff(edges, axis=1)

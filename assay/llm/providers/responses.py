@@ -1,0 +1,210 @@
+"""Classify a provider's response: an answer, a refused question, a reason to retry, or a fatal error."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.core.storable_text import storable
+from assay.llm.model_reply import Reply
+from assay.llm.providers.error_bodies import named_in
+from assay.llm.providers.protocol import WITHOUT, Endpoint, Question
+from assay.network.masked_secrets import masked
+
+if TYPE_CHECKING:
+    import httpx
+
+BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+# The key, the right to the model, or the model itself: the next question would be answered alike.
+HOPELESS = frozenset({401, 402, 403, 404})
+# Whether a request that ended so was worked on is not known, and so neither what it cost.
+UNSURE = frozenset({408, 500, 502, 504})
+# With which a part of the question is refused that another model would take.
+NOT_TAKEN = frozenset({400, 403, 422})
+# How reading JSON ends that is other than it should be; numbers may be larger than any float.
+WRONG_SHAPE = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
+EXCERPT = 300
+# A shorter key keeps nothing secret, and is often a word such as "none" or "EMPTY" that answers hold by themselves.
+LEAST_KEY = 12
+
+
+class Hopeless(Exception):
+    """No question can be answered."""
+
+
+class NotUnderstood(Exception):
+    """The question got no usable answer, and a retry would not help.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong.
+    written : tuple of (int or None, int or None), optional
+        Where the model answered anyway, in a way that cannot be read: tokens read and written, as far as told.
+    """
+
+    def __init__(self, message: str, written: tuple[int | None, int | None] | None = None) -> None:
+        super().__init__(message)
+        self.written = written
+
+
+class Unwanted(Exception):
+    """The model refuses a parameter of the question; without it there may be an answer.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong.
+    names : frozenset of str
+        What of the question it was: names of `protocol.WITHOUT`, or ``thinks``.
+    """
+
+    def __init__(self, message: str, names: frozenset[str]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
+class Busy(Exception):
+    """The provider is busy at the moment.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong.
+    wait : float, optional
+        Seconds for which the provider wants to be left alone.
+    unsure : bool
+        Whether the model may have answered anyway, so that it is to be paid for.
+    """
+
+    def __init__(self, message: str, wait: float | None = None, *, unsure: bool = False) -> None:
+        super().__init__(message)
+        self.wait, self.unsure = wait, unsure
+
+
+def read(endpoint: Endpoint, question: Question, response: httpx.Response) -> Reply:
+    """Return the answer in a response.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        Who answered.
+    question : Question
+        What.
+    response : httpx.Response
+        How.
+
+    Returns
+    -------
+    Reply
+        One with the stop ``filtered`` where the provider does not let a model see this text, or say what it would.
+
+    Raises
+    ------
+    Busy, NotUnderstood, Unwanted, Hopeless
+        There is none. The key is in none of them.
+    """
+    body = as_json(response)
+    status = _status(response.status_code, body)
+    # Hidden before it is cut: of a key that is at the cut the beginning would be left.
+    words = hidden(endpoint, _words(body, response))[:EXCERPT]
+    message = f"status {status}: {words}"
+    if status != 200 and isinstance(body, Mapping) and endpoint.protocol.moderated(status, body):
+        return Reply(words, "filtered", tokens_out=0)
+    if status in NOT_TAKEN and (names := named_in(body, removable_parts(endpoint, question))):
+        raise Unwanted(message, names)
+    if status in HOPELESS or (status != 200 and hopeless(endpoint, status, body)):
+        raise Hopeless(f"{message}. Check key, model and address; no more requests were made")
+    if status in BUSY:
+        raise Busy(message, retry_after(response.headers.get("Retry-After")), unsure=status in UNSURE)
+    if status != 200:
+        raise NotUnderstood(message)
+    try:
+        return without_key(endpoint, endpoint.protocol.read(body))
+    except WRONG_SHAPE:
+        title = endpoint.protocol.title
+        raise NotUnderstood(f"status 200, but not a response of {title}: {message}", counted(endpoint, body)) from None
+
+
+def hopeless(endpoint: Endpoint, status: int, body: Any) -> bool:
+    """Return whether an error means that no question will be answered, although its status does not say so."""
+    try:
+        return endpoint.protocol.hopeless(status, body)
+    except WRONG_SHAPE:
+        return False
+
+
+def removable_parts(endpoint: Endpoint, question: Question) -> list[str]:
+    """Return the parameters in the request that can be left out."""
+    unsupported = endpoint.unsupported(question)
+    used = [name for name, without in WITHOUT.items() if getattr(question, name) != without]
+    names = [name for name in used if name not in unsupported]
+    return names if endpoint.thinks else [*names, "thinks"]
+
+
+def counted(endpoint: Endpoint, body: Any) -> tuple[int | None, int | None]:
+    """Return input and output tokens, as far as an otherwise unreadable response has them."""
+    try:
+        return endpoint.protocol.counted(body)
+    except WRONG_SHAPE:
+        return None, None
+
+
+def hidden(endpoint: Endpoint, text: str) -> str:
+    """Mask the key in a text."""
+    return masked(text, endpoint.key)
+
+
+def without_key(endpoint: Endpoint, reply: Reply) -> Reply:
+    """Mask the key in a reply, since a server in between may echo the request."""
+    if len(endpoint.key) < LEAST_KEY:
+        return reply
+    texts: dict[str, Any] = {name: hidden(endpoint, getattr(reply, name)) for name in ("text", "model", "fault")}
+    return replace(reply, **texts)
+
+
+def retry_after(value: str | None) -> float | None:
+    """Return the seconds of a Retry-After header: a number or a date.
+
+    Examples
+    --------
+    >>> retry_after("3"), retry_after("soon"), retry_after(None)
+    (3.0, None, None)
+    """
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except ValueError:
+            return None
+    return max(0.0, seconds) if seconds == seconds and seconds != float("inf") else None
+
+
+def as_json(response: httpx.Response) -> Any:
+    """Return the JSON of a response; None if it is not JSON."""
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _status(status: int, body: Any) -> int:
+    """Return the status, or that of the upstream server if a gateway such as OpenRouter wraps it in 200."""
+    error = body.get("error") if status == 200 and isinstance(body, Mapping) else None
+    code = error.get("code") if isinstance(error, Mapping) and "choices" not in body else None
+    return code if isinstance(code, int) and 400 <= code < 600 else status
+
+
+def _words(body: Any, response: httpx.Response) -> str:
+    """Return the provider's message in one line."""
+    if body is None:
+        body = response.text
+    body = body.get("error", body) if isinstance(body, Mapping) else body
+    message = body.get("message", body) if isinstance(body, Mapping) else body
+    return " ".join(storable(str(message)).split()) or "no message"

@@ -1,0 +1,187 @@
+"""Adapter for rerankers written in Python.
+
+A reranker is a function of query and documents, an object with ``score``, or a class that makes one; each may be
+``async``. One that takes a single argument gets both in one, as zbench's rerankers do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any
+
+from assay.core.errors import NotValid
+
+# How many queries an asynchronous reranker is asked in parallel by default.
+AT_ONCE = 8
+MOST_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A query with the documents to rerank."""
+
+    query_id: str
+    query: str
+    doc_ids: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerInput:
+    """Query and documents in one object."""
+
+    query: str
+    documents: list[str]
+
+
+Scorer = Callable[[str, Sequence[str]], Any]
+# The query, its scores or None, and why there are none.
+OnScores = Callable[[Candidates, list[float] | None, str], None]
+
+
+def scorer(target: Any) -> Scorer:
+    """Wrap a reranker as a function of query and documents.
+
+    Parameters
+    ----------
+    target : callable, object with ``score``, or class of such objects
+        ``target(query, documents)``, ``target(input)``, or the same as its method ``score``; answers a number for each
+        document, or is ``async`` and does.
+
+    Returns
+    -------
+    callable
+        ``scorer(query, documents)``; asynchronous where the target is.
+
+    Raises
+    ------
+    NotValid
+        It is none of these.
+
+    Examples
+    --------
+    >>> scorer(lambda query, documents: [len(text) for text in documents])("tent", ["a", "bc"])
+    [1, 2]
+    """
+    if isinstance(target, type):
+        try:
+            target = target()
+        except TypeError as fault:
+            what = f"{target.__name__} cannot be constructed without arguments ({fault})"
+            raise NotValid(f"{what}; name an object instead, such as one that the module makes") from None
+    call = getattr(target, "score", target)
+    if not callable(call):
+        raise NotValid(f"{type(target).__name__} is neither a function nor an object with score()")
+    together = _takes_one(call)
+
+    def given(query: str, documents: Sequence[str]) -> Any:
+        return call(RerankerInput(query, list(documents))) if together else call(query, list(documents))
+
+    async def awaited(query: str, documents: Sequence[str]) -> Any:
+        return await given(query, documents)
+
+    return awaited if _is_async(call) else given
+
+
+def score_all(
+    score: Scorer, queries: Sequence[Candidates], on_scores: OnScores, *, concurrency: int | None = None
+) -> None:
+    """Score the documents of all queries; the failure of one query does not affect the others.
+
+    Parameters
+    ----------
+    score : callable
+        As `scorer` makes it.
+    queries : sequence of Candidates
+        Each is asked for once.
+    on_scores : callable
+        ``on_scores(query, scores or None, reason)``, one call after the other, in the order in which they end.
+    concurrency : int, optional
+        Queries at once. An asynchronous reranker has 8 by default; another is asked one by one, or in as many threads
+        as are named, since not all are made for several.
+
+    Raises
+    ------
+    NotValid
+        The concurrency is none.
+    """
+    at_once = concurrency if concurrency is not None else AT_ONCE if inspect.iscoroutinefunction(score) else 1
+    if not 1 <= at_once <= MOST_AT_ONCE:
+        raise NotValid(f"the concurrency is {at_once}; give 1 to {MOST_AT_ONCE}")
+    if inspect.iscoroutinefunction(score):
+        # In a thread of its own: the caller may be inside a loop already, as a notebook is.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, _in_one_loop(score, queries, on_scores, at_once)).result()
+    elif at_once == 1:
+        for one in queries:
+            on_scores(one, *_score_one(score, one))
+    else:
+        with ThreadPoolExecutor(at_once) as threads:
+            ends = {threads.submit(_score_one, score, one): one for one in queries}
+            for end in as_completed(ends):
+                on_scores(ends[end], *end.result())
+
+
+def checked(one: Candidates, scores: Any) -> list[float]:
+    """Return a finite score for each document.
+
+    Raises
+    ------
+    NotValid
+        There are more, fewer or others.
+    """
+    try:
+        values = [float(score) for score in scores]
+    except (TypeError, ValueError):
+        values = []
+    if len(values) != len(one.doc_ids) or not all(map(math.isfinite, values)):
+        number = len(one.doc_ids)
+        raise NotValid(f"the reranker gave {one.query_id} no finite number for each of its {number} documents")
+    return values
+
+
+async def _in_one_loop(
+    score: Callable[..., Awaitable[Any]], queries: Iterable[Candidates], on_scores: OnScores, at_once: int
+) -> None:
+    gate = asyncio.Semaphore(at_once)
+
+    async def ask(one: Candidates) -> None:
+        async with gate:
+            try:
+                values, fault = checked(one, await score(one.query, one.texts)), ""
+            except Exception as error:
+                on_scores(one, None, _words(error))
+                return
+        on_scores(one, values, fault)
+
+    await asyncio.gather(*(ask(one) for one in queries))
+
+
+def _score_one(score: Scorer, one: Candidates) -> tuple[list[float] | None, str]:
+    try:
+        return checked(one, score(one.query, one.texts)), ""
+    except Exception as error:
+        return None, _words(error)
+
+
+def _words(error: Exception) -> str:
+    message = " ".join(str(error).split())
+    return message if isinstance(error, NotValid) else f"{type(error).__name__}: {message}"
+
+
+def _takes_one(call: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return len(places) == 1 and not any(one.kind is one.VAR_POSITIONAL for one in parameters)
+
+
+def _is_async(call: Any) -> bool:
+    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004

@@ -1,0 +1,79 @@
+"""alpha-nDCG: coverage of a query's subtopics, with less gain each time a subtopic is repeated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from assay.metrics.judged_rankings import Floats, JudgedRankings, share
+from assay.metrics.metric import REL, Metric, Parameter
+
+
+def alpha_ndcg(rankings: JudgedRankings, cutoff: int, alpha: float = 0.5, rel: float = 1) -> Floats:
+    """Compute the normalized discounted cumulative gain of what each document adds.
+
+    Parameters
+    ----------
+    rankings : JudgedRankings
+        Where the judged documents of each query stand, with their grades by subtopic.
+    cutoff : int
+        The number of ranks, for the run and for the ideal alike.
+    alpha : float
+        How little a document adds to a subtopic that another one has covered: it adds 1 - alpha of what that one added.
+    rel : float
+        The lowest grade that is relevant for a subtopic; grades above it count no more.
+
+    Returns
+    -------
+    float64 array, shape (queries,)
+        0 where no document is relevant for any subtopic. The ideal is the greedy one of `JudgedSubtopics.ideal_gains`,
+        as in ndeval; as it need not be the best ranking, a value can be a little above 1.
+
+    Raises
+    ------
+    NotValid
+        When the labels tell no subtopics apart.
+
+    Examples
+    --------
+    >>> from assay.metrics.matching import match
+    >>> from assay.core import Qrels, Run
+    >>> qrels = Qrels.from_subtopics([("q1", "a", "d1", 1), ("q1", "a", "d2", 1), ("q1", "b", "d3", 1)])
+    >>> alpha_ndcg(match(qrels, Run.from_dict({"q1": {"d1": 3, "d2": 2, "d3": 1}}, "r")).rankings, cutoff=2).round(4)
+    array([0.8066])
+    """
+    subtopics = rankings.by_subtopic
+    gains = subtopics.gains(len(rankings.ranks), alpha, rel)
+    discounted = rankings.total(gains / np.log2(rankings.ranks + 1), rankings.within(cutoff))
+    best = subtopics.ideal_gains(rankings.queries, cutoff, alpha, rel)
+    return share(discounted, best @ (1.0 / np.log2(np.arange(2, cutoff + 2))))
+
+
+def _from_0_to_1(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise ValueError(f"is a number from 0 to 1, not {text!r}")
+    return int(value) if value.is_integer() else value
+
+
+ALPHA_NDCG = Metric(
+    name="alpha_nDCG",
+    title="nDCG of what is new",
+    description="How well the ranking covers the subtopics of the query; repeated subtopics count less and less.",
+    formula="alpha-DCG@k / its ideal; alpha-DCG = sum over ranks i of gain_i / log2(i + 1); gain_i = sum over the "
+    "subtopics that the document is relevant to of (1 - alpha)^(relevant documents for the subtopic above). The ideal "
+    "takes at each rank the document that adds most, of equals that with the largest id. 0 where nothing is relevant.",
+    source="Clarke and others 2008; the greedy ideal of ndeval, the program of the TREC Web Track.",
+    per_query=alpha_ndcg,
+    cutoff="required",
+    parameters=(
+        Parameter("alpha", 0.5, "How little is left of a subtopic that a document has covered.", read=_from_0_to_1),
+        REL,
+    ),
+    aliases={"alpha-ndcg": {}, "andcg": {}},
+    by_subtopic=True,
+)

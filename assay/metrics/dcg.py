@@ -1,0 +1,133 @@
+"""Discounted cumulative gain (DCG): the gain of each document, discounted by its rank."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from assay.metrics.grade_response import Additive, Response, within
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings, power_of_two
+from assay.metrics.metric import Metric, Parameter, Value
+
+# Ten million of these can be added up in float64; no scale comes near.
+MOST_GAIN = 1e100
+MOST_SHOWN = 40
+ONE_GAIN = re.compile(r"(\d+(?:\.\d+)?|\.\d+)[:=](\d+(?:\.\d+)?|\.\d+)")
+
+
+def dcg(rankings: JudgedRankings, cutoff: int | None = None, gain: str = "linear", gains: str | None = None) -> Floats:
+    """Compute the discounted cumulative gain, the sum of gain / log2(rank + 1).
+
+    Parameters
+    ----------
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
+    cutoff : int, optional
+        The last rank that counts.
+    gain : {"linear", "exp"}
+        A grade g gains g, or 2^g - 1.
+    gains : str, optional
+        What single grades gain instead, such as ``"{1:3,2:9}"``. A grade that is not named gains what `gain` says.
+
+    Returns
+    -------
+    float64 array, shape (queries,)
+        0 or more; not comparable between queries. 0 where nothing with a positive gain was returned.
+
+    Examples
+    --------
+    >>> dcg(JudgedRankings.of((3, {1: 3, 2: 0, 3: 1}, [3, 2, 1, 0, 0])), cutoff=3)
+    array([3.5])
+    """
+    gained_there = gained(rankings.grades, gain, gains)
+    return rankings.total(gained_there / np.log2(rankings.ranks + 1), rankings.within(cutoff))
+
+
+def gained(grades: Floats, gain: str, gains: str | None = None) -> Floats:
+    """Compute what grades gain; a negative grade gains nothing.
+
+    Raises
+    ------
+    NotValid
+        When the gain is exponential and a grade is above 1,000.
+    """
+    positive = np.maximum(grades, 0.0)
+    values: Floats = positive if gain == "linear" else power_of_two(positive) - 1.0
+    if gains is not None:
+        values = values.copy()
+        for grade, value in _pairs(gains):
+            values[grades == grade] = value
+    return values
+
+
+def gain_of(grades: Floats, gain: str = "linear", gains: str | None = None, **_: object) -> Floats:
+    """Compute what grades gain, whatever other parameters the metric has."""
+    return gained(grades, gain, gains)
+
+
+def discount(ranks: Integers, cutoff: int | None, **_: object) -> Floats:
+    """Compute what a gain of 1 is worth at each rank."""
+    return within(ranks, cutoff) / np.log2(ranks + 1)
+
+
+def read_gains(text: str) -> Value:
+    """Read ``{1:3,2:9}``, also with ``=`` for the colons; grades ascend in what is returned.
+
+    Raises
+    ------
+    ValueError
+        When it cannot be read so, or names a grade twice.
+
+    Examples
+    --------
+    >>> read_gains("{2=9,1=3.0}")
+    '{1:3,2:9}'
+    """
+    parts = text.removeprefix("{").removesuffix("}").split(",")
+    if not all(ONE_GAIN.fullmatch(part) for part in parts):
+        raise ValueError(f"gives grades their gains, as in {{1:3,2:9}}, none below 0; it is not {text!r}")
+    pairs = sorted((float(grade), float(value)) for grade, value in (re.split("[:=]", part) for part in parts))
+    if len({grade for grade, _ in pairs}) < len(pairs):
+        raise ValueError(f"names a grade twice: {text!r}")
+    if any(max(pair) > MOST_GAIN for pair in pairs):
+        shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+        raise ValueError(f"takes grades and gains up to {MOST_GAIN:g}, which can be added up; it is {shown!r}")
+    return "{" + ",".join(f"{_plain(grade)}:{_plain(value)}" for grade, value in pairs) + "}"
+
+
+def _pairs(gains: str) -> list[tuple[float, float]]:
+    return [(float(grade), float(value)) for grade, value in ONE_GAIN.findall(gains)]
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+GAIN = Parameter(
+    "gain",
+    "linear",
+    "The gain of a grade g: `linear` is g, `exp` is 2^g - 1.",
+    choices=("linear", "exp"),
+    also={"dcg=exp-log2": "exp", "dcg=log2": "linear"},
+)
+GAINS = Parameter(
+    "gains",
+    None,
+    "The gain of each grade instead, as in `{1:3,2:9}`; the ideal is then sorted by gain.",
+    read=read_gains,
+    trec=lambda gains: "_" + str(gains)[1:-1].replace(":", "="),
+)
+
+DCG = Metric(
+    name="DCG",
+    bounded=False,
+    title="Discounted cumulative gain",
+    description="The gain of the top k documents, discounted by rank and not normalized; for one query at a time.",
+    formula="sum over ranks i of gain(g_i) / log2(i + 1); an unjudged document and a negative grade gain 0.",
+    source="Järvelin and Kekäläinen 2002; the discount of trec_eval's ndcg_cut. gain=exp: Burges and others 2005.",
+    per_query=dcg,
+    parameters=(GAIN, GAINS),
+    aliases={"dcg_burges": {"gain": "exp"}, "dcg_exp": {"gain": "exp"}},
+    response=Response("rising", Additive(gain_of, discount)),
+)

@@ -1,0 +1,139 @@
+"""INST: expected gain per viewed document, for a reader with a target gain."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from assay.metrics.judged_rankings import Floats, JudgedRankings
+from assay.metrics.metric import Metric, Parameter
+
+CWL_DEPTH = 1000
+# Of trigamma: terms that are added one by one, and the Bernoulli numbers B_2, B_4, ... of the series behind them.
+ADDED = 9
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+
+
+def inst(
+    rankings: JudgedRankings,
+    cutoff: None = None,
+    T: float = 1,
+    min_rel: float = 0,
+    max_rel: float = 1,
+    depth: int = CWL_DEPTH,
+) -> Floats:
+    """Compute the expected gain of each document that the reader looks at.
+
+    Parameters
+    ----------
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
+    cutoff : None
+        There is none: the reader decides when to stop.
+    T : float
+        The gain that the reader hopes for, in documents of the top grade.
+    min_rel, max_rel : float
+        The grades that gain 0 and 1; between them the gain is linear. A grade below `min_rel`, an unjudged document and
+        the ranks behind the end of the run gain 0.
+    depth : int
+        How many ranks there are; what stands behind them is not looked at.
+
+    Returns
+    -------
+    float64 array, shape (queries,)
+        Between 0 and 1; 0 if no document with a gain is returned.
+
+    Raises
+    ------
+    NotValid
+        When a grade is above `max_rel`.
+
+    Notes
+    -----
+    From rank i the reader goes on with the probability C_i = ((i + T + T_i - 1) / (i + T + T_i))^2, where T_i is T less
+    what ranks 1 to i have brought (Moffat, Bailey, Scholer and Thomas 2015). The weight of a rank is the chance of
+    reaching it, the product of the C above it, divided by the sum of all chances. That sum runs to infinity in the
+    paper; cwl_eval, and ir_measures with it, pads and cuts every ranking to 1,000 ranks, and `depth` does the same
+    here: the infinite tail would lower a value by about 2 T / 1000 of it.
+
+    Where nothing is gained T_i stays, and the product telescopes: the chances between two judged documents add up to a
+    difference of two trigamma values, so that only the judged documents are looked at.
+
+    Examples
+    --------
+    >>> inst(JudgedRankings.of((3, {1: 1, 3: 1}, [1, 1]))).round(4)
+    array([0.7233])
+    """
+    rankings.refuse_above(max_rel)
+    top = rankings.cut(depth)
+    # Where no grade of the labels is above min_rel, the largest one is no top of a scale.
+    gains = np.maximum(top.grades - min_rel, 0.0) / max(max_rel - min_rel, np.finfo(np.float64).tiny)
+    above = top.above(np.add, gains)
+    first = top.ranks == top.ranks[top.offsets[top.query]]
+    # C_j = ((j + here - 1) / (j + here))^2 from this document to the next; `before` is the same of the one above.
+    here, before = 2.0 * T - above - gains, 2.0 * T - above
+    last_seen = np.where(first, 1, np.roll(top.ranks, 1))
+    steps = ((last_seen + before - 1.0) / (top.ranks - 1.0 + before)) ** 2
+    chances = top.above(np.multiply, steps) * steps
+    last = np.append(first[1:], True)[: len(first)]
+    ends = np.where(last, depth, np.roll(top.ranks, -1) - 1)
+    looks = chances * (1.0 + (top.ranks + here - 1.0) ** 2 * (trigamma(top.ranks + here) - trigamma(ends + here)))
+    lead = np.full(top.queries, depth)
+    lead[top.query[first]] = top.ranks[first] - 1
+    waiting = (2.0 * T / (np.arange(depth) + 2.0 * T)) ** 2
+    leading = np.concatenate(([0.0], np.cumsum(waiting)))[lead]
+    weighted: Floats = top.total(chances * gains) / (leading + top.total(looks))
+    return weighted
+
+
+def trigamma(x: Floats) -> Floats:
+    """Compute the sum of 1 / (x + m)^2 over m = 0, 1, 2, ... for x above 0, to about 15 digits.
+
+    scipy has it as ``zeta(2, x)``, which takes longer than the rest of the metric. The first terms are added one by
+    one; the others are the asymptotic series (Abramowitz and Stegun 1964, 6.4.12), which holds the Bernoulli numbers.
+
+    Examples
+    --------
+    >>> trigamma(np.array([1.0])) * 6 / np.pi**2
+    array([1.])
+    """
+    y = x + ADDED
+    square = 1.0 / (y * y)
+    series = np.zeros_like(y)
+    for number in reversed(BERNOULLI):
+        series = (series + number) * square
+    total = (1.0 + series) / y + square / 2.0
+    for term in range(ADDED):
+        total += 1.0 / (x + term) ** 2
+    return total
+
+
+def _at_least_0(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ValueError(f"is a number from 0 up, not {text!r}")
+    return int(value) if value.is_integer() else value
+
+
+INST = Metric(
+    name="INST",
+    title="Adaptive gain per look",
+    description="The gain per document for a reader who wants T good documents and stops when they are found.",
+    formula="sum of W_i gain_i; W_i is the chance of reaching rank i, divided by the sum of these chances over `depth` "
+    "ranks; from rank i the reader goes on with ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T less the gain of ranks "
+    "1 to i; gain = (g - min_rel) / (max_rel - min_rel), 0 for the unjudged. A grade above max_rel is refused.",
+    source="Moffat, Bailey, Scholer and Thomas 2015; 1,000 ranks as in cwl_eval.",
+    per_query=inst,
+    cutoff="none",
+    parameters=(
+        Parameter("T", 1, "The gain hoped for, in documents of the top grade."),
+        Parameter("min_rel", 0, "The grade that gains 0.", read=_at_least_0),
+        Parameter("max_rel", None, "The grade with a gain of 1; by default the highest grade of the qrels."),
+        Parameter("depth", CWL_DEPTH, "How many ranks are looked at."),
+    ),
+    scale_top="max_rel",
+)

@@ -1,0 +1,275 @@
+"""Ranks and grades of the judged documents of each query in one run.
+
+Every ranking metric needs only these: the ranks of the judged documents that were returned, their grades, the number
+of returned documents, and all grades of the query. Unjudged documents only take up ranks. The queries follow one
+another in flat arrays, so that a metric is arithmetic over all queries at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.errors import NotValid
+from assay.metrics.aligned_ranks import combined_above
+from assay.metrics.judged_subtopics import JudgedSubtopics
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+# 2 to this power can still be added up millions of times in float64.
+MOST_EXPONENT = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRankings:
+    """The judged documents of some queries, as one run ranks them.
+
+    Parameters
+    ----------
+    returned : int64 array, shape (queries,)
+        How many documents the run returned for each query, judged or not.
+    offsets : int64 array, shape (queries + 1,)
+        The judged documents that were returned for query ``i`` are in ``offsets[i]:offsets[i + 1]``.
+    ranks : int64 array, shape (returned judged documents,)
+        Their one-based ranks, ascending inside a query.
+    grades : float64 array
+        Their grades, in the order of ``ranks``.
+    judged : float64 array, shape (judged documents,)
+        The grades of all judged documents of each query, returned or not, descending inside a query.
+    judged_offsets : int64 array, shape (queries + 1,)
+        Where each query begins in ``judged``.
+    subtopics : JudgedSubtopics, optional
+        The grades by subtopic, where the labels distinguish subtopics.
+
+    Examples
+    --------
+    >>> rankings = JudgedRankings.of((3, {1: 2.0, 3: -1.0}, [2.0, 1.0, -1.0]), (10, {7: 1.0}, [1.0]))
+    >>> rankings.relevant(), rankings.relevant(rel=2), rankings.relevant_within(5)
+    (array([2, 1]), array([1, 0]), array([1, 0]))
+    >>> rankings.condensed().returned, rankings.condensed().ranks
+    (array([1, 1]), array([1, 1]))
+    """
+
+    returned: Integers
+    offsets: Integers
+    ranks: Integers
+    grades: Floats
+    judged: Floats
+    judged_offsets: Integers
+    subtopics: JudgedSubtopics | None = None
+
+    @classmethod
+    def of(cls, *queries: tuple[int, dict[int, float], Sequence[float]]) -> JudgedRankings:
+        """Build the arrays of a few queries: documents returned, rank to grade, all grades of the query."""
+        sizes = [len(by_rank) for _, by_rank, _ in queries]
+        judged = [sorted(grades, reverse=True) for _, _, grades in queries]
+        rows = [row for _, by_rank, _ in queries for row in sorted(by_rank.items())]
+        return cls(
+            returned=np.array([returned for returned, _, _ in queries], dtype=np.int64),
+            offsets=np.cumsum([0, *sizes], dtype=np.int64),
+            ranks=np.array([rank for rank, _ in rows], dtype=np.int64),
+            grades=np.array([grade for _, grade in rows], dtype=np.float64),
+            judged=np.array([grade for grades in judged for grade in grades], dtype=np.float64),
+            judged_offsets=np.cumsum([0, *map(len, judged)], dtype=np.int64),
+        )
+
+    @property
+    def queries(self) -> int:
+        """Return how many queries there are."""
+        return len(self.returned)
+
+    @cached_property
+    def query(self) -> Integers:
+        """Return the query of each returned judged document."""
+        return np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])
+
+    @cached_property
+    def judged_query(self) -> Integers:
+        """Return the query of each judged document."""
+        return np.repeat(np.arange(self.queries), self.judged_offsets[1:] - self.judged_offsets[:-1])
+
+    @cached_property
+    def judged_place(self) -> Integers:
+        """Return the one-based place of each judged document in the ideal order, which is by grade descending."""
+        return np.arange(1, len(self.judged) + 1) - self.judged_offsets[self.judged_query]
+
+    @cached_property
+    def judged_kinds(self) -> tuple[Floats, Integers]:
+        """Return the grades that there are, ascending, and which of them each judged document has."""
+        ascending = np.sort(self.judged)
+        kinds = ascending[np.diff(ascending, prepend=-np.inf) > 0]
+        return kinds, np.searchsorted(kinds, self.judged)
+
+    @property
+    def by_subtopic(self) -> JudgedSubtopics:
+        """Return the grades by subtopic.
+
+        Raises
+        ------
+        NotValid
+            When the labels tell no subtopics apart.
+        """
+        if self.subtopics is None:
+            raise NotValid("the qrels tell no subtopics apart")
+        return self.subtopics
+
+    def within(self, cutoff: int | None) -> Mask:
+        """Say for each returned judged document whether its rank is at most `cutoff`; None is no limit."""
+        return np.ones(len(self.ranks), dtype=np.bool_) if cutoff is None else self.ranks <= cutoff
+
+    def total(self, values: Floats | Integers, where: Mask | None = None) -> Floats:
+        """Add up values of returned judged documents, query by query and in the order of the ranks."""
+        return _added_up(self.query, values, where, self.queries)
+
+    def largest(self, values: Floats, where: Mask) -> Floats:
+        """Take the largest of the values of returned judged documents, query by query; 0 if there is none above."""
+        maxima = np.zeros(self.queries, dtype=np.float64)
+        np.maximum.at(maxima, self.query[where], values[where])
+        return maxima
+
+    def count(self, where: Mask) -> Integers:
+        """Count the returned judged documents for which something holds, query by query."""
+        return np.bincount(self.query[where], minlength=self.queries)
+
+    def running(self, where: Mask) -> Integers:
+        """Count for each returned judged document for how many something holds down to its rank, itself included."""
+        counts = np.concatenate(([0], np.cumsum(where)))
+        return counts[1:] - counts[self.offsets[self.query]]
+
+    def above(self, combine: np.ufunc, values: Floats) -> Floats:
+        """Combine, for each returned judged document, the values of all that stand above it in its query.
+
+        Parameters
+        ----------
+        combine : numpy.ufunc
+            ``np.add`` for a sum, ``np.multiply`` for a product; its identity represents nothing above.
+        values : float64 array
+            One value for each returned judged document.
+
+        Returns
+        -------
+        float64 array
+            In the order of ``values``.
+        """
+        return combined_above(combine, values, self.offsets)
+
+    @cached_property
+    def judged_higher(self) -> Integers:
+        """Count for each returned judged document the judged ones of its query, returned or not, of a higher grade."""
+        return np.searchsorted(*self._grade_keys, side="left") - self.judged_offsets[self.query]
+
+    @cached_property
+    def judged_lower(self) -> Integers:
+        """Count for each returned judged document the judged ones of its query, returned or not, of a lower grade."""
+        return self.judged_offsets[self.query + 1] - np.searchsorted(*self._grade_keys, side="right")
+
+    @cached_property
+    def lower_than_judged(self) -> Integers:
+        """Count for each judged document, returned or not, the judged ones of its query of a lower grade."""
+        keys, _ = self._grade_keys
+        return self.judged_offsets[self.judged_query + 1] - np.searchsorted(keys, keys, side="right")
+
+    @cached_property
+    def _grade_keys(self) -> tuple[Integers, Integers]:
+        """A number for query and grade, of all judged documents (ascending as they stand) and of the returned ones."""
+        kinds, judged = np.unique(-self.judged, return_inverse=True)
+        returned = np.searchsorted(kinds, -self.grades)
+        return self.judged_query * len(kinds) + judged, self.query * len(kinds) + returned
+
+    def refuse_above(self, max_rel: float) -> None:
+        """Refuse grades above the top of the scale that a metric was told.
+
+        Raises
+        ------
+        NotValid
+            When a judged document has a grade above `max_rel`.
+        """
+        top = float(self.judged.max(initial=max_rel))
+        if top > max_rel:
+            raise NotValid(f"the qrels hold the grade {top:g} above max_rel={max_rel:g}; name the top of the scale")
+
+    def judged_total(self, values: Floats | Integers, where: Mask | None = None) -> Floats:
+        """Add up values of all judged documents, query by query and in the ideal order."""
+        return _added_up(self.judged_query, values, where, self.queries)
+
+    def relevant(self, rel: float = 1) -> Integers:
+        """Count the relevant documents of each query, returned or not: those with a grade of at least `rel`."""
+        return np.bincount(self.judged_query[self.judged >= rel], minlength=self.queries)
+
+    def judged_not_relevant(self, rel: float = 1) -> Integers:
+        """Count the documents of each query that are judged and not relevant; a negative grade does not count here."""
+        return np.bincount(self.judged_query[(self.judged >= 0) & (self.judged < rel)], minlength=self.queries)
+
+    def relevant_within(self, cutoff: int | Integers | None, rel: float = 1) -> Integers:
+        """Count the relevant documents at ranks 1 to `cutoff`, which may be another one for each query."""
+        limit = cutoff[self.query] if isinstance(cutoff, np.ndarray) else cutoff
+        relevant = self.grades >= rel
+        return self.count(relevant if limit is None else relevant & (self.ranks <= limit))
+
+    def cut(self, depth: int) -> JudgedRankings:
+        """Return the rankings as if the run had returned at most `depth` documents."""
+        inside = self.within(depth)
+        offsets = np.concatenate(([0], np.cumsum(self.count(inside))))
+        returned = np.minimum(self.returned, depth)
+        subtopics = self.subtopics and self.subtopics.select(inside)
+        return JudgedRankings(
+            returned, offsets, self.ranks[inside], self.grades[inside], self.judged, self.judged_offsets, subtopics
+        )
+
+    def condensed(self) -> JudgedRankings:
+        """Drop unjudged documents and negative grades from the rankings and close the ranks."""
+        labeled = self.grades >= 0
+        sizes = self.count(labeled)
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        ranks = np.arange(1, int(offsets[-1]) + 1) - np.repeat(offsets[:-1], sizes)
+        subtopics = self.subtopics and self.subtopics.select(labeled)
+        return JudgedRankings(sizes, offsets, ranks, self.grades[labeled], self.judged, self.judged_offsets, subtopics)
+
+
+def _added_up(query: Integers, values: Floats | Integers, where: Mask | None, queries: int) -> Floats:
+    if where is not None:
+        query, values = query[where], values[where]
+    sums: Floats = np.bincount(query, values, queries).astype(np.float64)
+    return sums
+
+
+def power_of_two(grades: Floats) -> Floats:
+    """Compute 2^g.
+
+    Raises
+    ------
+    NotValid
+        When a grade is so high that float64 could not add up its powers.
+
+    Examples
+    --------
+    >>> power_of_two(np.array([0.0, 3.0]))
+    array([1., 8.])
+    """
+    top = float(grades.max(initial=0.0))
+    if top > MOST_EXPONENT:
+        raise NotValid(
+            f"the qrels hold grades as high as {top:g}, and 2^{top:g} is beyond what can be computed with; "
+            "take grades of a scale, or a metric with a linear gain"
+        )
+    powers: Floats = np.exp2(grades)
+    return powers
+
+
+def share(part: Floats | Integers, whole: Floats | Integers) -> Floats:
+    """Divide query by query; 0 if there is nothing to divide by.
+
+    Examples
+    --------
+    >>> share(np.array([1, 0]), np.array([4, 0]))
+    array([0.25, 0.  ])
+    """
+    shares = np.zeros(len(part), dtype=np.float64)
+    np.divide(part, whole, out=shares, where=whole > 0)
+    return shares

@@ -1,0 +1,53 @@
+"""Mean label of the top ranks, for labels that may be fractions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.metrics.grade_response import Additive, Response, labels, share_of_ranks
+from assay.metrics.judged_rankings import Floats, JudgedRankings
+from assay.metrics.metric import Metric
+
+
+def mean_label(rankings: JudgedRankings, cutoff: int) -> Floats:
+    """Compute the mean label of the top `cutoff` ranks.
+
+    Parameters
+    ----------
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
+    cutoff : int
+        The number of ranks; also the divisor when fewer documents were returned, as in precision.
+
+    Returns
+    -------
+    float64 array, shape (queries,)
+        In the unit of the labels: between 0 and 1 where they are. Unjudged documents, ranks that are not filled and
+        negative labels count 0.
+
+    Notes
+    -----
+    With labels of 0 and 1 this is ``P@k``. Salemi and Zamani (2024) use it where a document's label is how well the
+    generator does with that document alone: precision then takes the mean of the labels. Their lists hold k documents
+    and they divide by k; so does a shorter list here, for a system must not gain by returning less.
+
+    Examples
+    --------
+    >>> mean_label(JudgedRankings.of((3, {1: 0.75, 3: 0.25}, [0.75, 0.5, 0.25])), cutoff=4)
+    array([0.25])
+    """
+    return rankings.total(np.maximum(rankings.grades, 0.0), rankings.within(cutoff)) / cutoff
+
+
+MEAN_LABEL = Metric(
+    name="MeanLabel",
+    bounded=False,
+    title="Mean label",
+    description="The mean of the labels in the top k: precision for labels that are fractions.",
+    formula="sum of the labels in the top k / k, also when fewer than k are returned; an unjudged document counts 0.",
+    source="Salemi and Zamani 2024 (eRAG), precision of labels that are not binary.",
+    per_query=mean_label,
+    cutoff="required",
+    aliases={"mean_label": {}},
+    response=Response("rising", Additive(labels, share_of_ranks)),
+)

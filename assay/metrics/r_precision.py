@@ -1,0 +1,75 @@
+"""R-precision: the precision at rank R, the number of relevant documents of the query."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.metrics.grade_response import Response
+from assay.metrics.judged_rankings import Floats, JudgedRankings, share
+from assay.metrics.metric import JUDGED_ONLY, REL, Metric
+from assay.metrics.unjudged_ranks import Holes, from_below, holes, with_none
+
+
+def r_precision(rankings: JudgedRankings, cutoff: None = None, rel: float = 1) -> Floats:
+    """Compute the precision at rank R, R being the number of relevant documents of the query.
+
+    Parameters
+    ----------
+    rankings : JudgedRankings
+        Where the judged documents of each query stand.
+    cutoff : None
+        Takes none: the query's own R is the cutoff.
+    rel : float
+        The lowest grade that is relevant.
+
+    Returns
+    -------
+    float64 array, shape (queries,)
+        Between 0 and 1; divides by R also when fewer documents are returned; 0 if R is 0.
+
+    Examples
+    --------
+    >>> from assay.metrics.judged_rankings import Floats, JudgedRankings, share
+    >>> r_precision(JudgedRankings.of((4, {1: 1, 4: 1}, [1, 1])))
+    array([0.5])
+    """
+    relevant = rankings.relevant(rel)
+    return share(rankings.relevant_within(relevant, rel), relevant)
+
+
+def r_precision_bounds(rankings: JudgedRankings, rel: float = 1, **_: object) -> tuple[Floats, Floats]:
+    """Compute the lowest and the highest value, over how many of the last or first unjudged documents are relevant."""
+    low, high = np.zeros(rankings.queries), np.zeros(rankings.queries)
+    for block in holes(rankings, None):
+        low[block.places] = _r_precisions(block, rel, first=False).min(axis=1)
+        high[block.places] = _r_precisions(block, rel, first=True).max(axis=1)
+    return low, high
+
+
+def _r_precisions(block: Holes, rel: float, *, first: bool) -> Floats:
+    """Rprec in each column where the unjudged documents down to it are relevant, or those from it on."""
+    known = block.rankings.relevant(rel)[:, np.newaxis]
+    relevant = with_none(np.cumsum(block.spread(block.rankings.grades >= rel), axis=1))
+    seen = with_none(block.seen)
+    made = seen if first else with_none(from_below(block.open.astype(np.int64)))
+    depth = np.minimum(known + made, block.depth)
+    inside = np.take_along_axis(seen, depth, axis=1)
+    of_made = np.minimum(made, inside) if first else np.maximum(inside - (seen[:, -1:] - made), 0)
+    value: Floats = np.zeros(made.shape)
+    np.divide(np.take_along_axis(relevant, depth, axis=1) + of_made, known + made, out=value, where=known + made > 0)
+    return value
+
+
+RPREC = Metric(
+    name="Rprec",
+    title="R-precision",
+    description="Precision at rank R, where R is the query's own number of relevant documents.",
+    formula="relevant documents in the top R / R; 0 where R is 0.",
+    source="TREC; trec_eval's Rprec.",
+    per_query=r_precision,
+    cutoff="none",
+    parameters=(REL, JUDGED_ONLY),
+    aliases={"r-precision": {}},
+    trec_name="Rprec",
+    response=Response("promoted", bounds=r_precision_bounds),
+)

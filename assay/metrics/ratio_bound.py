@@ -1,0 +1,159 @@
+"""Maximum of a sum divided by an ideal, over all grades of some documents.
+
+The documents are in an order for which a best solution is known to give no later document the higher grade. What
+remains is to choose, for each step of gain, how many of the first documents reach it. A step's part of the sum and of
+the divisor depends only on its own count, so Dinkelbach's method (1967) finds the largest quotient: it repeatedly
+finds where "sum less quotient times divisor" is largest, separately for each step. The resulting counts never rise
+from step to step: if more judged documents reach a step, the ideal grows by one less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.metrics.grade_response import Additive
+from assay.metrics.judged_rankings import Floats, Integers, JudgedRankings
+from assay.metrics.metric import BoundMetric
+
+MOST_PASSES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The gains that a grade can have, as a stair.
+
+    Parameters
+    ----------
+    rises : float64 array, shape (steps,)
+        By how much each step that an allowed grade can reach rises above the one before.
+    grades : float64 array, shape (steps,)
+        The lowest allowed grade that reaches each step.
+    divisor : float64 array, shape (queries,)
+        The divisor's part that no new grade changes.
+    ideals : tuple of float64 array, shape (queries, columns)
+        For each step, the divisor's part in each column, where so many new documents reach it as the column counts.
+    """
+
+    rises: Floats
+    grades: Floats
+    divisor: Floats
+    ideals: tuple[Floats, ...]
+
+    @property
+    def height(self) -> float:
+        """Return the gain of the top step."""
+        return float(self.rises.sum())
+
+    def part(self, rows: Integers, columns: int) -> Steps:
+        """The same for some of the queries and the first columns."""
+        ideals = tuple(ideal[rows, :columns] for ideal in self.ideals)
+        return Steps(self.rises, self.grades, self.divisor[rows], ideals)
+
+
+def steps(metric: BoundMetric, additive: Additive, rankings: JudgedRankings, counts: Integers, grades: Floats) -> Steps:
+    """Lay out the stair for some queries.
+
+    Parameters
+    ----------
+    metric : BoundMetric
+        Which metric.
+    additive : Additive
+        The metric as a sum.
+    rankings : JudgedRankings
+        The queries; only the grades of all their judged documents are read.
+    counts : int64 array, shape (queries, columns)
+        How many new documents a column represents.
+    grades : float64 array
+        The grades above 0 that a document can get, ascending.
+    """
+    arguments = metric.arguments
+    reach, first = _distinct(additive.gain(grades, **arguments))
+    divisor = np.full(rankings.queries, additive.base(metric.cutoff, **arguments))
+    ideals = [np.zeros(counts.shape) for _ in reach]
+    if additive.ideal is not None:
+        kinds, kind = rankings.judged_kinds
+        gains = additive.gain(kinds, **arguments)
+        levels, _ = _distinct(np.concatenate((gains, reach)))
+        for level, rise in zip(levels, np.diff(levels, prepend=0.0), strict=True):
+            there = np.bincount(rankings.judged_query[(gains >= level)[kind]], minlength=rankings.queries)
+            step = int(np.searchsorted(reach, level))
+            if step == len(reach):
+                divisor += rise * additive.ideal(there, metric.cutoff, **arguments)
+            else:
+                ideals[step] += rise * additive.ideal(there[:, np.newaxis] + counts, metric.cutoff, **arguments)
+    return Steps(np.diff(reach, prepend=0.0), grades[first], divisor, tuple(ideals))
+
+
+def _distinct(gains: Floats) -> tuple[Floats, Integers]:
+    """Return the gains above 0 that there are, ascending, and where each is first."""
+    # Not np.unique: its first call imports numpy.ma, which takes as long as all of this.
+    above = np.flatnonzero(gains > 0)
+    order = above[np.argsort(gains[above], kind="stable")]
+    ascending = gains[order]
+    new = np.diff(ascending, prepend=0.0) > 0
+    return ascending[new], order[new]
+
+
+def at_the_top(start: Floats, added: Floats, stair: Steps) -> Floats:
+    """Compute the quotient in each column where all its documents reach the top step, shape (queries, columns)."""
+    whole = stair.divisor[:, np.newaxis] + sum(stair.ideals, np.zeros(added.shape))
+    value = np.zeros(added.shape)
+    there = np.isfinite(added)
+    total = start[:, np.newaxis] + stair.height * np.where(there, added, 0.0)
+    np.divide(total, whole, out=value, where=whole > 0)
+    value[~there] = -np.inf
+    return value
+
+
+def largest(start: Floats, added: Floats, stair: Steps) -> tuple[Floats, Integers]:
+    """Find the largest quotient.
+
+    Parameters
+    ----------
+    start : float64 array, shape (queries,)
+        The sum as it is.
+    added : float64 array, shape (queries, columns)
+        What the documents of a column add to the sum where each gains 1; the first column represents none. Minus
+        infinity where a query has no such column.
+    stair : Steps
+        Of these queries and columns.
+
+    Returns
+    -------
+    float64 array, shape (queries,)
+        The quotients.
+    int64 array, shape (queries, steps)
+        In which column each step is reached.
+
+    Notes
+    -----
+    Where the quotient cannot reach above 0, it is largest with all grades at 0 or at the top: its negative is a convex
+    divisor under a sum, and such a quotient is smallest in a corner.
+    """
+    value = at_the_top(start, added, stair)
+    top = value.argmax(axis=1)
+    best = np.take_along_axis(value, top[:, np.newaxis], axis=1)[:, 0]
+    columns = np.repeat(top[:, np.newaxis], len(stair.rises), axis=1)
+    rising = np.flatnonzero(best > 0) if len(stair.rises) > 1 else np.zeros(0, dtype=np.int64)
+    for _ in range(MOST_PASSES):
+        if not len(rising):
+            break
+        columns_now, quotient = _pass(start[rising], added[rising], stair, rising, best[rising])
+        better = quotient > best[rising] * (1 + 1e-14)
+        rising = rising[better]
+        best[rising], columns[rising] = quotient[better], columns_now[better]
+    return best, columns
+
+
+def _pass(start: Floats, added: Floats, stair: Steps, rows: Integers, quotient: Floats) -> tuple[Integers, Floats]:
+    """Let each step choose its column by what it adds less the quotient times its part of the divisor."""
+    columns, total, whole = [], start.copy(), stair.divisor[rows].copy()
+    for rise, ideal in zip(stair.rises, stair.ideals, strict=True):
+        of_step = ideal[rows]
+        column = (rise * added - quotient[:, np.newaxis] * of_step).argmax(axis=1)[:, np.newaxis]
+        columns.append(column)
+        total += rise * np.take_along_axis(added, column, axis=1)[:, 0]
+        whole += np.take_along_axis(of_step, column, axis=1)[:, 0]
+    return np.concatenate(columns, axis=1), np.divide(total, whole, out=np.zeros(len(total)), where=whole > 0)

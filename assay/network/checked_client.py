@@ -1,0 +1,109 @@
+"""HTTP client that connects only to checked addresses.
+
+httpx asks a network backend for each connection. This backend looks the name up, has every address checked, and
+connects to one of them by number; the name stays in ``Host`` and in the TLS handshake. So a name cannot point
+elsewhere between the check and the connection, and nothing that this client sends leaves by another way.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from assay.network.allowed_addresses import Allowed
+from assay.network.faults import EngineFault
+
+if TYPE_CHECKING:
+    import httpcore
+    import httpx
+
+    from assay.network.connection_pools import Pools
+
+
+class CheckedNetwork:
+    """Network backend that connects only to allowed addresses (``httpcore.NetworkBackend``).
+
+    Parameters
+    ----------
+    allowed : Allowed
+        Where it may go.
+    """
+
+    def __init__(self, allowed: Allowed) -> None:
+        import httpcore
+
+        self._inner, self._allowed = httpcore.SyncBackend(), allowed
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that accepts the connection.
+
+        Raises
+        ------
+        httpcore.ConnectError
+            None does, or none may be asked; with why in words.
+        """
+        import httpcore
+
+        try:
+            addresses = self._allowed.addresses(host, port, timeout or 10.0)
+        except EngineFault as fault:
+            raise httpcore.ConnectError(str(fault)) from None
+        for number, address in enumerate(addresses, start=1):
+            try:
+                return self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+            except httpcore.ConnectError:
+                # The next address: "localhost" is ::1 first, and many servers listen on 127.0.0.1 alone.
+                if number == len(addresses):
+                    raise
+        raise httpcore.ConnectError(f"{host} has no address")
+
+    def connect_unix_socket(self, *args: Any, **kwargs: Any) -> httpcore.NetworkStream:
+        """Raise an exception: Unix sockets are never allowed."""
+        import httpcore
+
+        raise httpcore.ConnectError("connections to Unix sockets are not allowed")
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        self._inner.sleep(seconds)
+
+
+def checked_client(allowed: Allowed, timeout: float, connections: int) -> Pools:
+    """Return an HTTP client that connects only to allowed addresses.
+
+    Parameters
+    ----------
+    allowed : Allowed
+        Where it may go.
+    timeout : float
+        Seconds for each step of a request.
+    connections : int
+        How many at a time.
+    """
+    import httpcore
+    import httpx
+
+    from assay.network.connection_pools import Pools
+
+    context = ssl.create_default_context()  # once: it reads every certificate that the machine trusts
+
+    def make() -> httpx.Client:
+        transport = httpx.HTTPTransport(verify=context, trust_env=False)
+        # httpx has no way to hand a network in; httpcore, on which it stands, has.
+        transport._pool = httpcore.ConnectionPool(
+            ssl_context=context,
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            network_backend=CheckedNetwork(allowed),  # type: ignore[arg-type]
+        )
+        return httpx.Client(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
+
+    return Pools(make, connections)

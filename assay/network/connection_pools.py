@@ -1,0 +1,54 @@
+"""Connections to one server in several pools, for many threads that ask at once.
+
+A pool of httpx looks at all of its connections, under one lock, whenever a request begins or ends. With more than some
+dozens of them the threads wait for that lock, not for the server.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from itertools import count
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import httpx
+
+# Threads that ask through one pool.
+MOST = 16
+
+
+class Pools:
+    """Several HTTP clients, each with its own connection pool; a thread always uses the same one.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a client that may keep as many connections as all of them together need.
+    threads : int
+        How many ask at once.
+    """
+
+    def __init__(self, make: Callable[[], httpx.Client], threads: int) -> None:
+        self._clients = [make() for _ in range(-(-threads // MOST))]
+        self._number, self._mine = count(), threading.local()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def stream(self, method: str, url: str, **more: Any) -> AbstractContextManager[httpx.Response]:
+        """Send a request, as `httpx.Client.stream` does."""
+        client: httpx.Client | None = getattr(self._mine, "client", None)
+        if client is None:
+            # In turn, so that all have alike.
+            client = self._mine.client = self._clients[next(self._number) % len(self._clients)]
+        return client.stream(method, url, **more)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients:
+            client.close()

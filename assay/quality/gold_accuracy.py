@@ -1,0 +1,59 @@
+"""Check: how often a rater gives gold pairs their gold grade.
+
+Whether a rater answers 85% or 65% of gold pairs correctly becomes visible with about fifty: with ten, half of the
+careless raters are missed (power .49 at a false alert rate of .05, .93 at fifty). Below fifty the check decides
+nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from assay.quality.chance import wilson
+from assay.quality.finding import Check, Finding, percent, state_of, too_little
+from assay.quality.rater_record import Record
+
+NEEDED = 50
+MARK = 0.75
+COACH = 10
+
+
+def find(record: Record) -> list[Finding]:
+    """Compute the share of correct gold pairs; alert if the whole Wilson interval is below three quarters."""
+    right = np.abs(record.gold.given - record.gold.expected) <= record.within
+    n = np.bincount(record.gold.rater, minlength=record.size)
+    x = np.bincount(record.gold.rater, weights=right, minlength=record.size)
+    return [_of(rater, int(x[code]), int(n[code])) for code, rater in enumerate(record.raters)]
+
+
+def _of(rater: str, x: int, n: int) -> Finding:
+    if not n:
+        return too_little("gold", rater, 0, NEEDED)
+    low, high = wilson(x, n)
+    if n < NEEDED:
+        early = too_little("gold", rater, n, NEEDED, value=x / n, low=low, high=high, threshold=MARK)
+        message = f"{x} of {n} gold pairs right so far. {early.message}"
+        if n >= COACH and high < MARK:
+            message += " Review the wrong answers together; it is too early to judge."
+        return replace(early, message=message, numbers={"right": x})
+    message = f"{x} of {n} gold pairs right: {percent(x / n)} (95% CI {percent(low)} to {percent(high)}); "
+    message += f"{percent(MARK)} is required."
+    numbers = {"right": x}
+    return Finding("gold", rater, state_of(high < MARK), n, NEEDED, message, x / n, low, high, MARK, numbers=numbers)
+
+
+GOLD = Check(
+    name="gold",
+    title="Gold pairs",
+    asks="Share of gold pairs that got their gold grade.",
+    advice="Go through the wrong answers together with the guidelines. If the share stays low, pause the rater and "
+    "have the pairs graded again.",
+    severity="serious",
+    needed=NEEDED,
+    unit="gold pairs",
+    find=find,
+    turn=1,
+    rings="below",
+)

@@ -1,0 +1,64 @@
+"""Check: a rater answers faster than anyone can read.
+
+Time says little about quality (rank correlation with accuracy .17 to .27), so only impossible speed raises an
+alert.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.quality.chance import wilson
+from assay.quality.finding import Check, Finding, percent, state_of, too_little
+from assay.quality.rater_record import Floats, Record
+
+NEEDED = 30
+# Seconds to see what is there and to press a key, and characters a second that a quick eye skims; a text need not be
+# read further than this to be told apart from what helps.
+LOOK, PACE, READ = 0.4, 200.0, 400.0
+SHARE = 0.2
+
+
+def least_seconds(characters: Floats) -> Floats:
+    """Return the seconds that even a quick reader needs for a text of this length.
+
+    Examples
+    --------
+    >>> least_seconds(np.array([0.0, 60.0, 5_000.0])).tolist()
+    [0.4, 0.7, 2.4]
+    """
+    return np.asarray(LOOK + np.minimum(characters, READ) / PACE)
+
+
+def find(record: Record) -> list[Finding]:
+    """Compute the share of answers faster than a quick reader; alert from a fifth on, by the lower Wilson limit."""
+    timed = record.timed
+    under = timed.seconds < least_seconds(timed.characters)
+    return [
+        _of(rater, under[mine := timed.rater == code], timed.seconds[mine]) for code, rater in enumerate(record.raters)
+    ]
+
+
+def _of(rater: str, under: Floats, seconds: Floats) -> Finding:
+    n = len(under)
+    if n < NEEDED:
+        return too_little("too-fast", rater, n, NEEDED)
+    x, usual = int(under.sum()), float(np.median(seconds))
+    low, high = wilson(x, n)
+    message = f"{x} of {n} answers ({percent(x / n)}) came faster than the text can be skimmed; "
+    message += f"the median time is {usual:.1f} s."
+    state = state_of(low >= SHARE)
+    numbers = {"under": x, "median_seconds": usual}
+    return Finding("too-fast", rater, state, n, NEEDED, message, x / n, low, high, SHARE, numbers=numbers)
+
+
+TOO_FAST = Check(
+    name="too-fast",
+    title="Too fast",
+    asks="Share of answers that came faster than the text can be skimmed.",
+    advice="Ask how the rater works: titles may be enough for some queries. If grades are off too, pause the rater.",
+    severity="mild",
+    needed=NEEDED,
+    unit="timed answers",
+    find=find,
+)

@@ -1,0 +1,236 @@
+"""Human grades of answers beside a metric: how far the metric agrees, and its mean corrected by the grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import NotValid
+from assay.rag.evaluation import LEVEL, RagEvaluation
+
+if TYPE_CHECKING:
+    from assay.coefficients.human_machine import Calibrated
+    from assay.core.read_report import Report
+    from assay.estimators.prediction_powered import Powered
+
+Grades = Mapping[tuple[str, str], float]
+COLUMNS = {"query_id": "sample_id", "doc_id": "system"}
+RESAMPLES = 1_000
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The mean of one metric of one system, corrected by human grades of some of its answers.
+
+    Parameters
+    ----------
+    system, metric : str
+        The system, and the label of the metric.
+    metric_mean : float or None
+        The mean of the metric alone.
+    estimate : Powered or None
+        The prediction-powered mean of human grades, mapped to 0..1, with its interval and that of the grades alone.
+    reason : str or None
+        Why there is no estimate.
+    with_metric : int
+        How many samples have a value of the metric.
+    """
+
+    system: str
+    metric: str
+    metric_mean: float | None
+    estimate: Powered | None
+    reason: str | None = None
+    with_metric: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class PeopleComparison:
+    """A metric beside human grades of the same answers.
+
+    Parameters
+    ----------
+    metric : str
+        The label of the metric.
+    calibration : Calibrated
+        Kappa, alpha, confusion and bias over all systems, with the metric rounded to the nearest grade of the scale.
+    systems : tuple of Corrected
+        One for each system.
+    """
+
+    metric: str
+    calibration: Calibrated
+    systems: tuple[Corrected, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under plain names."""
+        return {
+            "metric": self.metric,
+            "calibration": self.calibration.as_json(),
+            "systems": [one.to_dict() for one in self.systems],
+        }
+
+
+def read_grades(path: str | Path, values: Sequence[int]) -> tuple[dict[tuple[str, str], int], Report]:
+    """Read human grades of answers.
+
+    Parameters
+    ----------
+    path : path
+        CSV with the columns ``sample_id,system,grade`` and, where several people graded, ``rater``.
+    values : sequence of int
+        The grades of the scale.
+
+    Returns
+    -------
+    dict of (sample_id, system) to int, and Report
+        The lower median of the grades of each answer, and what was odd in the file.
+
+    Raises
+    ------
+    UnreadableInput
+        When the file cannot be read, or a line of it.
+    """
+    from assay.formats import ratings_csv
+
+    ratings = ratings_csv.read(Path(path), path=str(path), grades=tuple(values), columns=COLUMNS)
+    ratings.report.raise_if_errors()
+    grades: dict[tuple[str, str], list[int]] = {}
+    for row in ratings.rows:
+        if row.grade is not None:
+            grades.setdefault((row.query_id, row.doc_id), []).append(int(row.grade))
+    return {key: median_low(some) for key, some in grades.items()}, ratings.report
+
+
+def compare_with_people(
+    evaluation: RagEvaluation,
+    metric: str,
+    grades: Grades,
+    values: Sequence[int],
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> PeopleComparison:
+    """Compare a metric with human grades, and correct its mean.
+
+    Parameters
+    ----------
+    evaluation : RagEvaluation
+        With the metric.
+    metric : str
+        Its label. It must have a value between 0 and 1 for each sample, as critics have.
+    grades : mapping of (sample_id, system) to number
+        Human grades. The graded samples of a system must be a random sample of all.
+    values : sequence of int
+        The grades of the scale, ascending.
+    level, seed : float, int
+        Of the intervals.
+
+    Returns
+    -------
+    PeopleComparison
+        Kappa, alpha and bias; and for each system the prediction-powered mean (Angelopoulos et al. 2023).
+
+    Raises
+    ------
+    NotValid
+        When the metric is not there or cannot be compared, or the grades are of no answer.
+
+    Examples
+    --------
+    >>> from assay.rag import evaluate
+    >>> samples = [{"id": str(n), "question": "Where?", "ground_truth": "in the box"} for n in range(20)]
+    >>> outputs = [{"id": str(n), "answer": "in the box" if n % 2 else "no idea"} for n in range(20)]
+    >>> people = {(str(n), "system"): 2 * (n % 2) for n in range(6)}
+    >>> found = compare_with_people(evaluate(samples, outputs, "TokenF1"), "TokenF1", people, (0, 1, 2))
+    >>> found.calibration.kappa["quadratic"].value, found.systems[0].estimate.queries
+    (1.0, 6)
+    """
+    if all(metric != one.label for one in evaluation.metrics):
+        raise NotValid(f"{metric} was not measured; metrics: {', '.join(one.label for one in evaluation.metrics)}")
+    known = {
+        (sample, system.name): value
+        for system in evaluation.systems
+        for sample, value in system.per_sample_of(metric).items()
+        if value is not None
+    }
+    ids = {sample.sample_id for sample in evaluation.samples}
+    names = {system.name for system in evaluation.systems}
+    strange = [key for key in grades if key[0] not in ids or key[1] not in names]
+    if len(strange) == len(grades):
+        what = f"no grade is of an answer; systems are called {', '.join(sorted(names))}"
+        raise NotValid(f"{what}, and grades name for example sample {strange[0]}" if strange else "there are no grades")
+    return compare_values(
+        metric, [one.name for one in evaluation.systems], known, grades, values, level=level, seed=seed
+    )
+
+
+def compare_values(
+    metric: str,
+    systems: Sequence[str],
+    known: Grades,
+    grades: Grades,
+    values: Sequence[int],
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> PeopleComparison:
+    """Compare the values of a metric, by (sample_id, system), with human grades, as `compare_with_people` does.
+
+    Raises
+    ------
+    NotValid
+        When the scale has fewer than two grades, or a value is outside of 0 and 1.
+    """
+    from assay.coefficients.human_machine import against_people
+
+    if len(values) < 2:
+        raise NotValid("the scale needs two grades or more")
+    if any(not 0 <= value <= 1 for value in known.values()):
+        raise NotValid(f"{metric} has values outside of 0 and 1, which cannot be compared with grades")
+    nearest = {key: _nearest(value, values) for key, value in known.items()}
+    calibration = against_people(grades, nearest, values, resamples=RESAMPLES, seed=seed)
+    corrected = tuple(_corrected(name, metric, known, grades, values, level) for name in systems)
+    return PeopleComparison(metric, calibration, corrected)
+
+
+def _nearest(value: float, values: Sequence[int]) -> int:
+    """Return the grade whose place on the scale, from 0 to 1, is nearest; the lower one of two."""
+    low, high = values[0], values[-1]
+    return min(values, key=lambda grade: (abs((grade - low) / (high - low) - value), grade))
+
+
+def _corrected(
+    system: str,
+    metric: str,
+    known: Grades,
+    grades: Grades,
+    values: Sequence[int],
+    level: float,
+) -> Corrected:
+    from assay.estimators.prediction_powered import powered_mean
+
+    low, high = values[0], values[-1]
+    own = {sample: value for (sample, name), value in known.items() if name == system}
+    people = {
+        sample: (grade - low) / (high - low)
+        for (sample, name), grade in grades.items()
+        if name == system and sample in own
+    }
+    mean = sum(own.values()) / len(own) if own else None
+    if len(people) < 3:
+        why = f"people graded {len(people)} answers with a value of the metric; 3 are needed"
+        return Corrected(system, metric, mean, None, why, len(own))
+    both = list(people)
+    rest = [value for sample, value in own.items() if sample not in people]
+    estimate = powered_mean(
+        [people[one] for one in both], [own[one] for one in both], rest, level=level
+    ).within_bounds()
+    return Corrected(system, metric, mean, estimate, None, len(own))

@@ -1,0 +1,144 @@
+"""Counted query log: its queries, its totals and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from assay.core.errors import NotValid
+from assay.sampling.languages import check_language
+from assay.sampling.query_table import LogQuery, QueryTable, frequencies_of, in_order
+
+WINDOW_DAYS = 90
+MAX_LENGTH = 200
+
+EMPTY = "empty"
+TOO_LONG = f"longer than {MAX_LENGTH} characters"
+NO_TIME = "no readable timestamp"
+OUTSIDE = "outside the window"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedLog:
+    """A log, counted.
+
+    Parameters
+    ----------
+    queries : sequence of LogQuery
+        Most frequent first, equals in byte order.
+    rows, searches : int
+        Number of rows and searches read (a counted row represents several searches).
+    dropped : dict of str to int
+        Searches left out, by reason.
+    first, last : datetime or None
+        The first and last counted search; None for a log without times.
+    window_days : int or None
+        The applied window; None for the whole log.
+    suppressed_queries, suppressed : int
+        Queries, and searches for them, below `min_clients`.
+    min_clients : int
+        The applied privacy threshold; 1 for none.
+    has_clients : bool
+        Whether the log names clients, or counts them for each query.
+    redacted : dict of str to int
+        Searches from which personal data was removed, by its kind; they are counted without it.
+    languages : dict of str to int
+        Searches of the whole log by the language in the log, the most frequent first; empty without languages.
+    language : str or None
+        The requested language; None for all.
+    """
+
+    queries: Sequence[LogQuery]
+    rows: int
+    searches: int
+    dropped: dict[str, int]
+    first: datetime | None
+    last: datetime | None
+    window_days: int | None
+    suppressed_queries: int
+    suppressed: int
+    min_clients: int
+    has_clients: bool
+    redacted: dict[str, int] = field(default_factory=dict)
+    languages: dict[str, int] = field(default_factory=dict)
+    language: str | None = None
+
+    @property
+    def traffic(self) -> int:
+        """Return the searches for the remaining queries: the denominator of traffic shares."""
+        return sum(frequencies_of(self.queries))
+
+    @property
+    def suppressed_share(self) -> float | None:
+        """Return the share of counted searches below the threshold: traffic that no sample represents."""
+        counted = self.traffic + self.suppressed
+        return self.suppressed / counted if counted else None
+
+
+def close_log(
+    queries: Sequence[LogQuery],
+    *,
+    rows: int,
+    searches: int,
+    dropped: Mapping[str, int],
+    redacted: Mapping[str, int],
+    span: tuple[datetime | None, datetime | None],
+    window_days: int | None,
+    min_clients: int,
+    has_clients: bool,
+    languages: Mapping[str, int],
+    language: str | None,
+) -> CountedLog:
+    """Sort counted queries, and leave out those of too few clients.
+
+    Raises
+    ------
+    NotValid
+        When the log has no clients and there is a threshold, or it has no search in the language.
+    """
+    check_language(language, languages)
+    if min_clients > 1 and not has_clients:
+        raise NotValid(
+            f"The log has no clients, so a minimum of {min_clients} clients cannot be checked. Add a "
+            "column client_id (one row per search) or clients (counted queries), or remove the minimum.",
+            {"min_clients": "The log has no clients: leave this empty."},
+        )
+    supported, few = _by_support(in_order(queries), min_clients)
+    return CountedLog(
+        queries=supported,
+        rows=rows,
+        searches=searches,
+        dropped={reason: number for reason, number in sorted(dropped.items()) if number},
+        first=span[0],
+        last=span[1],
+        window_days=window_days,
+        suppressed_queries=len(few),
+        suppressed=sum(frequencies_of(few)),
+        min_clients=min_clients,
+        has_clients=has_clients,
+        redacted=dict(sorted(redacted.items())),
+        languages=dict(sorted(languages.items(), key=lambda item: (-item[1], item[0].encode()))),
+        language=language,
+    )
+
+
+def check_counting(window_days: int | None, min_clients: int) -> None:
+    """Raise `NotValid` for a window or a threshold below 1."""
+    if window_days is not None and window_days < 1:
+        raise NotValid(f"The window is {window_days} days. Give at least 1.", {"window_days": "At least 1."})
+    if min_clients < 1:
+        raise NotValid(f"min_clients is {min_clients}. Give at least 1.", {"min_clients": "At least 1."})
+
+
+def _by_support(queries: Sequence[LogQuery], least: int) -> tuple[Sequence[LogQuery], Sequence[LogQuery]]:
+    """Return the queries with enough clients, and the others."""
+    if least <= 1:
+        return queries, ()
+    if isinstance(queries, QueryTable):
+        return queries.split_by_clients(least)
+    support = [query.clients or 0 for query in queries]
+    return (
+        tuple(query for query, number in zip(queries, support, strict=True) if number >= least),
+        tuple(query for query, number in zip(queries, support, strict=True) if number < least),
+    )

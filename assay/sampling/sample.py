@@ -1,0 +1,176 @@
+"""Sample of queries from a log in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import NotValid
+from assay.formats.row_types import LogRow
+
+if TYPE_CHECKING:
+    from assay.sampling.counted_log import CountedLog
+    from assay.sampling.draw import Sample
+
+LOG_COLUMNS = ("query", "count", "timestamp", "client_id", "language", "clients", "query_id")
+
+
+def sample(
+    log: Any,
+    *,
+    head: int = 0,
+    torso: int = 0,
+    tail: int = 0,
+    n: int | None = None,
+    method: str = "stratified",
+    format: str | None = None,
+    window_days: int | None = 90,
+    min_clients: int = 1,
+    language: str | None = None,
+    head_share: float = 0.5,
+    torso_share: float = 0.8,
+    single_counts: bool = False,
+    seed: int = 0,
+) -> Sample:
+    """Draw queries from a log, each with its inclusion probability and share of the traffic.
+
+    Parameters
+    ----------
+    log : path, mapping, or DataFrame
+        A query log in any format; ``{query: count}``; a data frame with the column ``query`` and, where known,
+        ``count``, ``timestamp``, ``client_id``, ``language``, ``clients`` and ``query_id``.
+    head, torso, tail : int
+        How many queries each tier gives, for ``stratified``.
+    n : int, optional
+        How many queries are drawn over the whole log, for ``pps``.
+    method : {"stratified", "pps"}
+        By tier, or with probability proportional to the traffic.
+    format : {"csv", "jsonl", "ubi"}, optional
+        Of a file; by default its name decides, and for JSONL its content.
+    window_days : int, optional
+        Only the last so many days of a log with times; None for all.
+    min_clients : int
+        Leave out queries of fewer distinct clients, where the log names or counts them.
+    language : str, optional
+        Only searches in this language.
+    head_share, torso_share : float
+        Where the traffic is cut into tiers.
+    single_counts : bool
+        Take a log in which every query counts once.
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    Sample
+
+    Raises
+    ------
+    UnreadableInput
+        When a file cannot be read.
+    NotValid
+        When the sizes do not fit the method, no query is left, or every query counts once.
+
+    Examples
+    --------
+    >>> drawn = sample({"rain jacket": 50, "tent": 20, "stove": 10, "rope": 5}, head=1, tail=1, seed=1)
+    >>> [(row["query"], row["tier"]) for row in drawn.to_rows()]
+    [('rain jacket', 'head'), ('stove', 'tail')]
+    """
+    from assay.sampling.draw import draw_pps, draw_stratified
+    from assay.sampling.tiers import cut_tiers
+
+    sizes = {"head": head, "torso": torso, "tail": tail}
+    if method == "pps" and (n is None or any(sizes.values())):
+        raise NotValid("the method pps draws over the whole log; give n, and none of head, torso and tail")
+    if method == "stratified" and (n is not None or not any(sizes.values())):
+        raise NotValid("the method stratified draws by tier; give head, torso or tail, and no n")
+    if method not in ("stratified", "pps"):
+        raise NotValid(f"the method is stratified or pps, not {method!r}")
+    options: dict[str, Any] = {"window_days": window_days, "min_clients": min_clients, "language": language}
+    counted, own_ids = _counted(log, format, options)
+    if not counted.queries:
+        raise NotValid("no query is left to sample")
+    if counted.searches == len(counted.queries) > 1 and not single_counts:
+        raise NotValid(
+            "every query counts once, which says nothing of traffic; name the column of counts `count`, or give "
+            "single_counts=True if this is a log all the same"
+        )
+    cut = cut_tiers(counted.queries, head_share=head_share, torso_share=torso_share)
+    drawn = draw_stratified(cut, sizes, seed) if n is None else draw_pps(cut, n, seed)
+    queries = (replace(one, query_id=own_ids.get(_line(one.query.raw)) or one.query_id) for one in drawn.queries)
+    return replace(drawn, queries=tuple(queries))
+
+
+def _counted(log: Any, format: str | None, options: dict[str, Any]) -> tuple[CountedLog, dict[int, str]]:
+    """Return the counted log, and the ids that a counted log gives its queries, by line."""
+    from assay.sampling.row_counting import count_log
+
+    if isinstance(log, str | Path):
+        return _counted_file(str(log), format, options)
+    rows = list(_log_rows(log))
+    ids = {row.line: row.query_id for row in rows if row.query_id}
+    return count_log(rows, **options), ids
+
+
+def _counted_file(path: str, format: str | None, options: dict[str, Any]) -> tuple[CountedLog, dict[int, str]]:
+    from assay.formats.detection import LOG_FORMATS, log_format
+    from assay.formats.log_blocks import open_log, rows_on_lines
+    from assay.formats.text_lines import reusable_source
+    from assay.sampling.column_counting import count_stream
+
+    if format is not None and format not in LOG_FORMATS:
+        raise NotValid(f"the format of a log is {', '.join(LOG_FORMATS)}, not {format!r}")
+    source = reusable_source(Path(path))
+    name = LOG_FORMATS[format] if format else log_format(source, path, 'format="jsonl"')
+    stream = open_log(source, path=path, format=name)
+    counted = count_stream(stream, **options)
+    if stream.report is not None:
+        stream.report.raise_if_errors()
+    if counted.searches == counted.rows:
+        return counted, {}
+    rows = rows_on_lines(source, {_line(query.raw) for query in counted.queries}, path=path, format=name)
+    return counted, {line: row.query_id for line, row in rows.items() if row.query_id}
+
+
+def _log_rows(log: Any) -> Iterator[LogRow]:
+    if isinstance(log, Mapping):
+        for line, (query, count) in enumerate(log.items(), 1):
+            yield LogRow(str(query), _count(count), line=line)
+        return
+    columns = getattr(log, "columns", None)
+    if columns is None or "query" not in list(columns):
+        given = type(log).__name__ if columns is None else f"a data frame with {', '.join(map(str, columns))}"
+        raise NotValid(f"the log is {given}; give a path, a dict of counts, or a data frame with the column query")
+    known = {name: log[name].to_list() for name in LOG_COLUMNS if name in list(columns)}
+    for line, values in enumerate(zip(*known.values(), strict=True), 1):
+        row = dict(zip(known, values, strict=True))
+        yield LogRow(
+            str(row["query"]),
+            _count(row.get("count", 1)),
+            timestamp=_text(row.get("timestamp")),
+            client_id=_text(row.get("client_id")),
+            line=line,
+            language=_text(row.get("language")),
+            clients=None if row.get("clients") is None else _count(row["clients"]),
+            query_id=_text(row.get("query_id")),
+        )
+
+
+def _text(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _count(value: Any) -> int:
+    if value is None or isinstance(value, str | bool) or value != value or value != int(value) or value < 1:
+        raise NotValid(f"the count {value!r} is not a whole number of 1 or more")
+    return int(value)
+
+
+def _line(raw: object) -> int:
+    """Return the line of a counted query, which is what the readers keep of a row."""
+    return raw.line if isinstance(raw, LogRow) else int(str(raw))

@@ -1,0 +1,125 @@
+"""Addition of a further stratum to a queries file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from assay.core.errors import NotValid
+from assay.formats.query_texts import numbered_ids
+from assay.formats.row_types import QueryRow, StratumRow
+from assay.sampling.draw import Sample
+from assay.sampling.log_filters import in_frame, without
+from assay.sampling.row_counting import normalize
+from assay.sampling.tiers import TierCut
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The whole file, the ids of its new queries, and those of existing queries that belong to the stratum now."""
+
+    rows: tuple[QueryRow, ...]
+    new: tuple[str, ...]
+    there: tuple[str, ...]
+
+
+def join_stratum(
+    rows: Sequence[QueryRow],
+    cut: TierCut,
+    draw: Callable[[TierCut], Sample],
+    *,
+    name: str,
+    share: float,
+    part_of: str = "",
+    first: str = "first",
+) -> Joined:
+    """Draw a stratum and add it to the existing queries, which keep ids, tiers, weights and probabilities.
+
+    Parameters
+    ----------
+    rows : sequence of QueryRow
+        The part of a log to add, cut into tiers of its own.
+    cut : TierCut
+        The part of a log that joins, cut into tiers of its own.
+    draw : callable
+        Draws from a frame.
+    name, share : str, float
+        The stratum, and its share of the whole traffic from now on.
+    The stratum whose traffic included it: its queries that belong to the new one move with certainty, and only its
+    share decreases. Without it, the traffic is new and all other shares decrease in proportion.
+    first : str
+        The stratum name of the existing queries, where they have no strata yet.
+
+    Returns
+    -------
+    Joined
+
+    Raises
+    ------
+    NotValid
+        For a taken name, an unknown stratum, or a share that is not valid.
+    """
+    bare = next((row for row in rows if row.weight is None or not row.probability), None)
+    if bare is not None:
+        raise NotValid(f"The query {bare.query_id!r} has no weight or probability. Strata need both for each query.")
+    old = [row if row.stratum else replace(row, stratum=first, share=1.0) for row in rows]
+    before = {row.stratum: row.share or 0.0 for row in old}
+    before |= {place.stratum: place.share for row in old for place in row.also}
+    shares = _shares(before, name, share, part_of)
+    known = {normalize(row.query): row for row in reversed(old)}
+    of_whole = {text: row for text, row in known.items() if part_of and part_of in _strata(row)}
+    held = in_frame(cut, of_whole)
+    rest = without(cut, held)
+    drawn = draw(rest).queries if rest.queries else ()
+    by_id = {row.query_id: _shared(row, shares) for row in old}
+    for text, (query, tier) in held.items():
+        row = by_id[known[text].query_id]
+        place = StratumRow(name, share, tier, 1.0, query.frequency / cut.traffic)
+        by_id[row.query_id] = _placed(row, place, leaving=part_of)
+    ids = numbered_ids([one.query.text for one in drawn if one.query.query not in known], by_id)
+    for one in drawn:
+        place = StratumRow(name, share, one.tier, one.probability, one.weight)
+        if one.query.query in known:
+            row = by_id[known[one.query.query].query_id]
+            by_id[row.query_id] = _placed(row, place)
+        else:
+            made = QueryRow(ids[one.query.text], " ".join(one.query.text.split()), tier=one.tier)
+            made = replace(made, frequency=one.query.frequency, clients=one.query.clients)
+            by_id[made.query_id] = _placed(made, place)
+    there = [known[text].query_id for text in held]
+    there += [known[one.query.query].query_id for one in drawn if one.query.query in known]
+    return Joined(tuple(by_id.values()), tuple(ids.values()), tuple(sorted(there)))
+
+
+def _shares(old_shares: dict[str, float], name: str, share: float, part_of: str) -> dict[str, float]:
+    if name in old_shares:
+        raise NotValid(f"A stratum {name!r} exists already. Give a further draw of it another name.")
+    if not 0 < share < 1:
+        raise NotValid(f"The share is {share:g}. Give a share of the whole traffic between 0 and 1, such as 0.2.")
+    if part_of and part_of not in old_shares:
+        raise NotValid(f"Unknown stratum {part_of!r}. Strata: {', '.join(sorted(old_shares))}.")
+    if part_of and old_shares[part_of] <= share:
+        raise NotValid(f"{part_of} has {old_shares[part_of]:g} of the traffic. Give a smaller share for a part of it.")
+    left = {
+        old: was - share if old == part_of else was if part_of else was * (1 - share) for old, was in old_shares.items()
+    }
+    return {**left, name: share}
+
+
+def _strata(row: QueryRow) -> list[str]:
+    return [row.stratum, *(place.stratum for place in row.also)]
+
+
+def _shared(row: QueryRow, shares: dict[str, float]) -> QueryRow:
+    also = tuple(replace(place, share=shares[place.stratum]) for place in row.also)
+    return replace(row, share=shares[row.stratum], also=also)
+
+
+def _placed(row: QueryRow, place: StratumRow, leaving: str = "") -> QueryRow:
+    """Return the row with a further place; its first one where it has none, or leaves its own."""
+    if not row.stratum or row.stratum == leaving:
+        tier, chance = place.tier or row.tier, place.probability
+        return replace(
+            row, stratum=place.stratum, share=place.share, tier=tier, probability=chance, weight=place.weight
+        )
+    return replace(row, also=(*(one for one in row.also if one.stratum != leaving), place))

@@ -1,0 +1,148 @@
+"""Estimates for a whole log from a sample of its queries, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.errors import NotValid
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over the traffic of a log, estimated from a sample.
+
+    Parameters
+    ----------
+    mean : float or None
+        Hájek's estimate; None for an empty sample.
+    standard_error : float or None
+        Its standard error over draws of the same design; None with a reason.
+    low, high : float or None
+        The bounds of the interval.
+    queries : int
+        The size of the sample.
+    certain : int
+        Number of queries that every draw includes: they add nothing to the uncertainty.
+    reason : str or None
+        Why there is no interval.
+    """
+
+    mean: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    certain: int
+    reason: str | None = None
+
+
+def weighted_mean(
+    values: Sequence[float],
+    weights: Sequence[float],
+    probabilities: Sequence[float],
+    strata: Sequence[str] | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Estimate the mean of a metric over a log's traffic from a drawn sample.
+
+    Parameters
+    ----------
+    values : sequence of float
+        The metric of each drawn query.
+    weights : sequence of float
+        Its share of traffic, in any unit; all alike where each query of the log counts the same.
+        Its share of traffic, in any unit; all equal where each query of the log counts the same.
+        The probability with which the design draws it: above 0, up to 1.
+        Its inclusion probability: above 0, up to 1.
+        Inside which tier or stratum each was drawn; None for a draw from the whole log.
+        The tier or stratum of each; None for a draw from the whole log.
+        Coverage, between 0 and 1.
+
+    Returns
+    -------
+    Estimate
+        Without an interval where a stratum has only one uncertain query and so cannot show its spread.
+
+    Raises
+    ------
+    NotValid
+        For lengths that differ, a weight below 0, a probability outside (0, 1] or a level outside (0, 1).
+
+    Notes
+    -----
+    The mean is sum(w v / p) / sum(w / p). With u = (w / p) (v - mean) / sum(w / p) for each query, its variance is
+    the sum over strata of n / (n - 1) sum((1 - p) (u - b)^2) with b = sum((1 - p) u) / sum(1 - p), n the queries with
+    p < 1. That is Deville's approximation for draws of fixed size with unequal probabilities, which needs no joint
+    probabilities; for equal ones it is the known variance with its finite population correction, so that a stratum
+    taken whole adds nothing. The interval takes Student's t with sum(n - 1) degrees of freedom.
+
+    Source: Hájek 1964; Deville 1999; Särndal, Swensson and Wretman 1992, sections 3.7 and 5.7.
+
+    Examples
+    --------
+    Two of four queries, drawn at random, represent all: the textbook's s^2 / n (1 - n / N).
+
+    >>> found = weighted_mean([0.0, 1.0], [1, 1], [0.5, 0.5])
+    >>> found.mean, round(found.standard_error ** 2, 6)
+    (0.5, 0.125)
+
+    A sample that is the whole log has no error.
+
+    >>> weighted_mean([0.2, 0.4], [3, 1], [1, 1]).standard_error
+    0.0
+    """
+    value, weight, probability = (np.asarray(of, dtype=np.float64) for of in (values, weights, probabilities))
+    names = np.asarray(["" for _ in values] if strata is None else strata, dtype=np.str_)
+    _check(value, weight, probability, names, level)
+    certain = int(np.count_nonzero(probability == 1))
+    expanded = weight / probability
+    total = expanded.sum()
+    if not total:
+        return Estimate(None, None, None, None, len(value), certain, "no query with traffic was drawn")
+    mean = float(expanded @ value / total)
+    parts = [_spread(expanded, value - mean, probability, names == name, total) for name in np.unique(names)]
+    if any(part is None for part in parts):
+        reason = "a stratum has only one query and cannot show its spread"
+        return Estimate(mean, None, None, None, len(value), certain, reason)
+    variances, freedom = zip(*(part for part in parts if part is not None), strict=True)
+    error = math.sqrt(math.fsum(variances))
+    reach = _quantile(level, sum(freedom)) * error if error else 0.0
+    return Estimate(mean, error, mean - reach, mean + reach, len(value), certain)
+
+
+def _check(value: Floats, weight: Floats, probability: Floats, names: npt.NDArray[np.str_], level: float) -> None:
+    if not len(value) == len(weight) == len(probability) == len(names):
+        raise NotValid("Values, weights, probabilities and strata differ in number. Give one of each for every query.")
+    if not (np.isfinite(value).all() and np.isfinite(weight).all() and (weight >= 0).all()):
+        raise NotValid("A value or a weight is not a number, or is below 0. Leave out queries without a value.")
+    if not ((probability > 0) & (probability <= 1)).all():
+        raise NotValid("A probability is not in (0, 1]. Give the inclusion probabilities of the draw.")
+    if not 0 < level < 1:
+        raise NotValid(f"The level is {level:g}. Give a number between 0 and 1, such as 0.95.")
+
+
+def _spread(
+    expanded: Floats, residual: Floats, probability: Floats, inside: npt.NDArray[np.bool_], total: float
+) -> tuple[float, int] | None:
+    """Return the variance that one stratum adds, and its degrees of freedom; None if they are unknown."""
+    missable = inside & (probability < 1)
+    number = int(np.count_nonzero(missable))
+    if number < 2:
+        return (0.0, 0) if not number else None
+    share = 1 - probability[missable]
+    moved = expanded[missable] * residual[missable] / total
+    center = share @ moved / share.sum()
+    return float(number / (number - 1) * (share @ (moved - center) ** 2)), number - 1
+
+
+def _quantile(level: float, freedom: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + level) / 2))

@@ -1,0 +1,370 @@
+"""Evaluation of runs against labels, by trec_eval's rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from assay.core.errors import NotValid
+from assay.core.qrels import Qrels
+from assay.core.run import Run
+from assay.core.text_column import Texts
+from assay.formats.run_reader import Interleaved, RunFile
+from assay.metrics import DEFAULT_METRICS
+from assay.metrics.judged_rankings import Floats, JudgedRankings
+from assay.metrics.matching import match, shares_documents
+from assay.metrics.means import effective_queries
+from assay.metrics.metric import BoundMetric
+from assay.metrics.metric_names import parse_metrics
+from assay.scoring.diagnostics import Diagnostics, Findings, with_twins
+from assay.scoring.query_design import SamplingDesign
+from assay.scoring.results import Evaluation, RunScores
+from assay.scoring.summaries import summarize, summarize_tiers
+from assay.scoring.timing import Profile
+
+if TYPE_CHECKING:
+    from assay.core.read_report import Report
+    from assay.scoring.score_ranges import Ranges
+
+Scored = tuple[Floats, Diagnostics]
+Metrics = str | BoundMetric | Iterable[Any]
+Missing = Literal["zero", "skip"]
+
+MOST_WORKERS = 8
+# Of fewer bytes the processes would take longer to start than to work.
+LARGE = 4 << 20
+# Grades above this are of no scale that people grade on.
+MOST_USUAL = 100
+
+
+def evaluate(
+    qrels: Any,
+    runs: Any,
+    metrics: Metrics = DEFAULT_METRICS,
+    missing: Missing = "zero",
+    *,
+    level: float | None = None,
+    method: str = "percentile",
+    resamples: int = 10_000,
+    seed: int = 0,
+    design: SamplingDesign | None = None,
+    scale_top: float | None = None,
+    ranges: bool = True,
+    overlap: bool = True,
+    watch: Callable[[int], None] = lambda done: None,
+    profile: Profile | None = None,
+    processes: bool = False,
+) -> Evaluation:
+    """Score runs against labels, by trec_eval's rules.
+
+    Documents are sorted by score descending, then id descending by bytes. The mean runs over the queries of the qrels;
+    queries that only a run has are ignored and counted. An unjudged document gains 0.
+
+    Parameters
+    ----------
+    qrels : path, dict, DataFrame, iterable or Qrels
+        The labels, as `assay.read_qrels` takes them; a file may be labels.jsonl of a judge, which the result names as
+        ``machine``.
+    runs : path, dict, DataFrame, Run, RunFile, or several of them in a sequence or by name in a dict
+        The runs, as `assay.formats.python_objects.read_runs` takes them; their names must differ. A file is read in
+        pieces and never held as a whole.
+    metrics : str, BoundMetric, metric of ir_measures, or iterable of them
+        Names such as ``"nDCG@10"``; one text may hold several.
+    missing : {"zero", "skip"}
+        A judged query that a run does not answer scores 0, or is left out of that run's mean.
+    level : float, optional
+        Coverage of an interval over queries, such as 0.95; none by default.
+    method : {"percentile", "bca", "t"}
+        How that interval is found.
+    resamples, seed : int
+        Of the bootstrap.
+    design : SamplingDesign, optional
+        Adds the weighted mean and the breakdown by tier.
+    scale_top : float, optional
+        The top grade of the scale, for metrics that ask for it; by default the largest grade of the qrels.
+    ranges : bool
+        Whether the diagnostics also tell how far ties and unjudged documents could move each mean, which takes about as
+        long as the metrics themselves.
+    overlap : bool
+        Whether a run that has no document in common with the labels is refused. False where labels were taken out on
+        purpose, and where the question is how much of a run is judged.
+    watch : callable
+        Called with the number of runs done, for a progress bar.
+    profile : Profile, optional
+        Takes down where the time goes.
+    processes : bool
+        Whether large files may be scored by processes that are forked from this one, rather than by threads.
+
+    Returns
+    -------
+    Evaluation
+        Means, values per query, diagnostics.
+
+    Raises
+    ------
+    NotValid
+        When two runs have one name, a metric is unknown, a run answers no judged query or has no judged document,
+        or grades are beyond what can be computed with.
+    UnreadableInput
+        When a file cannot be read.
+
+    Examples
+    --------
+    >>> qrels = Qrels.from_dict({"q1": {"d1": 3, "d2": 1, "d3": 0, "d4": 2, "d5": 0}})
+    >>> bm25 = Run.from_dict({"q1": {"d1": 9.1, "d2": 8.7, "d3": 8.7}}, name="bm25")
+    >>> result = evaluate(qrels, bm25, ["nDCG@3", "RR@3"])
+    >>> round(result.runs[0].metrics["nDCG@3"].mean, 4)
+    0.735
+    >>> evaluate({"q1": {"d1": 1}}, {"bm25": {"q1": {"d2": 2.0, "d1": 1.0}}}, "RR").to_rows()[0]["mean"]
+    0.5
+    """
+    from assay.formats.python_objects import read_qrels, read_runs
+
+    qrels = read_qrels(qrels)
+    many = read_runs(runs)
+    _check(qrels, many, missing)
+    highest = float(qrels.highest.max())
+    top = highest if scale_top is None else scale_top
+    bound = tuple(metric.on_scale(top) for metric in bind(metrics))
+    _check_top(bound, top)
+    _check_subtopics(qrels, bound)
+    grades = _grades(max(top, highest)) if ranges else None
+    clock = profile or Profile()
+    scored = []
+    task = _Task(qrels, bound, missing, grades, clock, overlap)
+    for done, part in enumerate(_each(many, task, processes), 1):
+        scored.append(part)
+        watch(done)
+    with clock.part("means"):
+        return _summed_up(qrels, bound, many, scored, design or SamplingDesign(), (level, method, resamples, seed))
+
+
+def _each(runs: Sequence[Run | RunFile], task: _Task, processes: bool) -> Iterator[Scored]:
+    """Score runs, several at once where they are files."""
+    files = [run for run in runs if isinstance(run, RunFile)]
+    workers = min(len(files), os.cpu_count() or 1, MOST_WORKERS) if len(files) > 1 else 1
+    if workers < 2:
+        yield from map(partial(_score, task), runs)
+        return
+    for file in files:
+        file.threads = 1
+    if processes and sum(file.size for file in files) > LARGE:
+        from assay.scoring.worker_processes import can_fork, shared_out
+
+        if can_fork():
+            # What all of them look up is made before they part.
+            task.qrels.prepare()
+            for run, (scored, report, seconds) in zip(
+                runs, shared_out(runs, partial(_score_and_tell, task), workers), strict=True
+            ):
+                if isinstance(run, RunFile) and report is not None:
+                    run.report = report
+                task.clock.add(seconds)
+                yield scored
+            return
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        # numpy works outside of Python's lock.
+        yield from pool.map(partial(_score, task), runs)
+    finally:
+        # An error in one file ends the work on all others.
+        pool.shutdown(cancel_futures=True)
+
+
+def _score_and_tell(task: _Task, run: Run | RunFile) -> tuple[Scored, Report | None, dict[str, float]]:
+    """Score a run; return also what the process that asked does not see: the file's report, and where the time went."""
+    own = replace(task, clock=Profile())
+    scored = _score(own, run)
+    return scored, run.report if isinstance(run, RunFile) else None, own.clock.seconds
+
+
+def bind(metrics: Metrics) -> tuple[BoundMetric, ...]:
+    """Return the metrics that names mean, each once.
+
+    Raises
+    ------
+    NotValid
+        When there is none, or a name cannot be read.
+    """
+    if isinstance(metrics, str):
+        return parse_metrics(metrics)
+    if isinstance(metrics, BoundMetric) or not isinstance(metrics, Iterable):
+        metrics = [metrics]
+    # A metric of ir_measures is written as its name.
+    bound = [
+        one for item in metrics for one in ((item,) if isinstance(item, BoundMetric) else parse_metrics(str(item)))
+    ]
+    if not bound:
+        raise NotValid("no metric is named; write for example nDCG@10")
+    return tuple({metric.name: metric for metric in bound}.values())
+
+
+def _check(qrels: Qrels, runs: Sequence[Run | RunFile], missing: str) -> None:
+    if missing not in ("zero", "skip"):
+        raise NotValid(f"missing is zero or skip, not {missing!r}")
+    if not qrels.query_ids:
+        raise NotValid("the qrels hold no judgment; there is nothing to evaluate against")
+    if not qrels.summable:
+        raise NotValid("the grades of the qrels are too large to be added up; take grades of a scale")
+    names = [run.name for run in runs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise NotValid(f"two runs are named {twice[0]!r}; give one of them another name, as in NAME=PATH")
+
+
+def _check_top(metrics: Sequence[BoundMetric], top: float) -> None:
+    """Let each metric refuse a top grade that it cannot compute with, whether or not a run returns its document."""
+    if top > MOST_USUAL:
+        for metric in metrics:
+            if not metric.metric.by_subtopic:
+                metric(JudgedRankings.of((1, {1: top}, [top])))
+
+
+def _check_subtopics(qrels: Qrels, metrics: Sequence[BoundMetric]) -> None:
+    needs = next((metric.name for metric in metrics if metric.metric.by_subtopic), None)
+    if needs and qrels.subtopics is None:
+        raise NotValid(
+            f"the metric {needs} needs labels that tell subtopics apart, and these do not; take qrels with lines of "
+            "query, subtopic, document, grade, and read them with --subtopics"
+        )
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Everything but the run: what each run is scored with; without `grades` no ranges are computed."""
+
+    qrels: Qrels
+    metrics: Sequence[BoundMetric]
+    missing: Missing
+    grades: Floats | None
+    clock: Profile
+    overlap: bool
+
+
+def _score(task: _Task, run: Run | RunFile) -> Scored:
+    """Return the values, shape (queries, metrics), and what to know about the run."""
+    if isinstance(run, Run):
+        return _score_parts(task, run.name, [run])
+    try:
+        values, diagnostics = _score_parts(task, run.name, run.blocks())
+    except Interleaved:
+        values, diagnostics = _score_parts(task, run.name, [run.whole()])
+    return values, replace(diagnostics, ranks_contradicted=run.report.codes.get("W40", 0))
+
+
+def _score_parts(task: _Task, name: str, parts: Iterable[Run]) -> Scored:
+    qrels, clock = task.qrels, task.clock
+    values = np.full((qrels.queries, len(task.metrics)), np.nan if task.missing == "skip" else 0.0)
+    findings, an_id, a_document, shared = Findings(), None, None, not task.overlap
+    ranges = None if task.grades is None else _ranges(task.metrics, task.grades)
+    for part in clock.each("reading", parts):
+        with clock.part("matching"):
+            matched = match(qrels, part)
+        with clock.part("metrics"):
+            for at, metric in enumerate(task.metrics):
+                values[matched.codes, at] = metric(matched.rankings)
+        with clock.part("diagnostics"):
+            findings.look(qrels, part, matched)
+            if ranges is not None:
+                ranges.look(part, matched)
+            an_id = an_id or next(iter(part.query_ids), None)
+            a_document = a_document or (part.doc_ids[0] if len(part.doc_ids) else None)
+            shared = shared or bool(len(matched.rows)) or shares_documents(qrels, part)
+    if findings.answered == 0:
+        raise NotValid(
+            f"the run {name!r} answers none of the judged queries; "
+            f"query ids look like {qrels.query_ids[0]!r} in the qrels and {an_id or 'none'!r} in the run"
+        )
+    if not shared and a_document is not None:
+        raise NotValid(
+            f"the run {name!r} returns none of the judged documents, for any query; document ids look like "
+            f"{qrels.doc_ids[0]!r} in the qrels and {a_document!r} in the run; write both with the same ids"
+        )
+    with clock.part("diagnostics"):
+        diagnostics = findings.diagnostics(qrels)
+    if task.missing == "zero" and diagnostics.queries_missing:
+        _score_unanswered(task, findings.unanswered(qrels), values)
+    if ranges is not None:
+        with clock.part("diagnostics"):
+            diagnostics = replace(diagnostics, bounds=ranges.bounds(values), ties_at=ranges.ties(values))
+    return values, diagnostics
+
+
+def _grades(top: float) -> Floats:
+    # Ranges are a dozen modules that a small evaluation without them need not import.
+    from assay.metrics.metric_bounds import scale_grades
+
+    return scale_grades(top)
+
+
+def _ranges(metrics: Sequence[BoundMetric], grades: Floats) -> Ranges:
+    from assay.scoring.score_ranges import Ranges
+
+    return Ranges(metrics, grades)
+
+
+def _score_unanswered(task: _Task, query_ids: Sequence[str], values: Floats) -> None:
+    """Score queries without results as empty rankings: 0 in all but counts of the labels and RBP's residual."""
+    nothing = match(task.qrels, _empty(query_ids))
+    for at, metric in enumerate(task.metrics):
+        values[nothing.codes, at] = metric(nothing.rankings)
+
+
+def _empty(query_ids: Sequence[str]) -> Run:
+    """Return a run without documents."""
+    return Run("", tuple(query_ids), np.zeros(len(query_ids) + 1, dtype=np.int64), Texts.of([]), np.zeros(0))
+
+
+def _summed_up(
+    qrels: Qrels,
+    metrics: Sequence[BoundMetric],
+    runs: Sequence[Run | RunFile],
+    scored: Sequence[Scored],
+    design: SamplingDesign,
+    interval: tuple[float | None, str, int, int],
+) -> Evaluation:
+    level, method, resamples, seed = interval
+    names, ids = [metric.name for metric in metrics], qrels.query_ids
+    columns = np.concatenate([values for values, _ in scored], axis=1) if scored else np.zeros((qrels.queries, 0))
+    kinds = [metric.metric.mean for metric in metrics] * len(scored)
+    bounded = [metric.metric.bounded for metric in metrics] * len(scored)
+    settings = {"bounded": bounded, "level": level, "method": method, "resamples": resamples, "seed": seed}
+    summaries = summarize(columns, kinds, ids, design=design, **settings)  # type: ignore[arg-type]
+    tiers = summarize_tiers(columns, kinds, ids, design=design, **settings)  # type: ignore[arg-type]
+    weights = design.weights_of(ids)
+    runs_scored = []
+    twins = with_twins([(run.name, diagnostics) for run, (_, diagnostics) in zip(runs, scored, strict=True)])
+    for at, (run, (values, _), diagnostics) in enumerate(zip(runs, scored, twins, strict=True)):
+        own = slice(at * len(names), (at + 1) * len(names))
+        runs_scored.append(
+            RunScores(
+                name=run.name,
+                metrics=dict(zip(names, summaries[own], strict=True)),
+                per_query={name: values[:, place].copy() for place, name in enumerate(names)},
+                diagnostics=diagnostics,
+                by_tier={tier: dict(zip(names, of[own], strict=True)) for tier, of in tiers.items()},
+            )
+        )
+    return Evaluation(
+        query_ids=ids,
+        metrics=tuple(names),
+        runs=tuple(runs_scored),
+        effective_queries=effective_queries(weights) if weights else None,
+        bound=tuple(metrics),
+        unreached=_unreached(qrels, metrics),
+        machine=qrels.machine,
+    )
+
+
+def _unreached(qrels: Qrels, metrics: Sequence[BoundMetric]) -> dict[str, float]:
+    """The metrics of which no grade reaches the threshold: they are 0 for every run, as for grades such as 0.37."""
+    top = float(qrels.highest.max())
+    levels = {metric.name: metric.parameters.get("rel") for metric in metrics}
+    return {name: float(level) for name, level in levels.items() if isinstance(level, int | float) and top < level}

@@ -1,0 +1,336 @@
+"""Sampling design: the weight, the tier and the inclusion probability of each query in a mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
+
+from assay.core.errors import NotValid
+
+Value = TypeVar("Value")
+
+TIERS = ("head", "torso", "tail")
+# Files carry rounded shares: two ratios of weight to probability that differ by less are the same.
+SAME_RATIO = 0.01
+
+
+class Place(NamedTuple):
+    """What a query represents in one stratum: its share w of the stratum's traffic, and its inclusion probability p."""
+
+    query_id: str
+    stratum: str
+    tier: str
+    weight: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Units:
+    """The places of some queries, as columns: a query that was drawn in two strata stands here twice.
+
+    Parameters
+    ----------
+    rows : list of int
+        Which of the queries each place belongs to.
+    weights : list of float
+        w / p.
+    cells : list of str
+        Inside which part of the traffic each was drawn: its stratum and tier.
+    strata : list of str
+        The stratum of each.
+    shares : dict of str to float
+        Each stratum's share of the traffic.
+    """
+
+    rows: list[int]
+    weights: list[float]
+    cells: list[str]
+    strata: list[str]
+    shares: dict[str, float]
+
+    def coefficients(self, counted: Sequence[int]) -> list[float] | None:
+        """Return what each of the counted queries counts in their mean: those of one stratum sum to its share.
+
+        None if all that a stratum has is left out: its share of the traffic then has no mean.
+        """
+        place_of = {row: place for place, row in enumerate(counted)}
+        left = [at for at, row in enumerate(self.rows) if row in place_of]
+        totals = _totals([self.strata[at] for at in left], [self.weights[at] for at in left])
+        if any(not totals.get(name) for name in self.shares):
+            return None
+        weights = [0.0] * len(counted)
+        for at in left:
+            name = self.strata[at]
+            weights[place_of[self.rows[at]]] += self.shares[name] * self.weights[at] / totals[name]
+        return weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingDesign:
+    """How the judged queries were drawn from the traffic.
+
+    A query's traffic enters a mean once: through its weight, or through the way it was drawn. A query drawn in
+    proportion to its traffic is in the sample because it is frequent; a plain mean over such a sample is the traffic's
+    mean already, and the weight on top of it would count the traffic twice. Weight divided by inclusion probability is
+    right for every design (constant for that one, so that the plain mean comes out). A design therefore never takes
+    weights alone: either each has its probability, or the user says that nothing was sampled (``sampled=False``).
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Query id to its share of traffic w, in any unit. Empty: no weighted mean; with probabilities alone every query
+        of the frame counts the same, w = 1.
+    probabilities : mapping of str to float
+        Query id to the probability p, above 0 and up to 1, with which the design draws it.
+    tiers : mapping of str to str
+        Query id to tier. Empty: no breakdown.
+    by_tier : bool
+        Whether the summaries are also wanted for each tier.
+    sampled : bool
+        False: the judged queries are all there are, p = 1. Probabilities that are known nevertheless are not used, but
+        they can refute it.
+    strata : mapping of str to str
+        Query id to the stratum that it was drawn in; a weight is then a share of that stratum's traffic, and a tier is
+        cut inside it. Empty: all queries come from one traffic.
+    shares : mapping of str to float
+        Stratum to its share of the whole traffic, in any unit.
+    also : sequence of Place
+        Further strata that a query was drawn in.
+
+    Raises
+    ------
+    NotValid
+        For weights of a sample without probabilities, values out of range, and weights alone on queries that were drawn
+        in proportion to them.
+
+    Notes
+    -----
+    Under systematic sampling in proportion to traffic the most frequent queries are certain (p = 1) and the ratio w / p
+    is constant over all others; `in_proportion` knows the design by that. Where it holds inside each tier only, the
+    traffic inside the tiers is in the sample already. Tiers are the strata of the intervals unless the whole log was
+    drawn from at once in proportion to traffic: then they were told apart only afterward.
+
+    With strata the mean is sum W_h R_h: Hájek's mean R_h of each stratum on its own, times the stratum's share W_h,
+    which is given and not estimated (the separate ratio estimator). Strata are drawn independently, so a query that
+    two draws hit counts in both, each time for what it represents there. Of strata without a judged query nothing is
+    known; the mean then represents the others.
+
+    Source: Hájek 1971; Särndal, Swensson and Wretman 1992, sections 3.6, 5.7 and 7.6.
+
+    Examples
+    --------
+    >>> weights, drawn = {"q1": 0.6, "q2": 0.1}, {"q1": 1.0, "q2": 0.5}
+    >>> SamplingDesign(weights=weights, probabilities=drawn).weights_of(["q2", "q1"])
+    [0.2, 0.6]
+    >>> SamplingDesign(weights=weights, sampled=False).weights_of(["q2", "q1"])
+    [0.1, 0.6]
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    tiers: Mapping[str, str] = field(default_factory=dict)
+    by_tier: bool = False
+    sampled: bool = True
+    strata: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
+    also: Sequence[Place] = ()
+
+    def __post_init__(self) -> None:
+        self._check_strata()
+        for query_id, weight in self.weights.items():
+            if not (math.isfinite(weight) and weight >= 0):
+                raise NotValid(
+                    f"the query {query_id!r} has the weight {weight:g}; expected a share of traffic, 0 or more"
+                )
+        for query_id, probability in self.probabilities.items():
+            if not 0 < probability <= 1:
+                raise NotValid(f"the query {query_id!r} has the probability {probability:g}; expected above 0, up to 1")
+        if self.sampled:
+            self._refuse_bare_weights()
+        elif any(in_proportion(self.weights, self.probabilities, inside) for inside in (None, self.tiers)):
+            raise NotValid(
+                "these queries were drawn in proportion to their traffic: the probabilities follow the weights. "
+                "Their plain mean is the traffic-weighted mean already, but for queries so frequent that they are "
+                "certain; the weights alone would count the traffic twice. Take the design as sampled: weight / "
+                "probability counts it once"
+            )
+
+    def _check_strata(self) -> None:
+        for name in {*self.strata.values(), *(place.stratum for place in self.also)}:
+            share = self.shares.get(name)
+            if share is None or not (math.isfinite(share) and share > 0):
+                problem = "no share of the traffic" if share is None else f"the share {share:g}"
+                raise NotValid(f"the stratum {name!r} has {problem}; expected a number above 0")
+        for place in self.also:
+            if place.query_id not in self.strata or not (place.weight >= 0 and 0 < place.probability <= 1):
+                raise NotValid(
+                    f"the query {place.query_id!r} cannot be in {place.stratum!r} too: expected a stratum of its "
+                    "own, a weight of 0 or more, and a probability above 0, up to 1"
+                )
+
+    def _refuse_bare_weights(self) -> None:
+        bare = next((query_id for query_id in self.weights if query_id not in self.probabilities), None)
+        if bare is not None:
+            raise NotValid(
+                f"the query {bare!r} has a weight but no inclusion probability: if the queries were drawn in "
+                "proportion to their traffic, the weight would count it twice. Give the probability of each query, or "
+                "say that nothing was sampled (sampled=False, --design none)"
+            )
+
+    def weights_of(self, query_ids: Sequence[str]) -> list[float] | None:
+        """Return what each of the given queries counts in their mean, or None when there are no weights at all.
+
+        It is w / p; with strata, w / p in units in which the queries of each stratum sum to its share, so that
+        `hajek_mean` of the given queries is the mean over strata.
+
+        Raises
+        ------
+        NotValid
+            When a query has no weight: left out silently it would bend the mean.
+        """
+        if not self.strata or not (self.sampled and self.probabilities):
+            return self._ratios(query_ids)
+        units = self.units_of(query_ids)
+        weights = None if units is None else units.coefficients(range(len(query_ids)))
+        # Without any traffic in a stratum no mean has a meaning; zeros mark this for callers.
+        return [0.0] * len(query_ids) if weights is None else weights
+
+    def _ratios(self, query_ids: Sequence[str]) -> list[float] | None:
+        if not self.sampled:
+            return [_of(self.weights, query_id, "weight") for query_id in query_ids] if self.weights else None
+        if not self.probabilities:
+            return None
+        shares = self.weights or dict.fromkeys(self.probabilities, 1.0)
+        return [
+            _of(shares, query_id, "weight") / _of(self.probabilities, query_id, "probability") for query_id in query_ids
+        ]
+
+    def units_of(self, query_ids: Sequence[str]) -> Units | None:
+        """Return the places of the given queries in their strata; None for a design without strata or weights."""
+        ratios = self._ratios(query_ids) if self.strata and self.sampled else None
+        if ratios is None:
+            return None
+        row_of = {query_id: row for row, query_id in enumerate(query_ids)}
+        own = [_of(self.strata, query_id, "stratum") for query_id in query_ids]
+        more = [place for place in self.also if place.query_id in row_of]
+        tiers = [self.tiers.get(query_id, "") for query_id in query_ids] + [place.tier for place in more]
+        strata = own + [place.stratum for place in more]
+        # Drawn from the whole stratum at once, in proportion to traffic, its tiers were told apart only afterward.
+        at_once = {name for name in set(own) if in_proportion(*self._inside(name))}
+        cells = [
+            stratum if stratum in at_once or not tier else f"{stratum} {tier}"
+            for stratum, tier in zip(strata, tiers, strict=True)
+        ]
+        return Units(
+            rows=[*range(len(own)), *(row_of[place.query_id] for place in more)],
+            weights=ratios + [place.weight / place.probability for place in more],
+            cells=cells,
+            strata=strata,
+            shares={name: self.shares[name] for name in dict.fromkeys(strata)},
+        )
+
+    def _inside(self, stratum: str) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the weights and probabilities of one stratum's own queries."""
+        mine = [query_id for query_id, name in self.strata.items() if name == stratum]
+        tables = (self.weights, self.probabilities)
+        weights, chances = ({one: table[one] for one in mine if one in table} for table in tables)
+        return weights, chances
+
+    def of_tier(self, query_ids: Sequence[str], tier: str) -> SamplingDesign:
+        """Return the design of the traffic of one tier: of each stratum, the share that its queries there represent."""
+        units = self.units_of(query_ids)
+        if units is None:
+            return self
+        inside = [self.tiers.get(query_id, "") == tier for query_id in query_ids]
+        inside += [place.tier == tier for place in self.also if place.query_id in set(query_ids)]
+        whole = _totals(units.strata, units.weights)
+        members = [(of, weight) for of, weight, its in zip(units.strata, units.weights, inside, strict=True) if its]
+        part = _totals([of for of, _ in members], [weight for _, weight in members])
+        shares = {name: units.shares[name] * part[name] / whole[name] for name in part if part[name] > 0}
+        also = [place for place in self.also if place.tier == tier and place.stratum in shares]
+        return replace(self, shares={**self.shares, **shares}, also=also)
+
+    def of_stratum(self, query_ids: Sequence[str], stratum: str) -> tuple[list[str], SamplingDesign]:
+        """Return those of the given queries that were drawn in a stratum, and the design of that stratum alone."""
+        places = {place.query_id: place for place in self.also if place.stratum == stratum}
+        mine = [one for one in query_ids if self.strata.get(one) == stratum or one in places]
+
+        def own(table: Mapping[str, Value], name: str) -> dict[str, Value]:
+            return {one: getattr(places[one], name) if one in places else table[one] for one in mine if one in table}
+
+        return mine, SamplingDesign(
+            weights=own(self.weights, "weight"),
+            probabilities=own(self.probabilities, "probability"),
+            tiers=own(self.tiers, "tier"),
+            sampled=self.sampled,
+        )
+
+    def tiers_of(self, query_ids: Sequence[str]) -> list[str] | None:
+        """Return the tiers of the given queries, or None when the design has none."""
+        return [_of(self.tiers, query_id, "tier") for query_id in query_ids] if self.tiers else None
+
+    def strata_of(self, query_ids: Sequence[str]) -> list[str] | None:
+        """Return inside which parts of the traffic the queries were drawn, or None when they were drawn from all alike.
+
+        A query that was drawn in several strata is in its first; `units_of` tells all.
+        """
+        units = self.units_of(query_ids)
+        if units is not None:
+            return units.cells[: len(query_ids)]
+        if self.sampled and self.weights and in_proportion(self.weights, self.probabilities):
+            return None
+        return self.tiers_of(query_ids)
+
+
+def in_proportion(
+    weights: Mapping[str, float], probabilities: Mapping[str, float], tiers: Mapping[str, str] | None = None
+) -> bool:
+    """Return whether the queries that could have been missed were drawn in proportion to their weights.
+
+    Parameters
+    ----------
+    weights, probabilities : mapping of str to float
+        Query id to share of traffic and inclusion probability. Queries without a probability and certain ones (p = 1)
+        say nothing.
+    tiers : mapping of str to str, optional
+        Where given, the proportion need only hold inside each tier.
+
+    Returns
+    -------
+    bool
+        False where all weights are equal: then every design is in proportion to them, and nothing can go wrong.
+
+    Examples
+    --------
+    >>> in_proportion({"a": 0.5, "b": 0.2, "c": 0.1}, {"a": 1.0, "b": 0.4, "c": 0.2})
+    True
+    >>> in_proportion({"a": 0.5, "b": 0.2, "c": 0.1}, {"a": 1.0, "b": 0.3, "c": 0.3})
+    False
+    """
+    inside: dict[str, list[str]] = {}
+    for query_id, probability in probabilities.items():
+        if probability < 1 and weights.get(query_id, 0.0) > 0:
+            inside.setdefault(tiers.get(query_id, "") if tiers else "", []).append(query_id)
+    groups = list(inside.values())
+    constant = all(_alike(weights[one] / probabilities[one] for one in group) for group in groups)
+    return constant and any(not _alike(weights[one] for one in group) for group in groups)
+
+
+def _totals(names: Sequence[str], weights: Sequence[float]) -> dict[str, float]:
+    parts: dict[str, list[float]] = {}
+    for name, weight in zip(names, weights, strict=True):
+        parts.setdefault(name, []).append(weight)
+    return {name: math.fsum(part) for name, part in parts.items()}
+
+
+def _alike(values: Iterable[float]) -> bool:
+    numbers = list(values)
+    return max(numbers) <= min(numbers) * (1 + SAME_RATIO)
+
+
+def _of(table: Mapping[str, Value], query_id: str, what: str) -> Value:
+    if query_id not in table:
+        raise NotValid(f"the judged query {query_id!r} has no {what}; add it to the weights file")
+    return table[query_id]

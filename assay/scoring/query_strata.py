@@ -1,0 +1,51 @@
+"""Strata in a queries file: read their shares and check that each query belongs to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.core.errors import NotValid
+from assay.scoring.query_design import Place
+
+if TYPE_CHECKING:
+    from assay.formats.row_types import QueryRow
+
+
+def strata_of_rows(rows: Sequence[QueryRow]) -> tuple[dict[str, Any], list[str]]:
+    """Read strata, their shares and further places as `SamplingDesign` takes them.
+
+    Parameters
+    ----------
+    rows : sequence of QueryRow
+        The judged queries.
+
+    Returns
+    -------
+    tuple of dict and list of str
+        ``strata``, ``shares`` and ``also``, nothing in a file without strata; and the queries that belong to no stratum
+        although others do.
+
+    Raises
+    ------
+    NotValid
+        When a stratum has two shares.
+    """
+    if not any(row.stratum for row in rows):
+        return {}, []
+    shares: dict[str, float] = {}
+    memberships = [(row.query_id, row.stratum, row.share) for row in rows if row.stratum]
+    memberships += [(row.query_id, place.stratum, place.share) for row in rows for place in row.also]
+    for query_id, name, share in memberships:
+        if shares.setdefault(name, share or 0.0) != share:
+            raise NotValid(
+                f"the stratum {name!r} has the share {shares[name]:g} and, at the query {query_id!r}, {share or 0:g}; "
+                "give each stratum one share"
+            )
+    also = [
+        Place(row.query_id, place.stratum, place.tier, place.weight, place.probability)
+        for row in rows
+        for place in row.also
+    ]
+    strata = {row.query_id: row.stratum for row in rows if row.stratum}
+    return {"strata": strata, "shares": shares, "also": also}, [row.query_id for row in rows if not row.stratum]

@@ -1,0 +1,187 @@
+"""Summaries of metric values: means and intervals, overall and by tier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from assay.metrics.means import Interval, MeanKind, effective_queries, hajek_mean, mean
+from assay.scoring.query_design import TIERS, SamplingDesign, Units
+from assay.scoring.results import Summary
+
+if TYPE_CHECKING:
+    from assay.scoring.resampling import Floats
+
+
+def summarize(
+    values: Floats,
+    kinds: Sequence[MeanKind],
+    query_ids: Sequence[str],
+    *,
+    design: SamplingDesign | None = None,
+    bounded: Sequence[bool] | None = None,
+    level: float | None = None,
+    method: str = "percentile",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[Summary]:
+    """Sum up columns of values over all their queries.
+
+    Parameters
+    ----------
+    values : float64 array, shape (queries, columns)
+        A column is one metric of one run. Hand in the columns of all runs at once: the queries are then drawn again
+        once for all. NaN if a query does not count.
+    kinds : sequence of {"arithmetic", "geometric", "sum"}
+        How the values of each column become one.
+    query_ids : sequence of str
+        The queries, in the order of the rows.
+    design : SamplingDesign, optional
+        Adds the weighted mean. Its interval draws inside the tiers; that of the plain mean draws from all queries.
+    level : float, optional
+        Coverage of the intervals, such as 0.95; none by default.
+    bounded, method
+        As in `assay.scoring.intervals.mean_intervals`.
+    resamples, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    list of Summary
+        One for each column.
+
+    Raises
+    ------
+    NotValid
+        When the design lacks a query, or `mean_intervals` refuses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> (one,) = summarize(np.array([[1.0], [0.5], [np.nan]]), ["arithmetic"], ["q1", "q2", "q3"])
+    >>> one.mean, one.queries
+    (0.75, 2)
+    """
+    plan = design or SamplingDesign()
+    weights, strata, units = plan.weights_of(query_ids), plan.strata_of(query_ids), plan.units_of(query_ids)
+    intervals = partial(
+        _intervals, kinds=kinds, bounded=bounded, level=level, method=method, resamples=resamples, seed=seed
+    )
+    plain = intervals(values)
+    weighted: Sequence[Interval | None] = [None] * len(kinds)
+    if units is not None:
+        weighted = intervals(
+            values[units.rows], weights=units.weights, strata=units.cells, parts=units.strata, shares=units.shares
+        )
+    elif weights is not None:
+        weighted = intervals(values, weights=weights, strata=strata)
+    return [
+        _summary(values[:, at].tolist(), kinds[at], plain[at], weights, weighted[at], units)
+        for at in range(values.shape[1])
+    ]
+
+
+def summarize_tiers(
+    values: Floats,
+    kinds: Sequence[MeanKind],
+    query_ids: Sequence[str],
+    *,
+    design: SamplingDesign,
+    bounded: Sequence[bool] | None = None,
+    level: float | None = None,
+    method: str = "percentile",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> dict[str, list[Summary]]:
+    """Sum up columns of values inside each tier; parameters and errors are those of `summarize`.
+
+    Returns
+    -------
+    dict of str to list of Summary
+        Head, torso and tail as far as there are any, then other names; then ``stratum NAME`` for each stratum, where
+        there are several. Empty when the design has no tiers or does not ask for them.
+    """
+    tiers = design.tiers_of(query_ids)
+    if tiers is None or not design.by_tier:
+        return {}
+    by_tier = {}
+    settings = {"bounded": bounded, "level": level, "method": method, "resamples": resamples, "seed": seed}
+    for tier in sorted(set(tiers), key=lambda name: ((*TIERS, name).index(name), name)):
+        rows = [at for at, name in enumerate(tiers) if name == tier]
+        ids = [query_ids[at] for at in rows]
+        by_tier[tier] = summarize(values[rows], kinds, ids, design=design.of_tier(query_ids, tier), **settings)  # type: ignore[arg-type]
+    units = design.units_of(query_ids)
+    for stratum in sorted(units.shares) if units is not None and len(units.shares) > 1 else ():
+        ids, its = design.of_stratum(query_ids, stratum)
+        rows = [at for at, name in enumerate(query_ids) if name in set(ids)]
+        by_tier[f"stratum {stratum}"] = summarize(values[rows], kinds, ids, design=its, **settings)  # type: ignore[arg-type]
+    return by_tier
+
+
+def _intervals(
+    values: Floats,
+    kinds: Sequence[MeanKind],
+    *,
+    bounded: Sequence[bool] | None,
+    level: float | None,
+    method: str,
+    resamples: int,
+    seed: int,
+    weights: Sequence[float] | None = None,
+    strata: Sequence[str] | None = None,
+    parts: Sequence[str] | None = None,
+    shares: Mapping[str, float] | None = None,
+) -> list[Interval]:
+    if level is None:
+        return [Interval(None, None)] * len(kinds)
+    from assay.scoring.intervals import mean_intervals
+
+    return mean_intervals(
+        values,
+        level,
+        method=method,
+        resamples=resamples,
+        seed=seed,
+        weights=weights,
+        strata=strata,
+        kinds=kinds,
+        bounded=bounded,
+        parts=parts,
+        shares=shares,
+    )
+
+
+def _summary(
+    column: list[float],
+    kind: MeanKind,
+    plain: Interval,
+    weights: Sequence[float] | None,
+    weighted: Interval | None,
+    units: Units | None,
+) -> Summary:
+    counted = [at for at, value in enumerate(column) if value == value]
+    values = [column[at] for at in counted]
+    if not values:
+        return Summary(None, 0, reason="no query counts: the run answers none of them")
+    plain_summary = Summary(mean(values, kind), len(values), low=plain.low, high=plain.high, reason=plain.reason)
+    if weights is None or weighted is None:
+        return plain_summary
+    theirs = [weights[at] for at in counted] if units is None else units.coefficients(counted)
+    if theirs is None:
+        reason = "a stratum has no query that counts; its share of the traffic has no mean"
+        return replace(plain_summary, weighted_reason=reason)
+    weighted_mean = hajek_mean(values, theirs, kind)
+    return replace(
+        plain_summary,
+        weighted=weighted_mean,
+        weighted_low=weighted.low,
+        weighted_high=weighted.high,
+        weighted_reason=_why_none(kind) if weighted_mean is None else weighted.reason,
+        effective_queries=effective_queries(theirs),
+    )
+
+
+def _why_none(kind: MeanKind) -> str:
+    return "a sum has no weighted form" if kind == "sum" else "the weights of the queries that count sum to 0"

@@ -1,0 +1,206 @@
+"""Comparisons of runs as JSON, CSV, LaTeX and Markdown, with notes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.core.counted_nouns import amount
+from assay.core.csv_cells import csv_row, escape
+
+if TYPE_CHECKING:
+    from assay.significance.results import Comparison, PairComparison
+
+Files = Mapping[str, Any]
+
+HEADER = ["a", "b", "b - a", "interval", "p", "corrected", "effect", "better", "same", "worse"]
+# The note lists this many pairs with the queries that they need; the others are in the JSON.
+MOST_PAIRS_LISTED = 3
+
+
+def as_json(found: Comparison, files: Files) -> str:
+    """Write numbers unrounded, null where undefined."""
+    return json.dumps({**found.as_json(), **files}, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_csv(found: Comparison, files: Files) -> str:
+    """Write one line for each pair and metric, numbers unrounded, nothing where undefined."""
+    rows = [{"reason": None} | pair.as_json() for pair in found.pairs]
+    header = [*(name for name in rows[0] if name != "reason"), "reason"]
+    return "".join(map(csv_row, [header, *([_cell(row[name]) for name in header] for row in rows)]))
+
+
+def as_markdown(found: Comparison, files: Files) -> str:
+    """Write a table of means and one of pairs for each metric, for a page that reads Markdown."""
+    header, rows = mean_rows(found)
+    parts = [_markdown(header, rows, left=1)]
+    for metric, title, of_metric in pair_rows(found):
+        parts.append(f"**{_plain(metric)}** ({title})\n\n" + _markdown(HEADER, of_metric, left=2))
+    return "\n".join([*parts, "".join(f"- {_plain(line)}\n" for line in notes(found, files))])
+
+
+def as_latex(found: Comparison, files: Files) -> str:
+    """Write these tables with the rules of booktabs; the notes are comments."""
+    from assay.scoring.score_files import LATEX
+
+    def tabular(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+        cells = [[cell.translate(LATEX).replace("<=", r"$\le$") for cell in row] for row in [header, *rows]]
+        lines = [" & ".join(row) + r" \\" for row in cells]
+        columns = "l" * left + "r" * (len(header) - left)
+        begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0], r"\midrule"]
+        return "\n".join([*begin, *lines[1:], r"\bottomrule", r"\end{tabular}", ""])
+
+    parts = [tabular(*mean_rows(found), 1)]
+    parts += [f"% {metric} ({title})\n" + tabular(HEADER, rows, 2) for metric, title, rows in pair_rows(found)]
+    return "\n".join([*parts, "".join(f"% {line}\n" for line in notes(found, files))])
+
+
+WRITERS: dict[str, Callable[[Comparison, Files], str]] = {
+    "json": as_json,
+    "csv": as_csv,
+    "latex": as_latex,
+    "markdown": as_markdown,
+}
+
+
+def _metrics(found: Comparison) -> list[str]:
+    return list(dict.fromkeys(pair.metric for pair in found.pairs))
+
+
+def mean_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows: runs with their means, and letters for those that do not differ in the metric before."""
+    header, columns = ["run"], [list(found.runs)]
+    for metric in _metrics(found):
+        header.append(metric)
+        columns.append([_rounded(of[metric], 4) for of in found.runs.values()])
+        groups = found.groups(metric, found.settings["alpha"])
+        if groups and any(pair.p is not None for pair in found.of_metric(metric)):
+            header.append("groups")
+            columns.append([groups[run] for run in found.runs])
+    return header, [list(row) for row in zip(*columns, strict=True)]
+
+
+def pair_rows(found: Comparison) -> list[tuple[str, str, list[list[str]]]]:
+    """Return for each metric its name, whether it is the primary one, and the rows under `HEADER`."""
+    primary, smallest = found.settings["primary"], found.settings["smallest_p"]
+    return [
+        (
+            metric,
+            "primary" if metric == primary else "exploratory",
+            [_row(pair, smallest) for pair in found.of_metric(metric)],
+        )
+        for metric in _metrics(found)
+    ]
+
+
+def _row(pair: PairComparison, smallest: float | None) -> list[str]:
+    size = pair.effect
+    interval = "-" if pair.low is None or pair.high is None else f"[{pair.low:+.4f}, {pair.high:+.4f}]"
+    return [
+        pair.a,
+        pair.b,
+        f"{size.difference:+.4f}",
+        interval,
+        _p(pair.p, smallest),
+        _p(pair.p_corrected),
+        "-" if size.size is None else f"{size.size:+.2f}",
+        *map(str, (size.wins, size.ties, size.losses)),
+    ]
+
+
+def _p(value: float | None, smallest: float | None = None) -> str:
+    """Four decimals; a p at the floor of the test is only known to be so small."""
+    if value is None:
+        return "-"
+    text = f"{value:.4f}" if value >= 0.0001 else f"{value:.1e}"
+    return f"<={text}" if smallest is not None and value <= smallest else text
+
+
+def notes(found: Comparison, files: Files) -> list[str]:
+    """Return what the numbers depend on, what could turn decisions, and why numbers are missing, a line each."""
+    of = found.settings
+    left_out = f", {of['queries_left_out']} left out" if of["queries_left_out"] else ""
+    counted = f"{of['queries']} {'query' if of['queries'] == 1 else 'queries'}"
+    lines = [f"{counted}{left_out}; better, same, worse: queries, seen from b"]
+    if of["weighted"]:
+        lines.append(f"means and differences are weighted: {of['effective_queries']:.1f} effective queries")
+    if of["logarithms"]:
+        lines.append(f"differences in {', '.join(of['logarithms'])} are of natural logarithms")
+    if any(pair.p is not None for pair in found.pairs):
+        lines += _about_test(found)
+    lines += _about_queries(found) + _about_rankings(found)
+    reasons = dict.fromkeys(reason for pair in found.pairs if pair.reason for reason in pair.reason.split("; "))
+    reasons |= dict.fromkeys(reason for one in found.rankings for reason in one.agreement.reasons.values())
+    notes = [*files.get("open", ()), *_about_turning(files)]
+    return [*lines, *notes, *(f"-: {reason}" for reason in reasons)]
+
+
+def _about_turning(files: Files) -> list[str]:
+    return [f"{one['a']}, {one['b']}: {one['sentence']}" for one in files.get("turning", ())]
+
+
+def _about_test(found: Comparison) -> list[str]:
+    of = found.settings
+    draws, queries = of["permutations"], of["queries"]
+    looked = f", all {draws:,} sign patterns" if draws == 2**queries else f", {draws:,} draws" if draws else ""
+    family = f"corrected within {of['family']} by {of['correction']}" if of["correction"] != "none" else "not corrected"
+    lines = [f"test: {of['test']}{looked}, seed {of['seed']}; {family}"]
+    if of["baseline"] is None:
+        lines.append(f"groups: runs that share a letter do not differ at {of['alpha']:g}")
+    if any(pair.low is not None for pair in found.pairs):
+        how = "by Student's t" if of["interval"] == "t" else f"{of['resamples']:,} resamples of the queries"
+        lines.append(f"interval: {of['level']:.0%} of the difference, {how}")
+    return lines
+
+
+def _about_queries(found: Comparison) -> list[str]:
+    """Which difference these queries show, and how many would show those that they do not."""
+    primary = found.settings["primary"]
+    pairs = found.of_metric(primary)
+    lines = []
+    if largest := max((pair.effect.detectable or 0.0 for pair in pairs), default=0.0):
+        lines.append(f"with so many queries a true difference of {largest:.3f} in {primary} shows 4 times in 5")
+    undecided = [pair for pair in pairs if not pair.differs(found.settings["alpha"])]
+    needed = sorted((pair.effect.queries_needed, pair.a, pair.b) for pair in undecided if pair.effect.queries_needed)
+    if needed:
+        parts = [f"{queries:,} ({a}, {b})" for queries, a, b in needed[:MOST_PAIRS_LISTED]]
+        rest = len(needed) - MOST_PAIRS_LISTED
+        more = f" and more for {amount(rest, 'further pair')}" if rest > 0 else ""
+        what = "queries needed to see a difference as large as observed 4 times in 5, if it were the only comparison"
+        lines.append(f"{what}: {', '.join(parts)}{more}")
+    return lines
+
+
+def _about_rankings(found: Comparison) -> list[str]:
+    """How the order by the primary metric agrees with that by each other; the JSON has all pairs of metrics."""
+    of_primary = [one for one in found.rankings if one.a == found.settings["primary"]]
+    if not of_primary:
+        return []
+    notes = [
+        f"{one.a} and {one.b} tau-b {_rounded(one.agreement.tau_b, 2)}, tau-AP {_rounded(one.agreement.tau_ap, 2)}, "
+        f"RBO {_rounded(one.agreement.rbo, 2)}"
+        for one in of_primary
+    ]
+    return [f"agreement on the order of the {len(found.runs)} runs: {'; '.join(notes)}"]
+
+
+def _rounded(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return escape(value) if isinstance(value, str) else repr(value)
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+    rule = [":--" if at < left else "--:" for at in range(len(header))]
+    lines = [header, rule, *([_plain(cell) for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """Keep characters that Markdown would read as marks."""
+    return "".join(f"\\{character}" if character in "\\|*_`<" else character for character in text)

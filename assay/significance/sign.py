@@ -1,0 +1,35 @@
+"""Exact sign test: wins of one run among the queries that differ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.metrics.means import TIE
+from assay.significance.paired_differences import PairedScores, PairedTest, PValues
+
+
+def sign_test(given: PairedScores) -> PValues:
+    """Compute the exact two-sided sign test: wins among the queries that differ are binomial with one half.
+
+    Differences within 1e-9 of 0 are ties and dropped. Runs that differ on no query have p = 1. Source: Arbuthnott 1710;
+    Conover 1999, section 3.4.
+    """
+    from scipy.special import bdtr
+
+    values = []
+    for pair in given.pairs:
+        difference = given.difference(pair)
+        wins, losses = np.count_nonzero(difference > TIE), np.count_nonzero(difference < -TIE)
+        values.append(min(1.0, 2 * float(bdtr(min(wins, losses), wins + losses, 0.5))) if wins + losses else 1.0)
+    return PValues(tuple(values), (None,) * len(values))
+
+
+SIGN = PairedTest(
+    name="sign",
+    title="Sign test",
+    description="Assumes only that queries are independent; sees which run won, not by how much, and so is weak.",
+    source="Arbuthnott 1710",
+    draws=False,
+    compute=sign_test,
+    has_weighted_form=False,
+)

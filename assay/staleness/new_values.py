@@ -1,0 +1,51 @@
+"""New values of a document field, such as a category, with the share of documents that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.staleness.facts import Declared, Facts, Missing, Values, both
+from assay.staleness.signal import Reading
+
+MOST_LISTED = 20
+
+
+def new_values(kind: str, plural: str) -> Callable[[Facts], Reading | Missing]:
+    """Make the look of a signal about a field of the documents; a declaration of the same kind speaks too."""
+
+    def look(facts: Facts) -> Reading | Missing:
+        declared = [one for one in facts.declared if one.kind == kind]
+        reading = _measured(getattr(facts.then, kind), getattr(facts.now, kind), kind, plural)
+        return _with_declared(reading, declared, kind) if declared else reading
+
+    return look
+
+
+def _measured(before: Values | Missing, today: Values | Missing, kind: str, plural: str) -> Reading | Missing:
+    sides = both(before, today)
+    if isinstance(sides, Missing):
+        return sides
+    then, now = sides
+    if then.name != now.name:
+        return Missing(f"the baseline counted the field {then.name}, and {now.name} is looked at now; freeze again")
+    if not now.total:
+        return Missing("there is no document with content")
+    new = {value: count for value, count in now.counts.items() if value not in then.counts}
+    share = sum(new.values()) / now.total
+    ordered = sorted(new.items(), key=lambda one: (-one[1], one[0].encode()))
+    detail = tuple({kind: value, "documents": count} for value, count in ordered[:MOST_LISTED])
+    if not new:
+        return Reading(0.0, f"none new among {len(now.counts):,} {plural}", 0.0)
+    named = ", ".join(value for value, _ in ordered[:3]) + (" and more" if len(new) > 3 else "")
+    number = sum(new.values())
+    return Reading(share, f"{len(new):,} new: {named}; in {number:,} document{'s' * (number != 1)}", 0.0, detail)
+
+
+def _with_declared(reading: Reading | Missing, declared: list[Declared], kind: str) -> Reading:
+    """A recorded change counts as a share of 1, whatever the field shows."""
+    newest = max(declared, key=lambda one: one.on)
+    words = f"a new {kind} was declared for {newest.on:%d %b %Y}".replace(" 0", " ")
+    words += f": {newest.note}" if newest.note else ""
+    named = tuple({"on": one.on.date().isoformat(), "note": one.note} for one in declared)
+    detail = () if isinstance(reading, Missing) else reading.detail
+    return Reading(1.0, words, 0.0, (*named, *detail))

@@ -1,0 +1,39 @@
+"""Signals from recorded changes that the data cannot show, and the share of older ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.core.counted_nouns import agree, amount
+from assay.staleness.facts import Declared, Facts
+from assay.staleness.signal import Reading
+
+
+def declared(kind: str, what: str) -> Callable[[Facts], Reading]:
+    """Make the look of a signal that a person declares.
+
+    It reads how many declarations ask for their action: those of before the labels' ratings do not.
+    """
+
+    def look(facts: Facts) -> Reading:
+        newer = [one for one in facts.declared if one.kind == kind and one.older != 0]
+        past = sum(one.kind == kind for one in facts.declared) - len(newer)
+        if not newer:
+            sentence = f"no {what} was declared since" if not past else f"all ratings are newer than the {what}"
+            return Reading(0, sentence, 0)
+        newest = max(newer, key=lambda one: one.on)
+        day = f"{newest.on:%d %b %Y}".lstrip("0")
+        words = f"{what} of {day}{_older(newest)}{f': {newest.note}' if newest.note else ''}"
+        detail = tuple(
+            {"on": one.on.date().isoformat(), "note": one.note, "older": one.older, "ratings": one.ratings}
+            for one in sorted(newer, key=lambda one: one.on, reverse=True)
+        )
+        return Reading(len(newer), words, 0, detail)
+
+    return look
+
+
+def _older(one: Declared) -> str:
+    if one.older is None or one.ratings is None:
+        return ""
+    return f"; {one.older:,} of {amount(one.ratings, 'rating')} {agree(one.older, 'is', 'are')} older"

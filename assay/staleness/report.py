@@ -1,0 +1,77 @@
+"""Report on all signals, and the most urgent action."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay.staleness import SIGNALS
+from assay.staleness.actions import ACTIONS, Action
+from assay.staleness.facts import Facts, Missing, RunHoles
+from assay.staleness.signal import FRESH, ORDER, UNKNOWN, Finding, worst
+from assay.staleness.unjudged_documents import never_judged
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings in the order of the table, and the runs behind the first of them."""
+
+    findings: tuple[Finding, ...]
+    runs: tuple[RunHoles, ...]
+
+    @property
+    def state(self) -> str:
+        """The worst known state. Labels are not called fresh while the unjudged share is unknown."""
+        gravest = worst([one.state for one in self.findings])
+        return self["unjudged"].state if gravest == FRESH else gravest
+
+    @property
+    def asking(self) -> list[Finding]:
+        """Return those that ask for their action, the gravest first."""
+        return sorted((one for one in self.findings if one.asks), key=lambda one: -ORDER.index(one.state))
+
+    @property
+    def unknown(self) -> list[Finding]:
+        """Return those that could not be read."""
+        return [one for one in self.findings if one.state == UNKNOWN]
+
+    @property
+    def actions(self) -> list[Action]:
+        """Return what to do, the most urgent first, each once."""
+        return [ACTIONS[name] for name in dict.fromkeys(one.signal.action for one in self.asking)]
+
+    @property
+    def incomplete(self) -> bool:
+        """Return whether all that asks for anything are holes that were there when the labels were frozen.
+
+        Nothing went stale then: what these runs return was never judged.
+        """
+        unjudged = self["unjudged"]
+        over = [one for one in unjudged.detail if (one["now"] or 0.0) > (unjudged.signal.warn or 0.0)]
+        return self.asking == [unjudged] and all(never_judged(one["now"], one["baseline"]) for one in over)
+
+    def __getitem__(self, name: str) -> Finding:
+        return next(one for one in self.findings if one.signal.name == name)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values under the names of the file and the API."""
+        return {
+            "state": self.state,
+            "signals": [one.as_json() for one in self.findings],
+            "runs": [run.as_json() for run in self.runs],
+        }
+
+
+def look(facts: Facts) -> Report:
+    """Read every signal from the facts."""
+    findings = tuple(SIGNALS[name].find(facts) for name in SIGNALS)
+    runs = () if isinstance(facts.now.runs, Missing) else tuple(facts.now.runs)
+    return Report(findings, runs)
+
+
+def report_from_json(data: Mapping[str, Any], reason: str) -> Report:
+    """Return the report that `Report.as_json` told; a signal that it does not hold is unknown for this reason."""
+    known = {one["signal"]: Finding.from_json(one) for one in data.get("signals", ()) if one["signal"] in SIGNALS}
+    findings = (known.get(name) or Finding(SIGNALS[name], UNKNOWN, None, None, "", reason) for name in SIGNALS)
+    return Report(tuple(findings), tuple(RunHoles.from_json(run) for run in data.get("runs", ())))

@@ -1,0 +1,228 @@
+"""Candidate pairs of many runs, with the runs and ranks that return them, for millions of rows.
+
+Every pair of a query and a document that any run returns is one row here, followed by the runs that return it. Each
+row is identified by one number, so that the union of many runs is only a sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.errors import NotValid
+from assay.core.text_column import Keys, Places, Texts
+from assay.strategies.candidate_blocks import Block, Keyed, Numbers, Pair, Part, mixed
+
+if TYPE_CHECKING:
+    from assay.core.run import Run
+
+# Two documents of one query share a key once in many billion pools; another salt then separates them.
+SALTS = 8
+# The approximate number of rows sorted at once.
+BLOCK = 500_000
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The pairs that may be chosen.
+
+    Parameters
+    ----------
+    query_ids : tuple of str
+        The queries, in byte order.
+    offsets : int64 array, shape (queries + 1,)
+        The start of the pairs of each query.
+    doc_ids : Texts, shape (pairs,)
+        Their documents, in an order without meaning.
+    run_names : tuple of str
+        The runs, in byte order.
+    begins : int64 array, shape (pairs + 1,)
+        The start of the entries of each pair; a pair that no run returns has none.
+    runs, ranks : int32 array, shape (entries,)
+        A run, as its place in ``run_names``, and the rank from 1 that it gives the pair; runs ascending inside a pair.
+    keys : uint64 array, shape (pairs,)
+        The number of each pair, ascending.
+    keyed : Keyed
+        The encoding of the numbers.
+
+    Examples
+    --------
+    >>> from assay.core.run import Run
+    >>> table = Candidates.of([Run.from_dict({"q1": {"d1": 2, "d2": 1}}, "a"), Run.from_dict({"q1": {"d2": 9}}, "b")])
+    >>> table.query_ids, sorted(zip(table.doc_ids, table.best_rank.tolist()))
+    (('q1',), [('d1', 1), ('d2', 1)])
+    """
+
+    query_ids: tuple[str, ...]
+    offsets: Places
+    doc_ids: Texts
+    run_names: tuple[str, ...]
+    begins: Places
+    runs: Numbers
+    ranks: Numbers
+    keys: Keys
+    keyed: Keyed
+
+    @classmethod
+    def of(
+        cls,
+        runs: Iterable[Run],
+        depth: int | None = None,
+        also: Sequence[Pair] = (),
+        queries: frozenset[str] | None = None,
+    ) -> Candidates:
+        """Unite the rankings of runs.
+
+        Parameters
+        ----------
+        runs : iterable of Run
+            Read one after the other, so that a generator need not hold all of them.
+        depth : int, optional
+            The first ``depth`` documents of each ranking; by default all of them.
+        also : sequence of (query_id, doc_id)
+            Pairs that are candidates whether or not a run returns them.
+        queries : frozenset of str, optional
+            Only these queries; by default all.
+
+        Raises
+        ------
+        NotValid
+            When two runs have the same name.
+        """
+        parts = [Part.of(run, depth, queries) for run in runs]
+        parts.sort(key=lambda part: part.name.encode())
+        for one, other in pairwise(parts):
+            if one.name == other.name:
+                message = f"Two runs are named {one.name!r}. Give each run its own name."
+                raise NotValid(message, {"runs": "Equal names."})
+        names = tuple(part.name for part in parts)
+        return cls._united([*parts, Part.given(also, queries)], names)
+
+    @classmethod
+    def _united(cls, parts: Sequence[Part], names: tuple[str, ...]) -> Candidates:
+        """Unite some queries at a time: sorting millions of rows at once would not fit into memory."""
+        query_ids = tuple(sorted(set().union(*(part.query_ids for part in parts))))
+        code = {query_id: at for at, query_id in enumerate(query_ids)}
+        coded = [np.array([code[query_id] for query_id in part.query_ids], dtype=np.int64) for part in parts]
+        rows = sum(len(part.ranks) for part in parts)
+        step = max(1, BLOCK * len(query_ids) // max(rows, 1))
+        for salt in range(SALTS):
+            keyed = Keyed(len(query_ids), len(parts), salt)
+            blocks = []
+            for begin in range(0, len(query_ids), step):
+                block = Block.of(parts, coded, begin, begin + step, keyed)
+                if block is None:
+                    break
+                blocks.append(block)
+            else:
+                return cls._of_blocks(query_ids, names, blocks, keyed)
+        raise AssertionError(
+            "documents could not be distinguished"
+        )  # pragma: no cover - eight salts would have to collide
+
+    @classmethod
+    def _of_blocks(
+        cls, query_ids: tuple[str, ...], names: tuple[str, ...], blocks: Sequence[Block], keyed: Keyed
+    ) -> Candidates:
+        none, whole = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        counts = np.concatenate([whole, *(block.counts for block in blocks)])
+        query = np.concatenate([whole, *(block.query for block in blocks)])
+        return cls(
+            query_ids,
+            np.searchsorted(query, np.arange(len(query_ids) + 1)).astype(np.int64),
+            Texts.joined([block.doc_ids for block in blocks]) if blocks else Texts.of([]),
+            names,
+            np.append(0, np.cumsum(counts)).astype(np.int64),
+            np.concatenate([none, *(block.runs for block in blocks)]),
+            np.concatenate([none, *(block.ranks for block in blocks)]),
+            np.concatenate([np.zeros(0, dtype=np.uint64), *(block.keys for block in blocks)]),
+            keyed,
+        )
+
+    def within(self, depth: int) -> tuple[Candidates, Places]:
+        """Return the table limited to the first ``depth`` ranks, and the row of each of its pairs in this table."""
+        inside = self.ranks <= depth
+        pair = np.repeat(np.arange(len(self)), np.diff(self.begins))[inside]
+        counts = np.bincount(pair, minlength=len(self))
+        rows = np.flatnonzero(counts)
+        table = Candidates(
+            self.query_ids,
+            np.searchsorted(rows, self.offsets).astype(np.int64),
+            self.doc_ids.take(rows),
+            self.run_names,
+            np.append(0, np.cumsum(counts[rows])).astype(np.int64),
+            self.runs[inside],
+            self.ranks[inside],
+            self.keys[rows],
+            self.keyed,
+        )
+        return table, rows
+
+    def find(self, pairs: Sequence[Pair]) -> Places:
+        """Return the row of each pair; -1 for an unknown one."""
+        if not len(self) or not pairs:
+            return np.full(len(pairs), -1, dtype=np.int64)
+        code = {query_id: at for at, query_id in enumerate(self.query_ids)}
+        query = np.array([code.get(query_id, -1) for query_id, _ in pairs], dtype=np.int64)
+        wanted = Texts.of([doc_id for _, doc_id in pairs])
+        keys = self.keyed.keys(np.maximum(query, 0), wanted)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self) - 1)
+        there = (query >= 0) & (self.keys[places] == keys)
+        there &= wanted.same(np.arange(len(pairs)), self.doc_ids, places)
+        return np.where(there, places, -1)
+
+    @cached_property
+    def query_of(self) -> Places:
+        """Return the place of each pair's query, shape (pairs,)."""
+        return np.repeat(np.arange(len(self.query_ids)), np.diff(self.offsets))
+
+    @cached_property
+    def pair_of(self) -> Places:
+        """Return the pair of each entry, shape (entries,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.begins))
+
+    @cached_property
+    def best_rank(self) -> Numbers:
+        """Return the best rank of each pair, shape (pairs,); 0 if no run returns it."""
+        best = np.zeros(len(self), dtype=np.int32)
+        some = np.flatnonzero(np.diff(self.begins))
+        if len(some):
+            best[some] = np.minimum.reduceat(self.ranks, self.begins[:-1][some])
+        return best
+
+    def sums(self, by_rank: Sequence[float]) -> npt.NDArray[np.float64]:
+        """Return for each pair the sum of the weights of its ranks, shape (pairs,).
+
+        Parameters
+        ----------
+        by_rank : sequence of float
+            The weight of rank 1, 2, ...; deeper ranks weigh nothing.
+        """
+        worth = np.array([0.0, *by_rank, 0.0])
+        at = np.minimum(self.ranks, len(worth) - 1)
+        # bincount adds in the order of entries, which is that of the runs' names: the same sum on every machine.
+        return np.asarray(np.bincount(self.pair_of, weights=worth[at], minlength=len(self)), dtype=np.float64)
+
+    def lots(self, seed: int, word: str = "") -> Keys:
+        """Return a random number for each pair that depends only on the seed, the word and the pair, shape (pairs,).
+
+        It is a hash and not a random stream, so that a pair keeps its number when other pairs come or go.
+        """
+        begin = Texts.of([f"{seed}\x1f{word}"]).keys()[0]
+        queries = mixed(Texts.of(list(self.query_ids)).keys() ^ begin)
+        return mixed(self.doc_ids.keys() ^ queries[self.query_of])
+
+    def where(self, pair: int) -> tuple[tuple[str, int], ...]:
+        """Return the runs that return a pair, by name, each with its rank."""
+        part = slice(self.begins[pair], self.begins[pair + 1])
+        runs, ranks = self.runs[part].tolist(), self.ranks[part].tolist()
+        return tuple((self.run_names[run], rank) for run, rank in zip(runs, ranks, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.keys)

@@ -1,0 +1,36 @@
+"""Depth-k pooling: the first k documents of every run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.core.parameters import Parameter
+from assay.strategies.strategy import Choice, Strategy, Task, heaviest
+
+
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """Choose the union of the first k documents of every run, by best rank, ties in the seed's order.
+
+    Parameters
+    ----------
+    task : Task
+        The runs' first documents.
+    params : mapping
+        ``depth``: k.
+
+    Notes
+    -----
+    Depth-k pooling as in TREC. The size is that of the union, between k (all runs equal) and k times the number
+    of runs (nothing in common).
+    """
+    return heaviest(task, -task.candidates.best_rank, "depth")
+
+
+DEPTH = Strategy(
+    name="depth",
+    title="Depth k",
+    description="The first k documents of every run; fair to every run, and the standard method to report.",
+    parameters=(Parameter("depth", "Depth", "Number of documents of each run in the pool.", 10, minimum=1),),
+    choose=choose,
+)

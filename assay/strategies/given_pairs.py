@@ -1,0 +1,60 @@
+"""List: a given list of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.core.errors import NotValid
+from assay.core.parameters import Parameter
+from assay.strategies.candidate_blocks import Pair
+from assay.strategies.strategy import Choice, Strategy, Task, first
+
+
+def given(params: Mapping[str, Any]) -> list[Pair]:
+    """Return the pairs of the parameters, each once, in their order.
+
+    Raises
+    ------
+    NotValid
+        When no pair is given, or a pair is not two strings.
+    """
+    if not params["pairs"]:
+        raise NotValid("The list of pairs is empty. Give at least one query_id with one doc_id.", {"pairs": "Empty."})
+    return list(dict.fromkeys(_two_ids(pair) for pair in params["pairs"]))
+
+
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """Choose the given pairs, by query and within a query in their order; the seed has no effect.
+
+    Parameters
+    ----------
+    task : Task
+        Its candidates include the given pairs, with their ranks in the runs, however deep.
+    params : mapping
+        ``pairs``: sequence of ``(query_id, doc_id)``.
+    """
+    rows = task.candidates.find(given(params))
+    rows = rows[rows >= 0]
+    return first(task, rows[np.argsort(task.candidates.query_of[rows], kind="stable")], "list")
+
+
+def _two_ids(pair: Any) -> Pair:
+    if isinstance(pair, Mapping):
+        pair = (pair.get("query_id"), pair.get("doc_id"))
+    if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(part, str) and part for part in pair):
+        message = f"{pair!r} is not a pair. Give query_id and doc_id as text."
+        raise NotValid(message, {"pairs": message})
+    return pair[0], pair[1]
+
+
+LIST = Strategy(
+    name="list",
+    title="A given list",
+    description="Exactly the given pairs, for a start without runs or a second judgment of chosen pairs.",
+    parameters=(Parameter("pairs", "Pairs", "The pairs, each a query_id with a doc_id.", ()),),
+    choose=choose,
+    given=given,
+)

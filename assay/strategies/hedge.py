@@ -1,0 +1,73 @@
+"""Hedge: documents by weighted votes of the runs, with weights updated by the judgments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.core.parameters import Parameter
+from assay.strategies.list_walk import OneQuery, one_by_one
+from assay.strategies.strategy import Choice, Strategy, Task
+
+
+def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
+    """Yield all documents by the weighted votes of the runs, with weights from all existing judgments.
+
+    Parameters
+    ----------
+    one : OneQuery
+        The lists of one query.
+    params : mapping
+        ``beta``: the factor of a run's weight after the worst mistake.
+
+    Yields
+    ------
+    int
+        A document.
+    """
+    longest = max(map(len, one.lists), default=0)
+    votes = np.zeros((len(one.lists), len(one.state)))
+    worth = [0.5 * math.log((longest + 1) / rank) for rank in range(1, longest + 1)]
+    for run, documents in enumerate(one.lists):
+        votes[run, documents] = worth[: len(documents)]
+    votes /= worth[0] if worth else 1.0
+    state = np.array(one.state)
+    # The weights are a product over all judgments, in any order: no walk is repeated.
+    loss = votes[:, state == 0].sum(axis=1) - votes[:, state == 1].sum(axis=1)
+    weights = params["beta"] ** (loss - loss.min(initial=math.inf))
+    score = (votes * weights[:, None]).sum(axis=0)
+    yield from np.lexsort((one.lots, -score)).tolist()
+
+
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """Choose the documents with most votes.
+
+    Parameters
+    ----------
+    task : Task
+        The runs' first documents, and their state.
+    params : mapping
+        ``depth``: how far down a run counts; ``beta``: the penalty of a mistake.
+
+    Notes
+    -----
+    Aslam, Pavlu and Savell (2003). A run votes for its document at rank r with ln((n + 1) / r) / 2, scaled to 1; a
+    judgment multiplies its weight by beta to the power of its vote, or of minus its vote for a relevant document.
+    """
+    return one_by_one(task, follow, params, "hedge")
+
+
+HEDGE = Strategy(
+    name="hedge",
+    title="Hedge",
+    description="Runs vote, and accurate runs weigh more: finds most, but may rank the runs slightly wrongly.",
+    parameters=(
+        Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),
+        Parameter("beta", "Beta", "Factor of a run's weight after its worst mistake.", 0.1, 0.001, 0.999),
+    ),
+    choose=choose,
+    adaptive=True,
+)

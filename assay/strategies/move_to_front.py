@@ -1,0 +1,72 @@
+"""Move-to-front: stay with a run as long as its documents are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.core.parameters import Parameter
+from assay.strategies.list_walk import OneQuery, Walk, one_by_one
+from assay.strategies.strategy import Choice, Strategy, Task
+
+# The penalty of an unjudged document for its run: less than of a miss, so that the runs share a batch.
+UNJUDGED = 0.5
+
+
+def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
+    """Yield documents of a run while they are relevant; lower its priority at each one that is not.
+
+    Parameters
+    ----------
+    one : OneQuery
+        The lists of one query.
+    params : mapping
+        Not used.
+
+    Yields
+    ------
+    int
+        A document.
+    """
+    walk, priority, run = Walk(one), [0.0] * len(one.lists), None
+    while runs := walk.open():
+        if run not in runs:
+            best = max(priority[at] for at in runs)
+            equals = [at for at in runs if priority[at] == best]
+            run = equals[int(one.rng.integers(len(equals)))]
+        document = walk.next_of(run)
+        if document is None:
+            continue
+        yield document
+        relevant = walk.is_relevant(document)
+        if not relevant:
+            priority[run] -= UNJUDGED if relevant is None else 1.0
+            run = None
+
+
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """Choose the next documents of the runs that have been right most often.
+
+    Parameters
+    ----------
+    task : Task
+        The runs' first documents, and their state.
+    params : mapping
+        ``depth``: how far down a run is followed.
+
+    Notes
+    -----
+    Cormack, Palmer and Clarke (1998). All runs start equal; the one with the highest priority is followed, ties at
+    random, and loses 1 with every document that is not relevant.
+    """
+    return one_by_one(task, follow, params, "move-to-front")
+
+
+MOVE_TO_FRONT = Strategy(
+    name="move-to-front",
+    title="Move to front",
+    description="Follows the runs that were right last: finds far more than depth k, and stays fair to the runs.",
+    parameters=(Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),),
+    choose=choose,
+    adaptive=True,
+)

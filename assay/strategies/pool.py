@@ -1,0 +1,271 @@
+"""Building of a pool from a strategy, a budget, earlier judgments, duplicates and a residual stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.core.counted_nouns import amount
+from assay.core.errors import NotValid
+from assay.core.text_column import Places
+from assay.strategies import STRATEGIES
+from assay.strategies.candidates import Candidates
+from assay.strategies.chosen_pairs import RESIDUAL, Pool
+from assay.strategies.duplicates import Copies, Duplicates, find_copies
+from assay.strategies.pool_request import Ask, Judged, State
+from assay.strategies.strategy import PENDING, UNKNOWN, Choice, Strategy, Task, Wording, places_inside
+
+if TYPE_CHECKING:
+    from assay.core.run import Run
+
+
+def pool(
+    runs: Any,
+    strategy: str = "depth",
+    *,
+    judged: Any = None,
+    seed: int = 0,
+    budget: int | None = None,
+    residual: int = 0,
+    total: int | None = None,
+    relevant_from: float = 1.0,
+    **parameters: Any,
+) -> Pool:
+    """Choose the pairs of a pool from runs in files, dicts or data frames; see `build_pool`.
+
+    Parameters
+    ----------
+    runs : path, dict, DataFrame, Run, or several of them in a sequence or by name in a dict
+        The systems' rankings.
+    strategy : str
+        A name of `assay.strategies.STRATEGIES`.
+    judged : path, dict, DataFrame, iterable or Qrels, optional
+        Labels of pairs that need no judgment any more, as `assay.read_qrels` takes them.
+    seed, budget, residual, total, relevant_from
+        As for `build_pool`.
+    **parameters
+        The strategy's parameters, such as ``depth=10``.
+
+    Raises
+    ------
+    UnreadableInput
+        When a file cannot be read.
+    NotValid
+        When the strategy or a parameter is unknown, or a value is out of range.
+
+    Examples
+    --------
+    >>> bm25 = {"q1": {"d1": 9.1, "d2": 8.7, "d3": 8.7}}
+    >>> neural = {"q1": {"d4": 0.9, "d1": 0.8, "d5": 0.7}}
+    >>> sorted(row["doc_id"] for row in pool({"bm25": bm25, "neural": neural}, depth=2).to_rows())
+    ['d1', 'd3', 'd4']
+    """
+    from assay.core.run import Run
+    from assay.formats.python_objects import read_qrels, read_runs
+
+    known = {} if judged is None else {(query, doc): grade for query, doc, grade in read_qrels(judged).rows()}
+    whole = (run if isinstance(run, Run) else run.whole() for run in read_runs(runs))
+    return build_pool(
+        whole,
+        strategy,
+        parameters,
+        seed=seed,
+        budget=budget,
+        residual=residual,
+        judged=known,
+        relevant_from=relevant_from,
+        total=total,
+    )
+
+
+def build_pool(
+    runs: Iterable[Run],
+    strategy: str = "depth",
+    params: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    budget: int | None = None,
+    residual: int = 0,
+    judged: Judged = frozenset(),
+    relevant_from: float = 1.0,
+    queries: Collection[str] | None = None,
+    wording: Wording | None = None,
+    total: int | None = None,
+    duplicates: Duplicates | None = None,
+) -> Pool:
+    """Choose the pairs of a pool.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        The systems' rankings; may be empty for the strategy ``list``. A generator is read run by run, so that only the
+        rows that the strategy considers are held.
+    strategy : str
+        A name of `assay.strategies.STRATEGIES`.
+    params : mapping, optional
+        The strategy's parameters; its defaults otherwise.
+    seed : int
+        Breaks ties and draws the residual stratum.
+    budget : int, optional
+        Maximum pairs of the strategy per query.
+    residual : int
+        Additional pairs per query, beyond the budget, drawn at random from the runs' documents below the pool.
+    judged : collection of (query_id, doc_id), or mapping from them to grades
+        Pairs that need no judgment; they use no budget. An adaptive strategy learns from the grades.
+    relevant_from : float
+        The lowest grade that counts as relevant.
+    queries : collection of str, optional
+        Only these queries; by default all that the runs answer.
+    wording : Wording, optional
+        The words of queries and documents, for a strategy that reads them.
+    total : int, optional
+        Maximum pairs over all queries, including the residual stratum. Every query gets the same maximum of the
+        strategy's pairs, the largest that stays within the total.
+    duplicates : Duplicates, optional
+        Only the best of a query's duplicates is chosen; the others use no budget. The residual stratum is drawn as it
+        is, since each of its pairs represents many others.
+
+    Returns
+    -------
+    Pool
+
+    Raises
+    ------
+    UnknownName
+        For an unknown strategy.
+    NotValid
+        For parameters that are not valid, runs of one name, no run where one is needed, or no texts where they are.
+
+    Notes
+    -----
+    The residual stratum is a simple random sample without replacement: with m drawn of M remaining documents each has
+    the inclusion probability m / M. It is the part of a pool that lets one estimate how much relevant was missed.
+    """
+    member = STRATEGIES[strategy]
+    checked = member.checked(params or {})
+    also = member.given(checked) if member.given else ()
+    only = None if queries is None else frozenset(queries)
+    if member.given:
+        named = frozenset(query_id for query_id, _ in also)
+        only = named if only is None else only & named
+    ask = Ask(seed, budget, residual, judged, relevant_from, only, wording, total, duplicates)
+    if member.reads and wording is None:
+        message = f"The strategy {strategy} reads texts. Give the texts of the queries and of the documents."
+        raise NotValid(message, {"strategy": message})
+    depth = checked.get("depth")
+    table = Candidates.of(runs, None if residual else depth, also, ask.queries)
+    if not table.run_names and not member.given:
+        raise NotValid(f"The strategy {strategy} needs at least one run.", {"runs": "None given."})
+    state = ask.state(table)
+    choice, copies = _apart(table, state, ask, lambda known: _chosen(member, checked, table, known, ask))
+    state[copies.rows] = PENDING
+    choice = _within_total(table, state, choice, ask)
+    copies = copies.where(np.isin(copies.of, choice.rows))
+    rest, chances = _residual(table, state, choice, ask) if residual else (np.zeros(0, dtype=np.int64), np.zeros(0))
+    return _joined(table, choice, copies, (rest, chances), (strategy, checked, ask))
+
+
+def _apart(table: Candidates, state: State, ask: Ask, choose: Callable[[State], Choice]) -> tuple[Choice, Copies]:
+    """Choose without duplicates. Where the budget left pairs out, the strategy chooses again in their place."""
+    first = choice = choose(state)
+    if ask.duplicates is None:
+        return choice, Copies.none()
+    copies, seen = Copies.none(), np.zeros(len(table), dtype=np.bool_)
+    while True:
+        fresh = choice.rows[~seen[choice.rows]]
+        seen[fresh] = True
+        # A query is checked again only where it got a document that was not compared yet.
+        again = np.isin(table.query_of, table.query_of[fresh]) & seen
+        later = find_copies(table, np.flatnonzero(again), ask.duplicates)
+        copies = Copies.joined([copies.where(~again[copies.rows]), later])
+        if not choice.over or not len(copies) or not np.isin(choice.rows, copies.rows).any():
+            break
+        known = state.copy()
+        known[copies.rows] = PENDING
+        choice = choose(known)
+    remaining = ~np.isin(choice.rows, copies.rows)
+    return replace(
+        choice, rows=choice.rows[remaining], reason_of=choice.reason_of[remaining], passed=first.passed
+    ), copies
+
+
+def _within_total(table: Candidates, state: State, choice: Choice, ask: Ask) -> Choice:
+    """Cut every query at the same number of pairs, the largest that stays within the total."""
+    if ask.total is None:
+        return choice
+    sizes = np.bincount(table.query_of[choice.rows], minlength=len(table.query_ids))
+    queries = int(np.count_nonzero(sizes))
+    # Pairs that are cut here may be drawn there.
+    drawn = int(np.minimum(np.bincount(table.query_of[state == UNKNOWN]), ask.residual).sum())
+    left = ask.total - drawn
+    if left < queries:
+        message = (
+            f"A total of {amount(ask.total, 'pair')} does not give each of {amount(queries, 'query', 'queries')} one"
+        )
+        message += f" beside {amount(drawn, 'pair')} of the residual stratum" if drawn else ""
+        raise NotValid(message, {"total": f"At least {queries + drawn:,}, or fewer queries."})
+    depths = np.arange(1, int(sizes.max(initial=1)) + 1)
+    # The number of pairs for each maximum per query.
+    counts = np.cumsum(len(sizes) - np.searchsorted(np.sort(sizes), depths, side="left"))
+    most = int(np.searchsorted(counts, left, side="right"))
+    inside = places_inside(table.query_of[choice.rows]) < most
+    over = choice.over + int(np.count_nonzero(~inside))
+    return replace(choice, rows=choice.rows[inside], reason_of=choice.reason_of[inside], over=over)
+
+
+def _chosen(member: Strategy, params: dict[str, Any], table: Candidates, state: State, ask: Ask) -> Choice:
+    """Run the strategy, over no more of the rankings than it considers."""
+    depth = params.get("depth")
+    if depth is None or not len(table.ranks) or int(table.ranks.max()) <= depth:
+        return member.choose(Task(table, state, ask.seed, ask.budget, ask.wording), params)
+    near, rows = table.within(depth)
+    choice = member.choose(Task(near, state[rows], ask.seed, ask.budget, ask.wording), params)
+    return Choice(rows[choice.rows], choice.why, choice.reason_of, choice.passed, choice.over)
+
+
+def _residual(table: Candidates, state: State, choice: Choice, ask: Ask) -> tuple[Places, npt.NDArray[np.float64]]:
+    """Draw from the rest of every query that the strategy considered."""
+    left = state == UNKNOWN
+    left[choice.rows] = False
+    rest = np.flatnonzero(left)
+    rest = rest[np.lexsort((table.lots(ask.seed, RESIDUAL)[rest], table.query_of[rest]))]
+    counts = np.bincount(table.query_of[rest], minlength=len(table.query_ids))
+    drawn = rest[places_inside(table.query_of[rest]) < ask.residual]
+    return drawn, np.minimum(1.0, ask.residual / counts[table.query_of[drawn]])
+
+
+def _joined(
+    table: Candidates,
+    choice: Choice,
+    copies: Copies,
+    residual: tuple[Places, npt.NDArray[np.float64]],
+    how: tuple[str, dict[str, Any], Ask],
+) -> Pool:
+    """Put each query's pairs together, the residual stratum last, and count the steps."""
+    strategy, params, ask = how
+    rest, chances = residual
+    rows = np.concatenate([choice.rows, rest])
+    reasons = np.concatenate([choice.reason_of, np.full(len(rest), len(choice.why), dtype=np.int8)])
+    probabilities = np.concatenate([np.ones(len(choice.rows)), chances])
+    order = np.argsort(table.query_of[rows], kind="stable")
+    return Pool(
+        candidates=table,
+        rows=rows[order],
+        steps=places_inside(table.query_of[rows[order]]) + 1,
+        why=(*choice.why, RESIDUAL),
+        reason_of=reasons[order].astype(np.int8),
+        probabilities=probabilities[order],
+        strategy=strategy,
+        params=params,
+        seed=ask.seed,
+        budget=ask.budget,
+        residual=ask.residual,
+        judged=choice.passed,
+        over_budget=choice.over,
+        total=ask.total,
+        copies=copies,
+    )

@@ -1,0 +1,40 @@
+"""RRF: documents by reciprocal rank fusion of the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.core.parameters import Parameter
+from assay.strategies.strategy import Choice, Strategy, Task, heaviest
+
+
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """Choose the runs' first documents by the sum of 1 / (k + rank), heaviest first.
+
+    Parameters
+    ----------
+    task : Task
+        The runs' first documents.
+    params : mapping
+        ``depth``: how far down a run counts; ``k``: how little the first ranks dominate.
+
+    Notes
+    -----
+    Reciprocal rank fusion (Cormack, Clarke and Buettcher 2009). It finds many relevant documents, and favors those of
+    several runs: a run with unique documents is underestimated.
+    """
+    worth = [1.0 / (params["k"] + rank) for rank in range(1, params["depth"] + 1)]
+    return heaviest(task, task.candidates.sums(worth), "rrf")
+
+
+RRF = Strategy(
+    name="rrf",
+    title="Reciprocal rank fusion",
+    description="Documents of many runs come first; finds many, but is unfair to a run unlike the others.",
+    parameters=(
+        Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),
+        Parameter("k", "Constant", "How little the first ranks dominate.", 60, minimum=0),
+    ),
+    choose=choose,
+)

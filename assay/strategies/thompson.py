@@ -1,0 +1,68 @@
+"""Thompson sampling: each run is a bandit arm with an unknown share of relevant documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.core.parameters import Parameter
+from assay.strategies.list_walk import OneQuery, Walk, one_by_one
+from assay.strategies.strategy import Choice, Strategy, Task
+
+
+def follow(one: OneQuery, params: Mapping[str, Any]) -> Iterator[int]:
+    """Yield documents of the run with the highest draw from the posterior of its share of relevant documents.
+
+    Parameters
+    ----------
+    one : OneQuery
+        The lists of one query.
+    params : mapping
+        Not used.
+
+    Yields
+    ------
+    int
+        A document.
+    """
+    walk = Walk(one)
+    right, wrong = np.ones(len(one.lists)), np.ones(len(one.lists))
+    while runs := walk.open():
+        run = runs[int(one.rng.beta(right[runs], wrong[runs]).argmax())]
+        document = walk.next_of(run)
+        if document is None:
+            continue
+        yield document
+        relevant = walk.is_relevant(document)
+        if relevant is not None:
+            (right if relevant else wrong)[run] += 1.0
+
+
+def choose(task: Task, params: Mapping[str, Any]) -> Choice:
+    """Choose the next documents of runs drawn by their posterior share of relevant documents.
+
+    Parameters
+    ----------
+    task : Task
+        The runs' first documents, and their state.
+    params : mapping
+        ``depth``: how far down a run is followed.
+
+    Notes
+    -----
+    Thompson sampling as Losada, Parapar and Barreiro (2016) use it for pooling: the share of relevant documents of each
+    run is Beta(1 + relevant, 1 + not relevant), from the judgments made while following it.
+    """
+    return one_by_one(task, follow, params, "thompson")
+
+
+THOMPSON = Strategy(
+    name="thompson",
+    title="Thompson sampling",
+    description="Follows runs at random, good ones more often: finds more than depth k and ranks the runs as well.",
+    parameters=(Parameter("depth", "Depth", "Number of documents considered of each run.", 100, minimum=1),),
+    choose=choose,
+    adaptive=True,
+)
